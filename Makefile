@@ -1,0 +1,36 @@
+# make up    start the platform on this machine (Ctrl-C stops it)
+# make test  everything that must hold before a change lands
+# make check / fast   linters and types / the quick tests only
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+
+.PHONY: up test check fast compat clean
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "moldau needs Python 3.11 or newer; this is %s. Try: make PYTHON=python3.11" % sys.version.split()[0])'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --upgrade pip
+	$(BIN)/python -m pip install -q -e . --group dev
+	touch $(STAMP)
+
+up: $(STAMP)
+	$(BIN)/moldau broker --override log.dirs=data
+
+check: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	PYTHONPATH=src $(BIN)/lint-imports
+
+fast: $(STAMP)
+	$(BIN)/pytest -q tests/unit tests/scenarios tests/property
+
+test: check
+	sh tools/install-test-tools
+	$(BIN)/pytest -n 2 --dist loadfile tests
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
