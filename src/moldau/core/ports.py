@@ -4,12 +4,13 @@ The real ones live in `storage/os_files.py` and `node/`; simulated ones in `test
 conformance suite.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from typing import Any, Protocol, TypeVar
 
 from moldau.core.ids import Millis
 
 Buffer = bytes | bytearray | memoryview
+Result = TypeVar("Result")
 
 
 class Clock(Protocol):
@@ -30,6 +31,12 @@ class Scheduler(Protocol):
     def call_soon(self, callback: Callable[[], None]) -> object: ...
 
     def call_later(self, delay_ms: int, callback: Callable[[], None]) -> Cancellable: ...
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        """Runs a coroutine on the owner's thread; whoever implements this owns its lifetime and its errors."""
+
+    def run_in_worker(self, job: Callable[[], Result]) -> Awaitable[Result]:
+        """Runs a blocking job on a worker thread. Nothing the owner's thread may change is touched there."""
 
 
 class File(Protocol):

@@ -1,0 +1,251 @@
+"""One client socket: reads frames, hands each to its session, writes the answers in order.
+
+One request at a time: while an answer is parked or unsent, no further frame is looked at, so a client that
+never reads holds one answer and what the kernel buffers, nothing more. Must not know what a frame means.
+"""
+
+import logging
+import os
+import socket
+from asyncio import AbstractEventLoop
+from collections import deque
+from collections.abc import Callable
+from typing import Final, Protocol
+
+from moldau.core.chunks import Chunk, FileSlice
+from moldau.core.errors import PeerError
+from moldau.net.frames import FrameAssembler
+
+_log = logging.getLogger("moldau.net")
+
+SENDFILE_BYTES_MAX: Final = 4 * 1024 * 1024
+"""How much one sendfile call may move before the loop sees to the others."""
+IPV4_MAPPED: Final = "::ffff:"
+"""How an IPv4 address looks on a socket that listens for both families."""
+
+
+class Session(Protocol):
+    """What a connection talks to."""
+
+    def on_frame(self, frame: memoryview) -> list[Chunk] | None: ...
+
+    def closed(self) -> None: ...
+
+
+class Connection:
+    __slots__ = (
+        "_busy", "_frames", "_loop", "_on_closed", "_outgoing", "_reading", "_session", "_socket", "_writing",
+        "is_closed", "last_active", "listener", "local_host", "local_port", "peer",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        loop: AbstractEventLoop,
+        sock: socket.socket,
+        listener: str,
+        frames: FrameAssembler,
+        on_closed: Callable[["Connection"], None],
+    ) -> None:
+        self._loop = loop
+        self._socket = sock
+        self._frames = frames
+        self._on_closed = on_closed
+        self._outgoing: deque[Chunk] = deque()
+        self._busy = False
+        self._reading = False
+        self._writing = False
+        self.is_closed = False
+        self.listener = listener
+        host, port = sock.getpeername()[:2]
+        self.peer = f"{host.removeprefix(IPV4_MAPPED)}:{port}"
+        local_host, self.local_port = sock.getsockname()[:2]
+        self.local_host = local_host.removeprefix(IPV4_MAPPED)
+        self.last_active = loop.time()
+        self._session: Session
+
+    def start(self, session: Session) -> None:
+        self._session = session
+        self._resume_reading()
+
+    def reply(self, chunks: list[Chunk]) -> None:
+        """The late answer to a frame whose session returned None."""
+        if self.is_closed:
+            return
+        assert self._busy, "an answer without a request"
+        self._busy = False
+        self._send(chunks)
+        if not self.is_closed:
+            self._serve_frames()
+
+    def abort(self, reason: str) -> None:
+        """Closes because of what the peer did, or what we could not do for it: one line says why."""
+        if not self.is_closed:
+            _log.warning("closing the connection of %s on %s: %s", self.peer, self.listener, reason)
+            self.close()
+
+    def close(self) -> None:
+        if self.is_closed:
+            return
+        self.is_closed = True
+        self._pause_reading()
+        if self._writing:
+            self._loop.remove_writer(self._socket)
+        self._socket.close()
+        self._outgoing.clear()
+        self._session.closed()
+        self._on_closed(self)
+
+    def release_idle_memory(self) -> None:
+        self._frames.release()
+
+    def _on_readable(self) -> None:
+        if self._busy or self._outgoing:
+            self._look_for_hangup()
+            return
+        try:
+            count = self._socket.recv_into(self._frames.target())
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            self.close()
+            return
+        if count == 0:
+            self._hung_up()
+            return
+        self.last_active = self._loop.time()
+        self._frames.received(count)
+        self._serve_frames()
+
+    def _serve_frames(self) -> None:
+        """Serves whole frames until one must wait; the answers of one read leave in one write."""
+        frames = self._frames
+        answers: list[Chunk] = []
+        try:
+            while not self._busy and not self._outgoing:
+                frame = frames.next_frame()
+                if frame is None:
+                    break
+                self._busy = True
+                chunks = self._session.on_frame(frame)
+                if chunks is None:
+                    break
+                self._busy = False
+                answers += chunks
+                if len(answers) > 1:
+                    self._send(answers)
+                    answers = []
+        except PeerError as error:
+            self._send(answers)
+            self.abort(str(error))
+            return
+        except Exception as error:  # noqa: BLE001
+            # The boundary of a connection: a bug met by one client's request must not reach the others.
+            _log.exception("a request of %s failed", self.peer)
+            self.abort(f"internal error: {error!r}")
+            return
+        if answers:
+            self._send(answers)
+        if self.is_closed:
+            return
+        frames.settle()
+        if not self._busy and not self._outgoing:
+            self._resume_reading()
+
+    def _send(self, chunks: list[Chunk]) -> None:
+        if not chunks or self.is_closed:
+            return
+        if self._outgoing:
+            self._outgoing.extend(chunks)
+            return
+        if len(chunks) == 1 and not isinstance(chunks[0], FileSlice):
+            data = chunks[0]
+            try:
+                sent = self._socket.send(data)
+            except (BlockingIOError, InterruptedError):
+                sent = 0
+            except OSError:
+                self.close()
+                return
+            if sent == len(data):
+                return
+            self._outgoing.append(memoryview(data)[sent:])
+        else:
+            self._outgoing.extend(chunks)
+        self._flush()
+
+    def _flush(self) -> None:
+        """Writes what the socket takes; asks to be called again for the rest."""
+        outgoing = self._outgoing
+        try:
+            while outgoing:
+                chunk = outgoing[0]
+                if isinstance(chunk, FileSlice):
+                    rest = self._send_slice(chunk)
+                else:
+                    flags = socket.MSG_MORE if len(outgoing) > 1 else 0
+                    sent = self._socket.send(chunk, flags)
+                    rest = None if sent == len(chunk) else memoryview(chunk)[sent:]
+                if rest is None:
+                    outgoing.popleft()
+                else:
+                    outgoing[0] = rest
+        except (BlockingIOError, InterruptedError):
+            if not self._writing:
+                self._writing = True
+                self._loop.add_writer(self._socket, self._on_writable)
+            return
+        except OSError:
+            self.close()
+            return
+        if self._writing:
+            self._writing = False
+            self._loop.remove_writer(self._socket)
+
+    def _send_slice(self, chunk: FileSlice) -> Chunk | None:
+        file_number = chunk.file.fileno()
+        if file_number < 0:
+            return chunk.read()
+        sent = os.sendfile(
+            self._socket.fileno(), file_number, chunk.position, min(chunk.size, SENDFILE_BYTES_MAX)
+        )
+        if sent == chunk.size:
+            return None
+        if sent == 0:
+            raise OSError(f"{chunk.file.path} is shorter than it was when the answer was made")
+        return FileSlice(chunk.file, chunk.position + sent, chunk.size - sent)
+
+    def _on_writable(self) -> None:
+        self.last_active = self._loop.time()
+        self._flush()
+        if not self.is_closed and not self._outgoing and not self._busy:
+            self._serve_frames()
+
+    def _look_for_hangup(self) -> None:
+        """Data came while a request is being served: leave it in the kernel, unless it is the end."""
+        try:
+            if not self._socket.recv(1, socket.MSG_PEEK):
+                self._hung_up()
+                return
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            self.close()
+            return
+        self._pause_reading()
+
+    def _hung_up(self) -> None:
+        unfinished = self._frames.buffered_bytes
+        if unfinished and not self._busy:
+            self.abort(f"the peer hung up in the middle of a frame, {unfinished} bytes into it")
+        else:
+            self.close()
+
+    def _resume_reading(self) -> None:
+        if not self._reading and not self.is_closed:
+            self._reading = True
+            self._loop.add_reader(self._socket, self._on_readable)
+
+    def _pause_reading(self) -> None:
+        if self._reading:
+            self._reading = False
+            self._loop.remove_reader(self._socket)

@@ -1,0 +1,193 @@
+"""Listening sockets: accepts within limits, keeps the set of live connections, closes idle ones.
+
+The scratch buffer of the loop lives here. Must not know what is said on a connection.
+"""
+
+import errno
+import logging
+import socket
+from asyncio import AbstractEventLoop
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from moldau.core.errors import ConfigError
+from moldau.net.connection import Connection, Session
+from moldau.net.frames import FrameAssembler
+
+_log = logging.getLogger("moldau.net")
+
+SCRATCH_BYTES: Final = 256 * 1024
+BACKLOG: Final = 1024
+ACCEPTS_PER_TURN_MAX: Final = 64
+ACCEPT_PAUSE_S: Final = 0.1
+"""How long we stop accepting when the process has run out of file descriptors."""
+SWEEPS_PER_IDLE_TIME: Final = 4
+
+OpenSession = Callable[[Connection], Session]
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionLimits:
+    request_bytes_max: int
+    idle_ms_max: int
+    connections_max: int
+    connections_per_ip_max: int
+    send_buffer_bytes: int = -1
+    receive_buffer_bytes: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    name: str
+    host: str
+    port: int
+
+
+class Listeners:
+    """All listening sockets of one node and the connections that came through them."""
+
+    def __init__(self, loop: AbstractEventLoop, limits: ConnectionLimits, open_session: OpenSession) -> None:
+        self._loop = loop
+        self._limits = limits
+        self._open_session = open_session
+        self._scratch = memoryview(bytearray(SCRATCH_BYTES))
+        self._sockets: list[socket.socket] = []
+        self._per_ip: Counter[str] = Counter()
+        self._ip_of: dict[Connection, str] = {}
+        self._sweep = loop.call_later(self._sweep_interval_s, self._close_idle)
+
+    @property
+    def connections(self) -> list[Connection]:
+        return list(self._ip_of)
+
+    def listen(self, endpoint: Endpoint) -> Endpoint:
+        """Binds and starts accepting; returns the endpoint with the port that was really taken."""
+        sock = _bind(endpoint)
+        self._sockets.append(sock)
+        self._loop.add_reader(sock, self._accept, sock, endpoint.name)
+        return Endpoint(endpoint.name, endpoint.host, sock.getsockname()[1])
+
+    def stop_accepting(self) -> None:
+        for sock in self._sockets:
+            self._loop.remove_reader(sock)
+            sock.close()
+        self._sockets.clear()
+
+    def close(self) -> None:
+        self.stop_accepting()
+        self._sweep.cancel()
+        for connection in self.connections:
+            connection.close()
+
+    def _accept(self, listening: socket.socket, name: str) -> None:
+        for _ in range(ACCEPTS_PER_TURN_MAX):
+            try:
+                sock, address = listening.accept()
+            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+                return
+            except OSError as error:
+                self._pause_accepting(listening, name, error)
+                return
+            refusal = self._refusal(address[0])
+            if refusal is not None:
+                _log.warning("refusing a connection of %s on %s: %s", address[0], name, refusal)
+                sock.close()
+                continue
+            self._admit(sock, address[0], name)
+
+    def _admit(self, sock: socket.socket, ip: str, name: str) -> None:
+        sock.setblocking(False)
+        frames = FrameAssembler(self._scratch, self._limits.request_bytes_max)
+        try:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+            for option, size in (
+                (socket.SO_SNDBUF, self._limits.send_buffer_bytes),
+                (socket.SO_RCVBUF, self._limits.receive_buffer_bytes),
+            ):
+                if size > 0:
+                    sock.setsockopt(socket.SOL_SOCKET, option, size)
+            connection = Connection(self._loop, sock, name, frames, self._forget)
+        except OSError:  # The peer is gone already.
+            sock.close()
+            return
+        self._per_ip[ip] += 1
+        self._ip_of[connection] = ip
+        connection.start(self._open_session(connection))
+
+    def _refusal(self, ip: str) -> str | None:
+        limits = self._limits
+        if len(self._ip_of) >= limits.connections_max:
+            return f"{limits.connections_max} connections are open already (max.connections)"
+        if self._per_ip[ip] >= limits.connections_per_ip_max:
+            return f"it has {limits.connections_per_ip_max} connections already (max.connections.per.ip)"
+        return None
+
+    def _pause_accepting(self, listening: socket.socket, name: str, error: OSError) -> None:
+        why = "no file descriptors are left; raise `ulimit -n`" if error.errno == errno.EMFILE else str(error)
+        _log.error("cannot accept connections on %s for %g s: %s", name, ACCEPT_PAUSE_S, why)
+        self._loop.remove_reader(listening)
+        self._loop.call_later(ACCEPT_PAUSE_S, self._resume_accepting, listening, name)
+
+    def _resume_accepting(self, listening: socket.socket, name: str) -> None:
+        if listening in self._sockets:
+            self._loop.add_reader(listening, self._accept, listening, name)
+
+    def _forget(self, connection: Connection) -> None:
+        ip = self._ip_of.pop(connection)
+        self._per_ip[ip] -= 1
+        if not self._per_ip[ip]:
+            del self._per_ip[ip]
+
+    @property
+    def _sweep_interval_s(self) -> float:
+        return max(self._limits.idle_ms_max / 1000 / SWEEPS_PER_IDLE_TIME, 0.01)
+
+    def _close_idle(self) -> None:
+        now = self._loop.time()
+        idle_s_max = self._limits.idle_ms_max / 1000
+        for connection in self.connections:
+            idle_s = now - connection.last_active
+            if idle_s > idle_s_max:
+                connection.close()
+            elif idle_s > self._sweep_interval_s:
+                connection.release_idle_memory()
+        self._sweep = self._loop.call_later(self._sweep_interval_s, self._close_idle)
+
+
+def _bind(endpoint: Endpoint) -> socket.socket:
+    """An empty host listens on every address, IPv6 and IPv4 alike."""
+    try:
+        if not endpoint.host:
+            sock = _bind_every_address(endpoint.port)
+        else:
+            family, _, _, _, address = socket.getaddrinfo(
+                endpoint.host, endpoint.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+            )[0]
+            sock = socket.create_server(address[:2], family=family, backlog=BACKLOG, reuse_port=False)
+    except OSError as error:
+        where = f"{endpoint.host or '*'}:{endpoint.port}"
+        advice = {
+            errno.EADDRINUSE: "something else listens there; stop it or choose another port in `listeners`",
+            errno.EACCES: "this user may not bind it; choose a port above 1023",
+            errno.EADDRNOTAVAIL: "this machine has no such address; correct `listeners`",
+        }.get(error.errno or 0, "correct `listeners`")
+        raise ConfigError(
+            f"cannot listen on {where} for {endpoint.name}: {error.strerror}. {advice}"
+        ) from error
+    sock.setblocking(False)
+    return sock
+
+
+def _bind_every_address(port: int) -> socket.socket:
+    if socket.has_dualstack_ipv6():
+        try:
+            return socket.create_server(
+                ("", port), family=socket.AF_INET6, backlog=BACKLOG, dualstack_ipv6=True
+            )
+        except OSError as error:
+            if error.errno not in (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL):
+                raise
+    return socket.create_server(("0.0.0.0", port), backlog=BACKLOG)  # noqa: S104
