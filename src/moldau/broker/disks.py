@@ -1,0 +1,45 @@
+"""The log directories of this broker: where new logs go, and what happens when a disk fails.
+
+Creating and deleting run on a worker thread: a topic of ten thousand partitions must not stop the others.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+
+from moldau.core.errors import StorageFault
+from moldau.core.ids import TopicId, TopicPartition
+from moldau.storage.log_config import LogConfig
+from moldau.storage.log_dir import LogDirectory
+from moldau.storage.partition_log import PartitionLog
+
+_log = logging.getLogger("moldau.disks")
+
+
+class Disks:
+    def __init__(self, directories: Sequence[LogDirectory]) -> None:
+        self.directories = tuple(directories)
+        self._reported: set[str] = set()
+
+    def find(self, topic_partition: TopicPartition) -> PartitionLog | None:
+        for directory in self.directories:
+            log = directory.logs.get(topic_partition)
+            if log is not None:
+                return log
+        return None
+
+    def online(self) -> list[LogDirectory]:
+        return [directory for directory in self.directories if directory.offline_reason is None]
+
+    def emptiest(self) -> LogDirectory:
+        """Where the next log goes: the directory with the fewest logs, as Kafka chooses."""
+        online = self.online()
+        if not online:
+            offline = "; ".join(f"{each.path}: {each.offline_reason}" for each in self.directories)
+            raise StorageFault(self.directories[0].path, f"every log directory is offline: {offline}")
+        return min(online, key=lambda directory: len(directory.logs))
+
+    def fail(self, fault: StorageFault) -> None:
+        """One line per directory that went offline; its logs answer KAFKA_STORAGE_ERROR by themselves."""
+        if fault.directory not in self._reported:
+            self._reported.add(fault.directory)
+            _log.error("%s", fault)

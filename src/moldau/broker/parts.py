@@ -1,0 +1,42 @@
+"""The broker's parts, each the one owner of its state. Handlers reach them through here.
+
+Holds references only: no behaviour. `node/` puts it together.
+"""
+
+from dataclasses import dataclass
+
+from moldau.broker.answer_cache import AnswerCache
+from moldau.broker.api_table import ApiTable
+from moldau.broker.catalog import TopicCatalog
+from moldau.broker.configs import ConfigStore
+from moldau.broker.disks import Disks
+from moldau.broker.fetch_sessions import FetchSessions
+from moldau.broker.flusher import Flusher
+from moldau.broker.listeners import AdvertisedListeners
+from moldau.broker.parked_fetches import ParkedFetches
+from moldau.broker.partitions import HostedPartitions
+from moldau.broker.producer_ids import ProducerIds
+from moldau.broker.topic_admin import TopicAdmin
+from moldau.core.ids import BrokerId
+from moldau.core.ports import Clock, Scheduler
+
+
+@dataclass(frozen=True, slots=True)
+class Broker:
+    broker_id: BrokerId
+    cluster_id: str
+    rack: str | None
+    clock: Clock
+    scheduler: Scheduler
+    table: ApiTable
+    answers: AnswerCache
+    listeners: AdvertisedListeners
+    catalog: TopicCatalog
+    configs: ConfigStore
+    topics: TopicAdmin
+    partitions: HostedPartitions
+    disks: Disks
+    flusher: Flusher
+    parked_fetches: ParkedFetches
+    fetch_sessions: FetchSessions
+    producer_ids: ProducerIds

@@ -1,0 +1,60 @@
+"""Producer ids: handed out once, never again, across restarts and brokers.
+
+A block of ids is claimed in the coordination store by compare-and-set and used up from memory; what is left of a
+block at a stop is lost, as in Kafka. The node's content is Kafka's on ZooKeeper.
+"""
+
+import json
+from typing import Final
+
+from moldau.coordination.store import BadVersion, NodeExists, NoNode, Store
+from moldau.core.ids import BrokerId, ProducerId
+from moldau.core.ports import Scheduler
+
+BLOCK_PATH: Final = "/latest_producer_id_block"
+BLOCK_SIZE: Final = 1000
+CLAIM_TRIES_MAX: Final = 100
+
+
+class ProducerIds:
+    def __init__(self, store: Store, scheduler: Scheduler, broker_id: BrokerId) -> None:
+        self._store = store
+        self._scheduler = scheduler
+        self._broker_id = broker_id
+        self._next = 0
+        self._end = 0
+
+    def take(self) -> ProducerId | None:
+        """The next id, or None when a block must be claimed first."""
+        if self._next == self._end:
+            return None
+        self._next += 1
+        return ProducerId(self._next - 1)
+
+    async def claim_and_take(self) -> ProducerId:
+        while (producer_id := self.take()) is None:
+            self._next = await self._scheduler.run_in_worker(self._claim_block)
+            self._end = self._next + BLOCK_SIZE
+        return producer_id
+
+    def _claim_block(self) -> int:
+        for _ in range(CLAIM_TRIES_MAX):
+            try:
+                data, version = self._store.get(BLOCK_PATH)
+                start = int(json.loads(data)["block_end"]) + 1
+                self._store.set(BLOCK_PATH, self._block(start), version)
+                return start
+            except NoNode:
+                try:
+                    self._store.create(BLOCK_PATH, self._block(0))
+                    return 0
+                except NodeExists:
+                    continue
+            except BadVersion:
+                continue
+        raise RuntimeError(f"no block of producer ids could be claimed at {BLOCK_PATH}")
+
+    def _block(self, start: int) -> bytes:
+        end = start + BLOCK_SIZE - 1
+        block = {"version": 1, "broker": self._broker_id, "block_start": str(start), "block_end": str(end)}
+        return json.dumps(block).encode()
