@@ -1,0 +1,171 @@
+"""The Kafka cluster a command talks to: clients for it, and its answers or a `Failure`.
+
+Knows the client library; knows nothing of what a command wants. What librdkafka would log to the terminal is
+kept as complaints, and told only when a request fails for want of an answer.
+"""
+
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from functools import cached_property
+from typing import Any, TypeVar
+
+import click
+from confluent_kafka import (
+    Consumer,
+    IsolationLevel,
+    KafkaError,
+    KafkaException,
+    Producer,
+    TopicCollection,
+    TopicPartition,
+)
+from confluent_kafka.admin import AdminClient, OffsetSpec, TopicDescription
+
+from moldau.cli.addresses import require_listener
+from moldau.cli.failures import Failure, refused, unknown_topic
+
+Answer = TypeVar("Answer")
+
+POLL_S = 0.1
+AUTO_CREATE_S = 3.0
+# Waiting longer will not help with these.
+_HOPELESS = {KafkaError._AUTHENTICATION, KafkaError._SSL}
+_NO_ANSWER = {KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN}
+
+
+class Cluster:
+    def __init__(self, bootstrap_servers: str, properties: Mapping[str, str], timeout_s: float) -> None:
+        self.bootstrap_servers = bootstrap_servers
+        self.timeout_s = timeout_s
+        self._properties = dict(properties)
+        self._complaints: list[KafkaError] = []
+
+    @cached_property
+    def admin(self) -> AdminClient:
+        require_listener(self.bootstrap_servers)
+        return self._client(AdminClient, {})
+
+    def producer(self, settings: Mapping[str, object]) -> Producer:
+        return self._client(Producer, settings)
+
+    def consumer(self, settings: Mapping[str, object]) -> Consumer:
+        return self._client(Consumer, settings)
+
+    def _client(self, kind: Callable[[dict[str, Any]], Answer], settings: Mapping[str, object]) -> Answer:
+        complete: dict[str, Any] = {
+            "client.id": "moldau-cli",
+            "log_level": 0,
+            "socket.keepalive.enable": True,
+            **settings,
+            **self._properties,
+            "bootstrap.servers": self.bootstrap_servers,
+            "error_cb": self._complaints.append,
+        }
+        try:
+            return kind(complete)
+        except KafkaException as error:
+            raise click.UsageError(
+                f"The Kafka client refuses its settings: {error.args[0].str()}."
+            ) from error
+
+    def wait(self, future: "Future[Answer]", doing: str) -> Answer:
+        """The answer to a request; `doing` ends the sentence "cannot ..."."""
+        deadline = time.monotonic() + self.timeout_s
+        while True:
+            self.admin.poll(0)
+            try:
+                return future.result(timeout=POLL_S)
+            except KafkaException as error:
+                raise self.failure(error.args[0], doing) from error
+            except TimeoutError:
+                hopeless = next((error for error in self._complaints if error.code() in _HOPELESS), None)
+                if hopeless is not None:
+                    raise refused(hopeless, doing) from None
+                if time.monotonic() > deadline:
+                    raise self.no_answer(doing) from None
+
+    def failure(self, error: KafkaError, doing: str) -> Failure:
+        return self.no_answer(doing) if error.code() in _NO_ANSWER else refused(error, doing)
+
+    def no_answer(self, doing: str) -> Failure:
+        """Somebody listens at the address, but the request went unanswered: the last complaint says why."""
+        message = f"cannot {doing}: no answer from {self.bootstrap_servers} within {self.timeout_s:g} s"
+        spoken = [error for error in self._complaints if error.code() != KafkaError._ALL_BROKERS_DOWN]
+        if not spoken:
+            return Failure(message + ".", "Is it a Kafka broker? --timeout SECONDS waits longer.")
+        last = spoken[-1].str()
+        elsewhere = "/bootstrap" not in last.partition(": ")[0]
+        hint = (
+            "The broker answers at the address you gave, but the address it advertises cannot be reached "
+            "from here: check advertised.listeners."
+            if elsewhere
+            else "Is it a Kafka broker, and is security.protocol right? --timeout SECONDS waits longer."
+        )
+        return Failure(f"{message}. The client says: {last}", hint)
+
+    def topic_names(self) -> Mapping[str, Sequence[Collection[int]]]:
+        """Every topic, with the replicas of each of its partitions."""
+        try:
+            metadata = self.admin.list_topics(timeout=self.timeout_s)
+        except KafkaException as error:
+            self.admin.poll(0)
+            raise self.failure(error.args[0], "list topics") from error
+        return {
+            name: [topic.partitions[place].replicas for place in sorted(topic.partitions)]
+            for name, topic in sorted(metadata.topics.items())
+        }
+
+    def find_topic(self, topic: str) -> TopicDescription | None:
+        doing = f"describe topic '{topic}'"
+        try:
+            future: Future[TopicDescription] = self.admin.describe_topics(TopicCollection([topic]))[topic]
+        except ValueError as error:
+            raise Failure(f"'{topic}' is no topic name: {error}.") from error
+        try:
+            return self.wait(future, doing)
+        except Failure as failure:
+            if failure.code == KafkaError.UNKNOWN_TOPIC_OR_PART:
+                return None
+            raise
+
+    def describe_topic(self, topic: str) -> TopicDescription:
+        found = self.find_topic(topic)
+        if found is None:
+            raise self.unknown_topic(topic)
+        return found
+
+    def auto_create_topic(self, topic: str) -> TopicDescription | None:
+        """Asks for the topic the way a producer does, which creates it where the brokers allow that."""
+        deadline = time.monotonic() + min(AUTO_CREATE_S, self.timeout_s)
+        while time.monotonic() < deadline:
+            try:
+                self.admin.list_topics(topic, timeout=self.timeout_s)
+            except KafkaException as error:
+                raise self.failure(error.args[0], f"create topic '{topic}'") from error
+            found = self.find_topic(topic)
+            if found is not None and all(part.leader for part in found.partitions):
+                return found
+            time.sleep(POLL_S)
+        return None
+
+    def unknown_topic(self, topic: str) -> Failure:
+        return unknown_topic(topic, self.bootstrap_servers, self.topic_names())
+
+    def list_offsets(
+        self,
+        topic: str,
+        partitions: Iterable[int],
+        spec: OffsetSpec,
+        isolation: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
+    ) -> dict[int, int]:
+        wanted = {TopicPartition(topic, partition): spec for partition in partitions}
+        if not wanted:
+            return {}
+        futures = self.admin.list_offsets(wanted, isolation_level=isolation)
+        return {
+            place.partition: self.wait(
+                future, f"list the offsets of '{topic}' partition {place.partition}"
+            ).offset
+            for place, future in futures.items()
+        }

@@ -1,0 +1,83 @@
+"""The `moldau` command: finds the noun, runs it, turns what it raises into a message and an exit code.
+
+No noun is imported before it is asked for, so `moldau --help` answers at once and `moldau broker` carries
+nothing of the other commands in its memory.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import click
+
+from moldau import __version__
+
+INTERRUPTED = 130
+
+
+class Noun(click.Command):
+    """Stands in the list of commands for a module that holds the real one as `command`."""
+
+    def __init__(self, name: str, module: str, summary: str) -> None:
+        super().__init__(name, short_help=summary)
+        self._module = module
+
+    def load(self) -> click.Command:
+        command = import_module(f"moldau.cli.{self._module}").command
+        assert isinstance(command, click.Command)
+        return command
+
+
+class Platform(click.Group):
+    """The root group: one `Noun` per command, in the order given."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command.load() if isinstance(command, Noun) else command, rest
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            outcome = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # The reader (`head`, a pager) has all it wanted. What is still buffered goes nowhere, or the
+            # interpreter would complain about it on its way out.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+        return outcome
+
+
+platform = Platform(
+    "moldau",
+    help="Moldau: the event-streaming platform as one Python package.",
+    epilog="`moldau COMMAND --help` explains a command.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    no_args_is_help=True,
+    commands=[
+        Noun("broker", "broker", "Start a broker that Kafka clients talk to."),
+        Noun("topics", "topics", "Create, list, describe, alter and delete topics."),
+        Noun("produce", "produce", "Write records to a topic."),
+        Noun("consume", "consume", "Read records of a topic."),
+        Noun("completion", "completion", "Print the completion script for a shell."),
+    ],
+)
+click.version_option(__version__, prog_name="moldau", message="%(prog)s %(version)s")(platform)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted."""
+    try:
+        outcome = platform.main(args=arguments, prog_name="moldau", standalone_mode=False)
+    except click.Abort:
+        return INTERRUPTED
+    except click.ClickException as failure:
+        failure.show()
+        return failure.exit_code
+    return outcome if isinstance(outcome, int) else 0

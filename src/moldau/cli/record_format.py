@@ -1,0 +1,134 @@
+"""How a consumed record is written: raw bytes, JSON lines, a hex dump or columns. Pure."""
+
+import base64
+from collections.abc import Callable, Collection, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+import orjson
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+NO_TIMESTAMP = -1
+HEX_BYTES_PER_LINE = 16
+TABLE_HEADING = f"{'PARTITION':>9}  {'OFFSET':>10}  {'TIMESTAMP':<24}  {'KEY':<16}  VALUE"
+
+
+class Record(NamedTuple):
+    topic: str
+    partition: int
+    offset: int
+    timestamp_ms: int
+    timestamp_type: str
+    key: bytes | None
+    value: bytes | None
+    headers: Sequence[tuple[str, bytes | None]]
+
+
+Formatter = Callable[[Record], bytes]
+
+
+def iso_time(timestamp_ms: int) -> str:
+    if timestamp_ms == NO_TIMESTAMP:
+        return "-"
+    try:
+        moment = EPOCH + timedelta(milliseconds=timestamp_ms)
+    except OverflowError:
+        return str(timestamp_ms)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def as_json(record: Record) -> bytes:
+    """One object a line. Bytes that are no UTF-8 stand in base64 under a name that says so."""
+    fields: dict[str, object] = {
+        "topic": record.topic,
+        "partition": record.partition,
+        "offset": record.offset,
+        "timestamp": record.timestamp_ms,
+        "timestamp_type": record.timestamp_type,
+    }
+    fields.update([_json_field("key", record.key), _json_field("value", record.value)])
+    fields["headers"] = [
+        dict([("name", name), _json_field("value", value)]) for name, value in record.headers
+    ]
+    return orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _json_field(name: str, data: bytes | None) -> tuple[str, str | None]:
+    if data is None:
+        return name, None
+    try:
+        return name, data.decode()
+    except UnicodeDecodeError:
+        return f"{name}_base64", base64.b64encode(data).decode()
+
+
+def raw(fields: Collection[str], separator: bytes) -> Formatter:
+    """The value as it is, with the chosen fields before it in a fixed order, and a line feed."""
+    writers: list[Callable[[Record], bytes]] = [
+        write for name, write in _RAW_FIELDS.items() if name in fields or name == "value"
+    ]
+
+    def write(record: Record) -> bytes:
+        return separator.join([write(record) for write in writers]) + b"\n"
+
+    return write
+
+
+def _header_text(record: Record) -> bytes:
+    return b",".join(name.encode() + b"=" + (value or b"") for name, value in record.headers)
+
+
+_RAW_FIELDS: dict[str, Callable[[Record], bytes]] = {
+    "timestamp": lambda record: iso_time(record.timestamp_ms).encode(),
+    "partition": lambda record: str(record.partition).encode(),
+    "offset": lambda record: str(record.offset).encode(),
+    "headers": _header_text,
+    "key": lambda record: b"null" if record.key is None else record.key,
+    "value": lambda record: b"null" if record.value is None else record.value,
+}
+
+
+def as_hex(record: Record) -> bytes:
+    """A line that names the record, then a dump of each part it has."""
+    lines = [
+        f"{record.topic} partition {record.partition} offset {record.offset} {iso_time(record.timestamp_ms)}"
+    ]
+    parts = [("key", record.key), *((f"header {name}", value) for name, value in record.headers)]
+    for name, data in [*parts, ("value", record.value)]:
+        if data is None:
+            lines.append(f"  {name}: null")
+            continue
+        lines.append(f"  {name}: {len(data)} bytes")
+        lines += [
+            _hex_line(start, data[start : start + HEX_BYTES_PER_LINE])
+            for start in range(0, len(data), HEX_BYTES_PER_LINE)
+        ]
+    return "\n".join([*lines, ""]).encode()
+
+
+def _hex_line(start: int, chunk: bytes) -> str:
+    text = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in chunk)
+    return f"    {start:08x}  {chunk.hex(' '):<{HEX_BYTES_PER_LINE * 3}} {text}"
+
+
+def table_row(width_max: int | None) -> Formatter:
+    """Columns under `TABLE_HEADING`, cut at the terminal's width if there is a terminal."""
+
+    def write(record: Record) -> bytes:
+        line = (
+            f"{record.partition:>9}  {record.offset:>10}  {iso_time(record.timestamp_ms):<24}"
+            f"  {_visible(record.key):<16}  {_visible(record.value)}"
+        )
+        if width_max is not None and len(line) > width_max:
+            line = line[: width_max - 1] + "…"
+        return line.encode() + b"\n"
+
+    return write
+
+
+def _visible(data: bytes | None) -> str:
+    """One line of text, whatever the bytes: what a terminal would act on is written as an escape."""
+    if data is None:
+        return "null"
+    text = data.decode(errors="backslashreplace")
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
