@@ -1,0 +1,206 @@
+"""Listeners, sockets and requests."""
+
+from moldau.core.settings.inert import JVM, NO_FOLLOWERS, NO_QUOTAS, NO_SECURITY, ONE_LOOP
+from moldau.core.settings.key import INT_MAX, Importance, Scope, class_name, integer, long, string, strings
+from moldau.core.settings.view import SettingsView
+
+CLUSTER = Scope.CLUSTER
+HIGH = Importance.HIGH
+LOW = Importance.LOW
+
+
+class NetworkKeys(SettingsView):
+    listeners = strings(
+        "listeners",
+        ("PLAINTEXT://:9092",),
+        "Where to listen: `NAME://host:port`, comma separated. An empty host means every interface; port "
+        "0 takes a free one.",
+        importance=HIGH,
+    )
+    advertised_listeners = strings(
+        "advertised.listeners",
+        None,
+        "The addresses clients are told to use. When not given, each client is told the address it dialled.",
+        importance=HIGH,
+    )
+    listener_security_protocol_map = string(
+        "listener.security.protocol.map",
+        "SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT",
+        "Which security protocol each listener name stands for, as `NAME:PROTOCOL` pairs.",
+        importance=LOW,
+    )
+    inter_broker_listener_name = string(
+        "inter.broker.listener.name",
+        None,
+        "The listener brokers use among themselves. Not together with `security.inter.broker.protocol`.",
+    )
+    num_network_threads = integer(
+        "num.network.threads",
+        3,
+        "In Apache Kafka: threads that read requests from sockets.",
+        at_least=1,
+        scope=CLUSTER,
+        importance=HIGH,
+        inert=ONE_LOOP,
+    )
+    num_io_threads = integer(
+        "num.io.threads",
+        8,
+        "In Apache Kafka: threads that process requests.",
+        at_least=1,
+        scope=CLUSTER,
+        importance=HIGH,
+        inert=ONE_LOOP,
+    )
+    socket_receive_buffer_bytes = integer(
+        "socket.receive.buffer.bytes",
+        100 << 10,
+        "Receive buffer of each client socket (SO_RCVBUF); -1 leaves it to the operating system.",
+        importance=HIGH,
+    )
+    socket_send_buffer_bytes = integer(
+        "socket.send.buffer.bytes",
+        100 << 10,
+        "Send buffer of each client socket (SO_SNDBUF); -1 leaves it to the operating system.",
+        importance=HIGH,
+    )
+    socket_request_max_bytes = integer(
+        "socket.request.max.bytes",
+        100 << 20,
+        "The largest request taken. A client that announces more is disconnected before a byte of it is "
+        "stored.",
+        at_least=1,
+        importance=HIGH,
+    )
+    socket_listen_backlog_size = integer(
+        "socket.listen.backlog.size", 50, "How many connections may wait to be accepted.", at_least=1
+    )
+    socket_connection_setup_timeout_ms = long(
+        "socket.connection.setup.timeout.ms",
+        10_000,
+        "How long to wait for a connection to another broker.",
+        inert=NO_FOLLOWERS,
+    )
+    socket_connection_setup_timeout_max_ms = long(
+        "socket.connection.setup.timeout.max.ms",
+        30_000,
+        "Upper end of the growing wait for connections to other brokers.",
+        inert=NO_FOLLOWERS,
+    )
+    connections_max_idle_ms = long(
+        "connections.max.idle.ms", 600_000, "A connection without traffic for this long is closed."
+    )
+    connections_max_reauth_ms = long(
+        "connections.max.reauth.ms",
+        0,
+        "Longest life of a SASL session before the client must authenticate again; 0 for ever.",
+        inert=NO_SECURITY,
+    )
+    connection_failed_authentication_delay_ms = integer(
+        "connection.failed.authentication.delay.ms",
+        100,
+        "How long the answer to a failed authentication is held back.",
+        at_least=0,
+        importance=LOW,
+        inert=NO_SECURITY,
+    )
+    max_connections = integer(
+        "max.connections",
+        INT_MAX,
+        "Most connections open at one time. The next one is closed at once.",
+        at_least=0,
+        scope=CLUSTER,
+    )
+    max_connections_per_ip = integer(
+        "max.connections.per.ip",
+        INT_MAX,
+        "Most connections open at one time from one address.",
+        at_least=0,
+        scope=CLUSTER,
+    )
+    max_connections_per_ip_overrides = string(
+        "max.connections.per.ip.overrides",
+        "",
+        "Exceptions to `max.connections.per.ip`: `host:count` pairs, comma separated.",
+        scope=CLUSTER,
+    )
+    max_connection_creation_rate = integer(
+        "max.connection.creation.rate",
+        INT_MAX,
+        "Most new connections per second.",
+        at_least=0,
+        scope=CLUSTER,
+        inert=NO_QUOTAS,
+    )
+    queued_max_requests = integer(
+        "queued.max.requests",
+        500,
+        "In Apache Kafka: requests that may wait before the network threads block.",
+        at_least=1,
+        importance=HIGH,
+        inert=ONE_LOOP,
+    )
+    queued_max_request_bytes = long(
+        "queued.max.request.bytes",
+        -1,
+        "In Apache Kafka: bytes of requests that may wait; -1 for no limit.",
+        inert=ONE_LOOP,
+    )
+    request_timeout_ms = integer(
+        "request.timeout.ms",
+        30_000,
+        "How long to wait for another broker's answer.",
+        importance=HIGH,
+        inert=NO_FOLLOWERS,
+    )
+    fetch_max_bytes = integer(
+        "fetch.max.bytes",
+        55 << 20,
+        "Most bytes in one fetch answer, whatever the client asks for. The first batch is returned even "
+        "if larger.",
+        at_least=1024,
+    )
+    max_incremental_fetch_session_cache_slots = integer(
+        "max.incremental.fetch.session.cache.slots",
+        1000,
+        "Incremental fetch sessions kept (KIP-227). Clients beyond that send full fetches.",
+        at_least=0,
+    )
+    fetch_purgatory_purge_interval_requests = integer(
+        "fetch.purgatory.purge.interval.requests",
+        1000,
+        "In Apache Kafka: how often the list of waiting fetches is tidied.",
+        inert=ONE_LOOP,
+    )
+    producer_purgatory_purge_interval_requests = integer(
+        "producer.purgatory.purge.interval.requests",
+        1000,
+        "In Apache Kafka: how often the list of waiting produces is tidied.",
+        inert=ONE_LOOP,
+    )
+    delete_records_purgatory_purge_interval_requests = integer(
+        "delete.records.purgatory.purge.interval.requests",
+        1,
+        "In Apache Kafka: how often the list of waiting deletions is tidied.",
+        inert=ONE_LOOP,
+    )
+    share_fetch_purgatory_purge_interval_requests = integer(
+        "share.fetch.purgatory.purge.interval.requests",
+        1000,
+        "In Apache Kafka: how often the list of waiting share fetches is tidied.",
+        inert=ONE_LOOP,
+    )
+    quota_window_num = integer(
+        "quota.window.num", 11, "Samples kept for client quotas.", at_least=1, importance=LOW, inert=NO_QUOTAS
+    )
+    quota_window_size_seconds = integer(
+        "quota.window.size.seconds",
+        1,
+        "Length of one sample for client quotas.",
+        at_least=1,
+        importance=LOW,
+        inert=NO_QUOTAS,
+    )
+    client_quota_callback_class = class_name(
+        "client.quota.callback.class", None, "A class that decides client quotas.", importance=LOW, inert=JVM
+    )

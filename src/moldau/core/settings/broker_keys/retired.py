@@ -1,0 +1,107 @@
+"""Keys of Kafka's ZooKeeper days that many a server.properties still carries, and dynamic throttles."""
+
+from moldau.core.settings.inert import NO_FOLLOWERS, NO_QUOTAS, RETIRED, ZOOKEEPER
+from moldau.core.settings.key import LONG_MAX, Importance, Scope, boolean, integer, long, string
+from moldau.core.settings.view import SettingsView
+
+PER_BROKER = Scope.PER_BROKER
+LOW = Importance.LOW
+
+
+class RetiredKeys(SettingsView):
+    zookeeper_connect = string(
+        "zookeeper.connect",
+        None,
+        "The ZooKeeper servers as `host:port`, comma separated, with an optional chroot.",
+        inert=ZOOKEEPER,
+    )
+    zookeeper_connection_timeout_ms = integer(
+        "zookeeper.connection.timeout.ms",
+        None,
+        "How long to wait for a connection to ZooKeeper.",
+        inert=ZOOKEEPER,
+    )
+    zookeeper_session_timeout_ms = integer(
+        "zookeeper.session.timeout.ms",
+        18_000,
+        "How long ZooKeeper waits for a sign of life.",
+        inert=ZOOKEEPER,
+    )
+    zookeeper_max_in_flight_requests = integer(
+        "zookeeper.max.in.flight.requests",
+        10,
+        "Unanswered requests to ZooKeeper.",
+        at_least=1,
+        inert=ZOOKEEPER,
+    )
+    zookeeper_set_acl = boolean(
+        "zookeeper.set.acl", False, "Whether nodes in ZooKeeper are protected.", inert=ZOOKEEPER
+    )
+    broker_id_generation_enable = boolean(
+        "broker.id.generation.enable", True, "Whether a broker without a number is given one.", inert=RETIRED
+    )
+    reserved_broker_max_id = integer(
+        "reserved.broker.max.id",
+        1000,
+        "Largest number a person may give a broker.",
+        at_least=0,
+        inert=RETIRED,
+    )
+    inter_broker_protocol_version = string(
+        "inter.broker.protocol.version", None, "Version brokers speak among themselves.", inert=RETIRED
+    )
+    log_message_format_version = string(
+        "log.message.format.version", None, "Version of the records on disk.", inert=RETIRED
+    )
+    controlled_shutdown_max_retries = integer(
+        "controlled.shutdown.max.retries", 3, "Attempts to hand over leaderships.", inert=RETIRED
+    )
+    controlled_shutdown_retry_backoff_ms = long(
+        "controlled.shutdown.retry.backoff.ms", 5000, "Wait between such attempts.", inert=RETIRED
+    )
+    leader_imbalance_per_broker_percentage = integer(
+        "leader.imbalance.per.broker.percentage",
+        10,
+        "Imbalance of leaders that is put up with.",
+        inert=RETIRED,
+    )
+    quota_producer_default = long(
+        "quota.producer.default",
+        LONG_MAX,
+        "Bytes per second each producer may send.",
+        at_least=1,
+        importance=LOW,
+        inert=NO_QUOTAS,
+    )
+    quota_consumer_default = long(
+        "quota.consumer.default",
+        LONG_MAX,
+        "Bytes per second each consumer may fetch.",
+        at_least=1,
+        importance=LOW,
+        inert=NO_QUOTAS,
+    )
+    leader_replication_throttled_rate = long(
+        "leader.replication.throttled.rate",
+        LONG_MAX,
+        "Bytes per second a leader sends to throttled replicas.",
+        at_least=0,
+        scope=PER_BROKER,
+        inert=NO_FOLLOWERS,
+    )
+    follower_replication_throttled_rate = long(
+        "follower.replication.throttled.rate",
+        LONG_MAX,
+        "Bytes per second a follower takes for throttled replicas.",
+        at_least=0,
+        scope=PER_BROKER,
+        inert=NO_FOLLOWERS,
+    )
+    replica_alter_log_dirs_io_max_bytes_per_second = long(
+        "replica.alter.log.dirs.io.max.bytes.per.second",
+        LONG_MAX,
+        "Bytes per second moved between log directories.",
+        at_least=0,
+        scope=PER_BROKER,
+        inert=NO_FOLLOWERS,
+    )

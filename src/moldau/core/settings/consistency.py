@@ -1,0 +1,84 @@
+"""Settings that are each fine and together wrong. Refused with the keys named and what to do."""
+
+from moldau.core.errors import ConfigError
+from moldau.core.settings.broker_keys import BrokerSettings
+from moldau.core.settings.listeners import SecurityProtocol, advertised_endpoints, broker_listeners
+from moldau.core.settings.topic_keys import TopicSettings
+
+CLEANER_BYTES_PER_THREAD_MIN = 1 << 20
+
+
+def check_broker(settings: BrokerSettings) -> None:
+    _check_identity(settings)
+    _check_listeners(settings)
+    if not settings.data_directories or not all(settings.data_directories):
+        raise ConfigError(
+            "log.dirs names no directory; name at least one, for example log.dirs=/var/lib/moldau"
+        )
+    if len(set(settings.data_directories)) < len(settings.data_directories):
+        raise ConfigError(f"log.dirs names a directory twice: {','.join(settings.data_directories)}")
+    if settings.replica_fetch_wait_max_ms > settings.replica_lag_time_max_ms:
+        raise ConfigError(
+            f"replica.fetch.wait.max.ms ({settings.replica_fetch_wait_max_ms}) is longer than "
+            f"replica.lag.time.max.ms ({settings.replica_lag_time_max_ms}): idle followers would drop out of "
+            "the in-sync replicas again and again; lower the first or raise the second"
+        )
+    per_thread = settings.log_cleaner_dedupe_buffer_size // max(settings.log_cleaner_threads, 1)
+    if per_thread < CLEANER_BYTES_PER_THREAD_MIN:
+        raise ConfigError(
+            f"log.cleaner.dedupe.buffer.size ({settings.log_cleaner_dedupe_buffer_size}) leaves less than "
+            f"1 MiB for each of log.cleaner.threads ({settings.log_cleaner_threads}); raise it or lower "
+            "the threads"
+        )
+    if settings.group_min_session_timeout_ms > settings.group_max_session_timeout_ms:
+        raise ConfigError(
+            "group.min.session.timeout.ms is above group.max.session.timeout.ms; lower the first"
+        )
+
+
+def _check_identity(settings: BrokerSettings) -> None:
+    if "broker" not in settings.process_roles:
+        raise ConfigError(
+            f"process.roles={','.join(settings.process_roles)} leaves out broker, the only role there is "
+            "here; add it or remove the line"
+        )
+    if settings.broker_id not in (-1, settings.node_id):
+        raise ConfigError(
+            f"node.id ({settings.node_id}) and broker.id ({settings.broker_id}) name the same thing and "
+            "differ; keep one of the lines"
+        )
+
+
+def _check_listeners(settings: BrokerSettings) -> None:
+    listeners = broker_listeners(settings)
+    names = {listener.name for listener in listeners}
+    for listener in listeners:
+        if listener.protocol is not SecurityProtocol.PLAINTEXT:
+            raise ConfigError(
+                f"listener {listener.name} asks for {listener.protocol.value}, which is not there yet; only "
+                "PLAINTEXT is"
+            )
+    for name in advertised_endpoints(settings):
+        if name not in names:
+            raise ConfigError(
+                f"advertised.listeners names {name}, which is not among the listeners "
+                f"{', '.join(sorted(names))}"
+            )
+    inter_broker = settings.inter_broker_listener_name
+    if inter_broker and inter_broker.upper() not in names:
+        raise ConfigError(
+            f"inter.broker.listener.name={inter_broker} is not among the listeners {', '.join(sorted(names))}"
+        )
+
+
+def check_topic(settings: TopicSettings) -> None:
+    if settings.min_compaction_lag_ms > settings.max_compaction_lag_ms:
+        raise ConfigError(
+            f"conflict topic config setting min.compaction.lag.ms ({settings.min_compaction_lag_ms}) > "
+            f"max.compaction.lag.ms ({settings.max_compaction_lag_ms})"
+        )
+    if settings.remote_storage_enable:
+        raise ConfigError(
+            "Tiered Storage functionality is disabled in the broker. Topic cannot be configured with remote "
+            "log storage."
+        )

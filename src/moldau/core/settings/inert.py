@@ -1,0 +1,18 @@
+"""Why a known key does nothing here. Ends the key's documentation, so that nobody waits for an effect."""
+
+from typing import Final
+
+KRAFT: Final = "Moldau keeps what a controller quorum would keep in its coordination store"
+ZOOKEEPER: Final = "this broker keeps its metadata in an embedded store"
+JVM: Final = "it configures the Java process or a Java class"
+ONE_LOOP: Final = "one event loop serves all connections"
+NO_FOLLOWERS: Final = "replication between brokers is not there yet"
+NO_QUOTAS: Final = "quotas are not there yet"
+NO_SECURITY: Final = "authentication, encryption and authorization are not there yet"
+NO_TIERS: Final = "there is no tiered storage"
+NO_GROUPS: Final = "consumer groups are not there yet"
+NO_SHARE_GROUPS: Final = "share groups are not there yet"
+NO_STREAMS_GROUPS: Final = "streams groups are not there yet"
+NO_TRANSACTIONS: Final = "transactions are not there yet"
+NO_PREALLOCATION: Final = "files grow as they are written"
+RETIRED: Final = "Apache Kafka dropped it; files that still carry it go on starting"

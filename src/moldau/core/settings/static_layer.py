@@ -1,0 +1,79 @@
+"""From the text of server.properties and `--override` arguments to a broker's static layer.
+
+Every line is checked by itself, so that the error can name it. Text in, values out: reading the file is the
+caller's.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from moldau.core.errors import ConfigError
+from moldau.core.settings.broker_keys import BrokerSettings
+from moldau.core.settings.properties import parse_properties
+from moldau.core.settings.resolve import BrokerLayers
+from moldau.core.settings.topic_keys import TopicSettings
+from moldau.core.settings.view import nearest_text
+
+OPEN_PREFIXES: Final = (
+    "config.providers.",
+    "metrics.context.",
+    "metrics.jmx.",
+    "rlmm.config.",
+    "rsm.config.",
+)
+"""Settings of plug-ins; their names are the plug-ins' own."""
+LISTENER_PREFIX: Final = "listener.name."
+
+
+def static_layer(
+    text: str = "", *, file: str = "server.properties", overrides: Sequence[str] = ()
+) -> BrokerLayers:
+    """The layers a broker starts with. ConfigError names the file and line, or the override."""
+    texts: dict[str, str] = {}
+    for name, value, line in parse_properties(text, file=file):
+        _put(texts, name, value, f"{file}, line {line}")
+    for override in overrides:
+        name, separator, value = override.partition("=")
+        if not separator or not name.strip():
+            raise ConfigError(
+                f"--override {override!r} is not of the form key=value, for example num.partitions=3"
+            )
+        _put(texts, name.strip(), value.strip(), f"--override {override}")
+    # Kafka knows a broker's number by two names; given once, it holds for both.
+    if "broker.id" in texts and "node.id" not in texts and texts["broker.id"].strip() != "-1":
+        texts["node.id"] = texts["broker.id"]
+    return BrokerLayers(static=texts)
+
+
+def _put(texts: dict[str, str], name: str, value: str, place: str) -> None:
+    key = BrokerSettings.KEYS.get(name)
+    if key is None:
+        _check_unknown(name, place)
+    else:
+        try:
+            # Kafka takes an empty value of a key without default for "not given".
+            if value.strip() or key.default is not None:
+                key.parse(value)
+            else:
+                return
+        except ConfigError as error:
+            raise ConfigError(f"{place}: {error}") from None
+    texts[name] = value
+
+
+def _check_unknown(name: str, place: str) -> None:
+    if name.startswith(OPEN_PREFIXES):
+        return
+    if name.startswith(LISTENER_PREFIX):
+        # listener.name.<listener>.[<sasl mechanism>.]<key>
+        tail = name.removeprefix(LISTENER_PREFIX).partition(".")[2]
+        if tail in BrokerSettings.KEYS or tail.partition(".")[2] in BrokerSettings.KEYS:
+            return
+    raise ConfigError(f"{place}: unknown setting {name}{_hint(name, BrokerSettings.KEYS)}")
+
+
+def _hint(name: str, known: Iterable[str]) -> str:
+    key = TopicSettings.KEYS.get(name)
+    if key is not None and key.fallbacks:
+        return f"; that is a topic's setting, for all topics of a broker it is {key.fallbacks[0].name}"
+    return nearest_text(name, known) or "; `moldau broker --list-settings` prints the known ones"

@@ -1,0 +1,61 @@
+"""Settings as attributes: a class of declared keys, and instances that hold one value for each.
+
+Instances are frozen: a changed configuration is a new instance.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Self
+
+from moldau.core.errors import ConfigError
+from moldau.core.settings.key import ConfigKey
+
+
+class SettingsView:
+    KEYS: ClassVar[Mapping[str, ConfigKey[Any]]] = {}
+    """All keys of the class and its parents, by Kafka's name, sorted."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        declared = (
+            item for parent in cls.__mro__ for item in vars(parent).values() if isinstance(item, ConfigKey)
+        )
+        cls.KEYS = {key.name: key for key in sorted(declared, key=lambda key: key.name)}
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        """Takes parsed values by key name; a key without one has its default."""
+        vars(self).update((key.attribute, values.get(name, key.default)) for name, key in self.KEYS.items())
+
+    @classmethod
+    def parse(cls, texts: Mapping[str, str]) -> Self:
+        return cls(parse_texts(cls.KEYS, texts.items()))
+
+    def value_of(self, name: str) -> Any:
+        """For code that prints all settings; code that uses one reads its attribute."""
+        return getattr(self, self.KEYS[name].attribute)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"settings are frozen; {name} cannot be assigned")
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def parse_texts(keys: Mapping[str, ConfigKey[Any]], texts: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """Values of the texts, by name. Names that are no key are an error."""
+    values = {}
+    for name, text in texts:
+        key = keys.get(name)
+        if key is None:
+            raise ConfigError(f"Unknown configuration {name}{nearest_text(name, keys)}")
+        values[name] = key.parse(text)
+    return values
+
+
+def nearest_text(name: str, known: Iterable[str]) -> str:
+    """A suggestion to end an error with: the known name most like the one given, if any is."""
+    import difflib  # only on the way to an error
+
+    nearest = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return f"; did you mean {nearest[0]}?" if nearest else ""
