@@ -34,7 +34,7 @@ def kafka_jars() -> list[Path]:
 def cached_folder(kind: str, digest: str, fill: Callable[[Path], None]) -> Path:
     """The folder `kind/digest` of the cache, made by `fill` the first time.
 
-    Test processes may come here at once: one fills, the others wait for it, and a folder that exists is whole.
+    Test processes may come here at once: one fills, the others wait, and a folder that exists is whole.
     """
     folder = _cache_root() / kind / digest
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -58,10 +58,7 @@ def _resolve() -> tuple[list[Path], str]:
     """The jars, or the reason why not: kept either way, so that a missing network costs its wait once."""
     override = os.environ.get("MOLDAU_KAFKA_JARS")
     try:
-        if override:
-            folder = Path(override)
-        else:
-            folder = cached_folder("jars", digest_of(POM.read_bytes()), _download)
+        folder = Path(override or cached_folder("jars", digest_of(POM.read_bytes()), _download))
     except KafkaJarsUnavailable as failure:
         return [], str(failure)
     jars = sorted(folder.glob("*.jar"))
@@ -80,7 +77,7 @@ def _download(folder: Path) -> None:
         raise KafkaJarsUnavailable(f"Maven did not fetch Kafka's jars within {MAVEN_TIMEOUT_S} s") from None
     if done.returncode != 0:
         lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
-        raise KafkaJarsUnavailable(f"Maven could not fetch Kafka's jars: {lines[0] if lines else 'no output'}")
+        raise KafkaJarsUnavailable("Maven could not fetch Kafka's jars: " + "".join(lines[:1]))
 
 
 def _cache_root() -> Path:

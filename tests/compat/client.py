@@ -1,0 +1,111 @@
+"""What the tests ask of a Kafka client, in the tests' own words.
+
+Each foreign client (`confluent_client`, `java_client`, `kcat_client`) does it in its own way, so that one
+test states a behaviour and every client shows it. Failures are ClientFailure with Kafka's name of the error.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Protocol
+
+Headers = tuple[tuple[str, bytes | None], ...]
+CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+FETCH_WAIT = {"fetch.max.wait.ms": "20"}
+"""The end of a log shows in an empty answer, for which clients would otherwise wait half a second each."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """A record to send, or one that came back (then with its place in the log)."""
+
+    value: bytes | None
+    key: bytes | None = None
+    headers: Headers = ()
+    timestamp_ms: int | None = None
+    partition: int = 0
+    offset: int | None = None
+
+    @property
+    def content(self) -> tuple[bytes | None, bytes | None, Headers, int | None]:
+        """Without the place, which the broker gives."""
+        return self.key, self.value, self.headers, self.timestamp_ms
+
+
+class OffsetSpec(Enum):
+    EARLIEST = "earliest"
+    LATEST = "latest"
+    MAX_TIMESTAMP = "max_timestamp"
+
+
+@dataclass(frozen=True)
+class ConfigEntry:
+    value: str | None
+    source: str
+    """Kafka's name: DYNAMIC_TOPIC_CONFIG, DEFAULT_CONFIG, STATIC_BROKER_CONFIG..."""
+    is_read_only: bool
+    is_sensitive: bool
+    synonyms: tuple[tuple[str, str | None, str], ...] = field(default=(), compare=False)
+
+
+class ClientFailure(Exception):
+    def __init__(self, code: str, message: str = "") -> None:
+        super().__init__(f"{code}: {message}")
+        self.code = code
+        """Kafka's name of the error, such as UNKNOWN_TOPIC_OR_PARTITION."""
+
+
+class Client(Protocol):
+    """What every client can do, kcat included."""
+
+    name: str
+
+    def partition_count(self, topic: str) -> int: ...
+
+    def produce(
+        self, topic: str, records: Sequence[Record], settings: Mapping[str, str] | None = None
+    ) -> None:
+        """Returns when all are acknowledged; raises the failure of the first that was not."""
+
+    def consume(
+        self,
+        topic: str,
+        partition: int = 0,
+        *,
+        start: int = 0,
+        count: int | None = None,
+        settings: Mapping[str, str] | None = None,
+    ) -> list[Record]:
+        """Records from offset `start` on: `count` of them, or all up to where the log now ends."""
+
+    def offset_for(self, topic: str, spec: OffsetSpec | int, partition: int = 0) -> int:
+        """The offset ListOffsets names; an int asks for the first record at or after that time."""
+
+
+class AdminClient(Client, Protocol):
+    """What clients with an admin interface can do besides."""
+
+    def create_topic(
+        self, topic: str, partitions: int = 1, configs: Mapping[str, str] | None = None, replicas: int = 1
+    ) -> None: ...
+
+    def list_topics(self) -> set[str]: ...
+
+    def delete_topic(self, topic: str) -> None: ...
+
+    def grow_topic(self, topic: str, partitions: int) -> None: ...
+
+    def delete_records(self, topic: str, before: int, partition: int = 0) -> int:
+        """The offset the log now starts at; `before` of -1 means all."""
+
+    def topic_config(self, topic: str) -> dict[str, ConfigEntry]: ...
+
+    def alter_topic_config(
+        self,
+        topic: str,
+        *,
+        put: Mapping[str, str] | None = None,
+        remove: Sequence[str] = (),
+        append: Mapping[str, str] | None = None,
+        subtract: Mapping[str, str] | None = None,
+    ) -> None: ...

@@ -1,0 +1,24 @@
+"""`moldau broker` as a user starts it: the installed command in a process of its own."""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from compat.server_process import ServerProcess
+
+
+class MoldauBroker(ServerProcess):
+    def __init__(self, folder: Path, settings: Mapping[str, str] | None = None) -> None:
+        super().__init__(folder)
+        self._settings = {
+            "listeners": f"PLAINTEXT://127.0.0.1:{self.port}",
+            "log.dirs": str(self.log_dir),
+            **(settings or {}),
+        }
+
+    def command(self) -> list[str]:
+        overrides = [f"--override={key}={value}" for key, value in self._settings.items()]
+        return [str(Path(sys.executable).with_name("moldau")), "broker", *overrides]
+
+    def is_ready(self) -> bool:
+        return any(line.startswith("ready") for line in self.log_text().splitlines())
