@@ -4,11 +4,10 @@ Creating and deleting run on a worker thread: a topic of ten thousand partitions
 """
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 
 from moldau.core.errors import StorageFault
-from moldau.core.ids import TopicId, TopicPartition
-from moldau.storage.log_config import LogConfig
+from moldau.core.ids import TopicPartition
 from moldau.storage.log_dir import LogDirectory
 from moldau.storage.partition_log import PartitionLog
 

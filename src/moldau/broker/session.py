@@ -104,9 +104,7 @@ class ClientSession:
     def connection(self) -> ClientConnection:
         return self._connection
 
-    def _handle(
-        self, spec: ApiSpec, frame: bytes, version: int, correlation_id: int
-    ) -> list[Chunk] | None:
+    def _handle(self, spec: ApiSpec, frame: bytes, version: int, correlation_id: int) -> list[Chunk] | None:
         header, position = decode_request_header(frame, 0)
         self.client.client_id = header.client_id
         cache_key = None

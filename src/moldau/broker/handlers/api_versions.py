@@ -36,7 +36,9 @@ def _answer(ctx: RequestContext, code: ErrorCode) -> ApiVersionsResponse:
     return ApiVersionsResponse(
         error_code=code,
         api_keys=[
-            ApiVersion(api_key=spec.key, min_version=spec.advertised_min_version, max_version=spec.max_version)
+            ApiVersion(
+                api_key=spec.key, min_version=spec.advertised_min_version, max_version=spec.max_version
+            )
             for spec in ctx.broker.table.specs
         ],
     )

@@ -48,4 +48,6 @@ def _describe(ctx: RequestContext, topic: str, index: int) -> PartitionResponse:
             )
             for state in partition.log.active_producers()
         ]
-    return PartitionResponse(partition_index=index, error_code=code, error_message=None, active_producers=producers)
+    return PartitionResponse(
+        partition_index=index, error_code=code, error_message=None, active_producers=producers
+    )

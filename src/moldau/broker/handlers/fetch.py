@@ -9,7 +9,7 @@ Record batches are never looked into: an answer is a list of slices of log files
 from typing import Final
 
 from moldau.broker.api_table import ApiSpec
-from moldau.broker.fetch_sessions import NO_SESSION, FetchSession, Fetched, Wanted
+from moldau.broker.fetch_sessions import NO_SESSION, Fetched, FetchSession, Wanted
 from moldau.broker.parked_fetches import ParkedFetch
 from moldau.broker.partitions import Partition, leader_epoch_error, missing_partition_error
 from moldau.broker.session import ClientSession, frame_chunks
@@ -32,8 +32,8 @@ NO_PREFERRED_REPLICA: Final = -1
 def handle_frame(
     session: ClientSession, frame: memoryview, position: int, version: int, correlation_id: int
 ) -> list[Chunk] | None:
-    (_, wait_ms, bytes_min, bytes_max, isolation, session_id, session_epoch, wanted, forgotten, _) = decode_fetch(
-        frame, position, version
+    (_, wait_ms, bytes_min, bytes_max, isolation, session_id, session_epoch, wanted, forgotten, _) = (
+        decode_fetch(frame, position, version)
     )
     broker = session.broker
     is_full = True
@@ -161,7 +161,10 @@ class _Fetch:
         end_offset = stable if self.isolation == READ_COMMITTED else high_watermark
         try:
             records = log.read(
-                offset, min(partition_bytes_max, bytes_left), end_offset=end_offset, at_least_one_batch=is_first
+                offset,
+                min(partition_bytes_max, bytes_left),
+                end_offset=end_offset,
+                at_least_one_batch=is_first,
             )
         except ApiError as error:
             return _refused(index, error.code, high_watermark, log.start_offset)
@@ -176,10 +179,14 @@ class _Fetch:
         )  # fmt: skip
 
 
-def _refused(index: int, code: ErrorCode, high_watermark: int = -1, start_offset: int = -1) -> PartitionFetched:
+def _refused(
+    index: int, code: ErrorCode, high_watermark: int = -1, start_offset: int = -1
+) -> PartitionFetched:
     return (index, int(code), high_watermark, -1, start_offset, None, NO_PREFERRED_REPLICA, b"")
 
 
-def _framed(version: int, correlation_id: int, code: ErrorCode, session_id: int, fetched: Fetched) -> list[Chunk]:
+def _framed(
+    version: int, correlation_id: int, code: ErrorCode, session_id: int, fetched: Fetched
+) -> list[Chunk]:
     body, size = encode_fetch_response(version, 0, int(code), session_id, fetched)
     return frame_chunks(correlation_id, body, size, has_tags=version >= FLEXIBLE_FROM)

@@ -41,7 +41,10 @@ def handle(
 ) -> ListOffsetsResponse | Awaitable[ListOffsetsResponse]:
     is_committed = request.isolation_level == READ_COMMITTED
     found = [
-        (topic.name, [_locate(ctx, topic.name, wanted, is_committed=is_committed) for wanted in topic.partitions])
+        (
+            topic.name,
+            [_locate(ctx, topic.name, wanted, is_committed=is_committed) for wanted in topic.partitions],
+        )
         for topic in request.topics
     ]
     if any(callable(answer) for _, answers in found for answer in answers):

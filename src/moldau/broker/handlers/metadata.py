@@ -6,7 +6,7 @@ operations   v9 flexible   v10 topic ids   v11 cluster operations gone   v12 top
 A topic that may be created on demand is created before the answer: the client needs no second try.
 """
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from typing import Final
 
 from moldau.broker.api_table import ApiSpec
@@ -46,7 +46,7 @@ API = ApiSpec.of(MetadataRequest, handle, is_cached=True)
 
 
 async def _create_and_answer(
-    ctx: RequestContext, request: MetadataRequest, wanted: list[MetadataRequestTopic], missing: list[str]
+    ctx: RequestContext, request: MetadataRequest, wanted: Sequence[MetadataRequestTopic], missing: list[str]
 ) -> MetadataResponse:
     for name in missing:
         try:
@@ -60,7 +60,7 @@ def _may_create(ctx: RequestContext, request: MetadataRequest) -> bool:
     return request.allow_auto_topic_creation and ctx.broker.configs.broker.auto_create_topics_enable
 
 
-def _creatable(ctx: RequestContext, wanted: list[MetadataRequestTopic]) -> list[str]:
+def _creatable(ctx: RequestContext, wanted: Sequence[MetadataRequestTopic]) -> list[str]:
     names = dict.fromkeys(topic.name for topic in wanted if topic.topic_id == TOPIC_ID_ZERO)
     return [
         name

@@ -25,7 +25,8 @@ def handle(ctx: RequestContext, request: OffsetForLeaderEpochRequest) -> OffsetF
         throttle_time_ms=0,
         topics=[
             OffsetForLeaderTopicResult(
-                topic=topic.topic, partitions=[_look_up(ctx, topic.topic, wanted) for wanted in topic.partitions]
+                topic=topic.topic,
+                partitions=[_look_up(ctx, topic.topic, wanted) for wanted in topic.partitions],
             )
             for topic in request.topics
         ],

@@ -42,7 +42,9 @@ def handle_frame(
             if partition is None:
                 answers.append(_refused(index, missing_partition_error(topic)))
             elif acks not in ACKS:
-                answers.append(_refused(index, ErrorCode.INVALID_REQUIRED_ACKS, f"acks={acks}: use 0, 1 or -1"))
+                answers.append(
+                    _refused(index, ErrorCode.INVALID_REQUIRED_ACKS, f"acks={acks}: use 0, 1 or -1")
+                )
             elif records is None:
                 answers.append(_refused(index, ErrorCode.INVALID_RECORD, "no records were sent"))
             else:
@@ -62,7 +64,11 @@ API = ApiSpec.of(ProduceRequest, handle_frame=handle_frame, advertised_min_versi
 
 
 def _append(
-    session: ClientSession, partition: Partition, records: memoryview, now_ms: int, unflushed: list[PartitionLog]
+    session: ClientSession,
+    partition: Partition,
+    records: memoryview,
+    now_ms: int,
+    unflushed: list[PartitionLog],
 ) -> PartitionProduced:
     log = partition.log
     if log is None:
@@ -104,7 +110,8 @@ def _reply(
     if fault is not None:
         code = ErrorCode.KAFKA_STORAGE_ERROR
         produced = [
-            (topic, [_refused(answer[0], code, str(fault)) for answer in answers]) for topic, answers in produced
+            (topic, [_refused(answer[0], code, str(fault)) for answer in answers])
+            for topic, answers in produced
         ]
     answer = _no_answer(session, produced) if acks == 0 else _framed(version, correlation_id, produced)
     session.connection.reply(answer)

@@ -1,0 +1,72 @@
+"""`moldau broker`: from a configuration file to a served port, and down again on a signal."""
+
+import asyncio
+import logging
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from moldau.core.errors import ConfigError, StorageFault
+from moldau.core.settings.resolve import BrokerLayers
+from moldau.core.settings.static_layer import static_layer
+from moldau.node.broker_node import BrokerNode
+
+EXIT_OK = 0
+EXIT_FAILED = 1
+EXIT_USAGE = 2
+
+
+def run_broker(config_path: str | None, overrides: Sequence[str]) -> int:
+    """Serves until SIGTERM or SIGINT. Returns the exit code; what went wrong is on standard error."""
+    _log_to_stderr()
+    try:
+        layers = static_layer(_read_config(config_path), file=config_path or "", overrides=overrides)
+        with asyncio.Runner(loop_factory=event_loop) as runner:
+            return runner.run(_serve(layers))
+    except ConfigError as error:
+        print(f"moldau broker: {error}", file=sys.stderr)  # noqa: T201
+        return EXIT_USAGE
+    except StorageFault as fault:
+        print(f"moldau broker: {fault}", file=sys.stderr)  # noqa: T201
+        return EXIT_FAILED
+
+
+def event_loop() -> asyncio.AbstractEventLoop:
+    """uvloop where there is one; everything works on plain asyncio too, at a higher cost per request."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.new_event_loop()
+    loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
+    return loop
+
+
+async def _serve(layers: BrokerLayers) -> int:
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopping.set)
+    node = BrokerNode(layers)
+    await node.start()
+    print("ready", *node.endpoints, flush=True)  # noqa: T201
+    await stopping.wait()
+    await node.stop()
+    return EXIT_OK
+
+
+def _read_config(path: str | None) -> str:
+    if path is None:
+        return ""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"cannot read the configuration file {path}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"the configuration file {path} is not UTF-8 text: {error.reason}") from None
+
+
+def _log_to_stderr() -> None:
+    logging.basicConfig(
+        stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
