@@ -1,0 +1,106 @@
+"""The embedded store's own promises: files, crashes, threads, speed."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from moldau.coordination.sqlite import SqliteStore
+from moldau.coordination.store import Create, Node
+from moldau.core.errors import StorageFault
+
+WRITER = """
+import sys
+from moldau.coordination.sqlite import SqliteStore
+from moldau.coordination.store import Create, SetData
+store = SqliteStore(sys.argv[1])
+store.create("/n", b"0")
+store.create("/live", ephemeral=True)
+number = 0
+while True:
+    number += 1
+    store.multi([SetData("/n", str(number).encode()), Create(f"/n/{number}")])
+    print(number, flush=True)
+"""
+
+
+def test_nodes_outlive_the_store_and_ephemerals_do_not(tmp_path: Path) -> None:
+    path = str(tmp_path / "c.db")
+    store = SqliteStore(path)
+    store.create("/a", b"x")
+    store.create("/here", ephemeral=True)
+    store.close()
+    again = SqliteStore(path)
+    assert again.get("/a") == Node(b"x", 0)
+    assert not again.exists("/here")
+    again.close()
+
+
+def test_what_was_answered_survives_kill_9_and_multi_is_whole(tmp_path: Path) -> None:
+    path = str(tmp_path / "c.db")
+    with subprocess.Popen([sys.executable, "-c", WRITER, path], stdout=subprocess.PIPE, text=True) as writer:
+        assert writer.stdout is not None
+        for line in writer.stdout:
+            if line.strip() == "20":
+                break
+        os.kill(writer.pid, signal.SIGKILL)
+        answered = max([20, *(int(line) for line in writer.stdout if line.endswith("\n"))])
+    store = SqliteStore(path)
+    found = int(store.get("/n").data)
+    assert found >= answered
+    assert len(store.children("/n")) == found
+    assert not store.exists("/live"), "the session of a dead process is over"
+    store.close()
+
+
+def test_it_is_called_from_other_threads(tmp_path: Path) -> None:
+    store = SqliteStore(str(tmp_path / "c.db"))
+    worker = threading.Thread(target=lambda: store.create("/a", b"from afar"))
+    worker.start()
+    worker.join()
+    assert store.get("/a").data == b"from afar"
+    store.close()
+
+
+def test_it_opens_within_ten_milliseconds(tmp_path: Path) -> None:
+    path = str(tmp_path / "c.db")
+    SqliteStore(path).close()
+    best = 1.0
+    for _ in range(10):
+        start = time.perf_counter()
+        store = SqliteStore(path)
+        best = min(best, time.perf_counter() - start)
+        store.close()
+    assert best < 0.010
+
+
+def test_ten_thousand_nodes_in_one_multi_are_quick(tmp_path: Path) -> None:
+    store = SqliteStore(str(tmp_path / "c.db"))
+    start = time.perf_counter()
+    store.multi([Create("/t"), *(Create(f"/t/{number}", b"{}") for number in range(10_000))])
+    assert time.perf_counter() - start < 2
+    assert len(store.children("/t")) == 10_000
+    store.close()
+
+
+def test_a_file_that_is_none_of_ours_is_a_storage_fault(tmp_path: Path) -> None:
+    path = tmp_path / "c.db"
+    path.write_bytes(b"this is not a database, " * 100)
+    with pytest.raises(StorageFault, match=r"c\.db"):
+        SqliteStore(str(path))
+    with pytest.raises(StorageFault, match="free space"):
+        SqliteStore(str(tmp_path / "missing" / "c.db"))
+
+
+def test_a_store_of_a_later_program_is_refused(tmp_path: Path) -> None:
+    path = str(tmp_path / "c.db")
+    store = SqliteStore(path)
+    store._db.execute("PRAGMA user_version=99")
+    store.close()
+    with pytest.raises(StorageFault, match="version 99"):
+        SqliteStore(path)
