@@ -4,27 +4,58 @@ from collections.abc import Sequence
 
 import click
 
-from moldau.core.errors import ConfigError
+from moldau.core.settings.broker_keys import BrokerSettings
+from moldau.core.settings.text_form import format_value
+
+
+def settings_template() -> str:
+    """Every setting that has an effect, as a properties file in which all of them stand at their defaults."""
+    return "\n\n".join(
+        f"# {key.doc}\n#{key.name}={format_value(key.default) or ''}"
+        for key in BrokerSettings.KEYS.values()
+        if not key.internal and not key.inert
+    )
+
+
+def print_settings(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        click.echo(settings_template())
+        ctx.exit()
+
+
+def complete_setting(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    return [f"{name}=" for name in BrokerSettings.KEYS if name.startswith(incomplete)]
 
 
 @click.command("broker")
-@click.option("--config", metavar="FILE", help="Settings in Kafka's server.properties format.")
+@click.option(
+    "--config",
+    metavar="FILE",
+    type=click.Path(),
+    help="Settings in the format of Kafka's server.properties.",
+)
 @click.option(
     "--override",
     "overrides",
     metavar="KEY=VALUE",
     multiple=True,
+    shell_complete=complete_setting,
     help="One setting, under Kafka's name; may be repeated, and wins over the file.",
+)
+@click.option(
+    "--list-settings",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=print_settings,
+    help="Print all settings and their defaults, as a file to start from, and exit.",
 )
 def command(config: str | None, overrides: Sequence[str]) -> int:
     """Start a broker. Without settings it listens on port 9092, as Kafka does.
 
     It prints one line that starts with `ready` when it serves, and stops on SIGTERM or Ctrl-C.
     """
+    # Not above: the help and the list of settings need no node.
     from moldau.node.main import run_broker
 
-    try:
-        return run_broker(config, overrides)
-    except ConfigError as error:
-        click.echo(f"Error: {error}", err=True)
-        return 2
+    return run_broker(config, overrides)

@@ -20,7 +20,7 @@ from confluent_kafka import (
     TopicCollection,
     TopicPartition,
 )
-from confluent_kafka.admin import AdminClient, OffsetSpec, TopicDescription
+from confluent_kafka.admin import AdminClient, ClusterMetadata, OffsetSpec, TopicDescription
 
 from moldau.cli.addresses import require_listener
 from moldau.cli.failures import Failure, refused, unknown_topic
@@ -79,11 +79,14 @@ class Cluster:
             except KafkaException as error:
                 raise self.failure(error.args[0], doing) from error
             except TimeoutError:
-                hopeless = next((error for error in self._complaints if error.code() in _HOPELESS), None)
-                if hopeless is not None:
-                    raise refused(hopeless, doing) from None
-                if time.monotonic() > deadline:
-                    raise self.no_answer(doing) from None
+                self._give_up_if_hopeless(doing, deadline)
+
+    def _give_up_if_hopeless(self, doing: str, deadline: float) -> None:
+        hopeless = next((error for error in self._complaints if error.code() in _HOPELESS), None)
+        if hopeless is not None:
+            raise refused(hopeless, doing)
+        if time.monotonic() > deadline:
+            raise self.no_answer(doing)
 
     def failure(self, error: KafkaError, doing: str) -> Failure:
         return self.no_answer(doing) if error.code() in _NO_ANSWER else refused(error, doing)
@@ -106,15 +109,24 @@ class Cluster:
 
     def topic_names(self) -> Mapping[str, Sequence[Collection[int]]]:
         """Every topic, with the replicas of each of its partitions."""
-        try:
-            metadata = self.admin.list_topics(timeout=self.timeout_s)
-        except KafkaException as error:
-            self.admin.poll(0)
-            raise self.failure(error.args[0], "list topics") from error
         return {
             name: [topic.partitions[place].replicas for place in sorted(topic.partitions)]
-            for name, topic in sorted(metadata.topics.items())
+            for name, topic in sorted(self._metadata("list topics").topics.items())
         }
+
+    def _metadata(self, doing: str, topic: str | None = None) -> ClusterMetadata:
+        """The library's call cannot be interrupted, so it gets a short while first, then a longer one."""
+        deadline = time.monotonic() + self.timeout_s
+        patience_s = 5 * POLL_S
+        while True:
+            try:
+                return self.admin.list_topics(topic, timeout=patience_s)
+            except KafkaException as error:
+                self.admin.poll(0)
+                if error.args[0].code() not in _NO_ANSWER:
+                    raise self.failure(error.args[0], doing) from error
+                self._give_up_if_hopeless(doing, deadline)
+                patience_s = max(POLL_S, min(patience_s * 2, deadline - time.monotonic()))
 
     def find_topic(self, topic: str) -> TopicDescription | None:
         doing = f"describe topic '{topic}'"
@@ -139,10 +151,7 @@ class Cluster:
         """Asks for the topic the way a producer does, which creates it where the brokers allow that."""
         deadline = time.monotonic() + min(AUTO_CREATE_S, self.timeout_s)
         while time.monotonic() < deadline:
-            try:
-                self.admin.list_topics(topic, timeout=self.timeout_s)
-            except KafkaException as error:
-                raise self.failure(error.args[0], f"create topic '{topic}'") from error
+            self._metadata(f"create topic '{topic}'", topic)
             found = self.find_topic(topic)
             if found is not None and all(part.leader for part in found.partitions):
                 return found

@@ -11,6 +11,8 @@ import click
 
 from moldau.cli.cluster import Cluster
 from moldau.cli.failures import Failure
+from moldau.core.errors import ConfigError
+from moldau.core.settings.properties import parse_properties
 
 DEFAULT_BOOTSTRAP_SERVER = "localhost:9092"
 BOOTSTRAP_VARIABLE = "MOLDAU_BOOTSTRAP_SERVER"
@@ -110,18 +112,12 @@ def on_cluster(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def read_properties(path: str) -> dict[str, str]:
-    """`key=value` lines; `#` and `!` begin a comment."""
-    properties = {}
-    with open(path, encoding="utf-8") as file:
-        for number, line in enumerate(file, start=1):
-            stripped = line.strip()
-            if not stripped or stripped[0] in "#!":
-                continue
-            key, separator, value = stripped.partition("=")
-            if not separator:
-                raise click.UsageError(f"{path}, line {number}: '{stripped}' is not of the form KEY=VALUE.")
-            properties[key.strip()] = value.strip()
-    return properties
+    try:
+        with open(path, encoding="utf-8") as file:
+            found = parse_properties(file.read(), file=path)
+    except (OSError, UnicodeDecodeError, ConfigError) as error:
+        raise click.UsageError(f"Cannot use {path}: {error}.") from error
+    return {item.name: item.value for item in found}
 
 
 def complete_topic(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
