@@ -15,8 +15,8 @@ declared with it. Must not know how bytes are laid out; that is the codec's.
 
 A field without `default` must be given by whoever builds the message, so mypy finds the forgotten ones. A
 decoder fills what a version lacks with the default: Kafka's implicit one (0, "", empty) where none is
-declared. mypy treats messages as frozen. At run time they are ordinary slotted dataclasses, because building a
-frozen one costs three times as much.
+declared. mypy treats messages as frozen. At run time they are ordinary slotted dataclasses, because building
+a frozen one costs three times as much.
 """
 
 import dataclasses
@@ -265,8 +265,8 @@ _ResponseT = TypeVar("_ResponseT", bound=Response)
     ),
 )
 def structure(cls: type[_T]) -> type[_T]:
-    # There are hundreds: one comparison and one printer for all, and a ready docstring, halve the start-up cost.
-    # Not keyword-only at run time: decoders build by position, which is the cheapest call there is.
+    # There are hundreds: one comparison and one printer for all, and a ready docstring, halve the time to
+    # start. Not keyword-only at run time: decoders build by position, the cheapest call there is.
     cls.__doc__ = cls.__doc__ or cls.__name__
     cls.__eq__ = _equal  # type: ignore[method-assign]
     cls.__hash__ = None  # type: ignore[assignment]

@@ -1,0 +1,77 @@
+"""ConsumerGroupDescribe: state and members of new-protocol groups (KIP-848).
+
+v1 tells members of the classic protocol apart (KIP-1099).
+"""
+
+from collections.abc import Sequence
+
+from moldau.core.ids import TopicId
+from moldau.protocol.spec import (
+    Request,
+    Response,
+    array,
+    bool8,
+    int8,
+    int16,
+    int32,
+    nested,
+    request,
+    response,
+    string,
+    structure,
+    uuid,
+)
+
+
+@request(69, versions="0-1", flexible="0+")
+@structure
+class ConsumerGroupDescribeRequest(Request):
+    group_ids: Sequence[str] = array("string")
+    include_authorized_operations: bool = bool8()
+
+
+@structure
+class TopicPartitions:
+    topic_id: TopicId = uuid()
+    topic_name: str = string()
+    partitions: Sequence[int] = array("int32")
+
+
+@structure
+class Assignment:
+    topic_partitions: Sequence[TopicPartitions] = array(TopicPartitions)
+
+
+@structure
+class Member:
+    member_id: str = string()
+    instance_id: str | None = string(nullable="0+", default=None)
+    rack_id: str | None = string(nullable="0+", default=None)
+    member_epoch: int = int32()
+    client_id: str = string()
+    client_host: str = string()
+    subscribed_topic_names: Sequence[str] = array("string")
+    subscribed_topic_regex: str | None = string(nullable="0+", default=None)
+    assignment: Assignment = nested(Assignment)
+    target_assignment: Assignment = nested(Assignment)
+    member_type: int = int8(versions="1+", default=-1, ignorable=True)
+
+
+@structure
+class DescribedGroup:
+    error_code: int = int16(default=0)
+    error_message: str | None = string(nullable="0+", default=None)
+    group_id: str = string()
+    group_state: str = string()
+    group_epoch: int = int32()
+    assignment_epoch: int = int32()
+    assignor_name: str = string()
+    members: Sequence[Member] = array(Member)
+    authorized_operations: int = int32(default=-0x8000_0000)
+
+
+@response(ConsumerGroupDescribeRequest)
+@structure
+class ConsumerGroupDescribeResponse(Response):
+    throttle_time_ms: int = int32(default=0)
+    groups: Sequence[DescribedGroup] = array(DescribedGroup)

@@ -1,0 +1,31 @@
+"""ExpireDelegationToken: brings a token's expiry forward (KIP-48).
+
+v1 the answer goes out before the throttling. v2 flexible.
+"""
+
+from moldau.protocol.spec import (
+    Request,
+    Response,
+    bytestring,
+    int16,
+    int32,
+    int64,
+    request,
+    response,
+    structure,
+)
+
+
+@request(40, versions="1-2", flexible="2+")
+@structure
+class ExpireDelegationTokenRequest(Request):
+    hmac: bytes = bytestring()
+    expiry_time_period_ms: int = int64()
+
+
+@response(ExpireDelegationTokenRequest)
+@structure
+class ExpireDelegationTokenResponse(Response):
+    error_code: int = int16(default=0)
+    expiry_timestamp_ms: int = int64()
+    throttle_time_ms: int = int32(default=0)
