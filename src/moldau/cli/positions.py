@@ -65,12 +65,11 @@ def resolve(
         # No record is that young: nothing but what is still to come.
         return {part: Span(found[part] if found[part] >= 0 else end[part], end[part]) for part in partitions}
     return {
-        part: Span(_start_offset(topic, part, start, first[part], end[part]), end[part])
-        for part in partitions
+        part: Span(start_offset(topic, part, start, first[part], end[part]), end[part]) for part in partitions
     }
 
 
-def _start_offset(topic: str, partition: int, start: Start, first: int, end: int) -> int:
+def start_offset(topic: str, partition: int, start: Start, first: int, end: int) -> int:
     if start.before_end is not None:
         return max(first, end - start.before_end)
     if start.offset is None or start.offset == OFFSET_BEGINNING:

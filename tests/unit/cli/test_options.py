@@ -1,0 +1,84 @@
+"""Values of options: pairs, times, start offsets, properties files."""
+
+import time
+from pathlib import Path
+
+import click
+import pytest
+from confluent_kafka import OFFSET_BEGINNING, OFFSET_END
+
+from moldau.cli.options import KeyValue, Timestamp, read_properties
+from moldau.cli.positions import Start, StartOffset
+
+
+def test_a_pair_is_parted_at_the_first_equals_sign() -> None:
+    assert KeyValue().convert("a=b=c", None, None) == ("a", "b=c")
+    assert KeyValue().convert("a=", None, None) == ("a", "")
+
+
+@pytest.mark.parametrize("text", ["a", "=b", " =b"])
+def test_what_is_no_pair_is_wrong_usage(text: str) -> None:
+    with pytest.raises(click.BadParameter, match="KEY=VALUE"):
+        KeyValue().convert(text, None, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "timestamp_ms"),
+    [
+        ("1577836800123", 1577836800123),
+        ("2020-01-01T00:00:00Z", 1577836800000),
+        ("2020-01-01T01:00:00.5+01:00", 1577836800500),
+    ],
+)
+def test_points_in_time(text: str, timestamp_ms: int) -> None:
+    assert Timestamp().convert(text, None, None) == timestamp_ms
+
+
+@pytest.mark.parametrize(
+    ("text", "ago_ms"),
+    [("500ms", 500), ("90s", 90_000), ("15m", 900_000), ("2h", 7_200_000), ("7d", 604_800_000)],
+)
+def test_times_ago(text: str, ago_ms: int) -> None:
+    before_ms = int(time.time() * 1000) - ago_ms
+    found_ms = Timestamp().convert(text, None, None)
+    assert before_ms <= found_ms <= int(time.time() * 1000) - ago_ms
+
+
+@pytest.mark.parametrize("text", ["yesterday", "15x", "2020-13-01", "9" * 20 + "d", ""])
+def test_what_is_no_time_is_wrong_usage(text: str) -> None:
+    with pytest.raises(click.BadParameter, match="is no time"):
+        Timestamp().convert(text, None, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "start"),
+    [
+        ("0", Start(offset=0)),
+        ("17", Start(offset=17)),
+        ("-5", Start(before_end=5)),
+        ("beginning", Start(offset=OFFSET_BEGINNING)),
+        ("Earliest", Start(offset=OFFSET_BEGINNING)),
+        ("end", Start(offset=OFFSET_END)),
+        ("latest", Start(offset=OFFSET_END)),
+    ],
+)
+def test_start_offsets(text: str, start: Start) -> None:
+    assert StartOffset().convert(text, None, None) == start
+
+
+def test_what_is_no_offset_is_wrong_usage() -> None:
+    with pytest.raises(click.BadParameter, match="is no offset"):
+        StartOffset().convert("first", None, None)
+
+
+def test_properties_files_are_read_as_java_reads_them(tmp_path: Path) -> None:
+    path = tmp_path / "client.properties"
+    path.write_text("# who we are\nsasl.username = me\nsasl.password:a=b\\\n  c\n\n")
+    assert read_properties(str(path)) == {"sasl.username": "me", "sasl.password": "a=bc"}
+
+
+def test_a_properties_file_that_is_no_text_is_wrong_usage(tmp_path: Path) -> None:
+    path = tmp_path / "client.properties"
+    path.write_bytes(b"a=\xff\xfe")
+    with pytest.raises(click.UsageError, match=r"client\.properties"):
+        read_properties(str(path))
