@@ -1,11 +1,12 @@
 """The embedded store: the tree in one SQLite file, for a broker that stands alone.
 
 Write-ahead log with full synchronisation: what a call returned from survives `kill -9` and loss of power. One
-connection, one caller at a time, from whichever thread. Ephemeral nodes of a process that died go when the file
+connection; calls from several threads take turns. Ephemeral nodes of a process that died go when the file
 is opened next: its only user is then this one.
 """
 
 import sqlite3
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
@@ -46,6 +47,7 @@ class SqliteStore:
     def __init__(self, path: str) -> None:
         """Opens or makes the file; `:memory:` keeps the tree in memory only."""
         self._path = path
+        self._turn = threading.RLock()
         with self._faults():
             # Autocommit: transactions are begun and ended in `_transaction`, nowhere else.
             self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
@@ -169,7 +171,8 @@ class SqliteStore:
     @contextmanager
     def _faults(self) -> Iterator[None]:
         try:
-            yield
+            with self._turn:
+                yield
         except sqlite3.Error as error:
             raise StorageFault(
                 self._path,

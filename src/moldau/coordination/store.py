@@ -2,7 +2,7 @@
 
 Paths are absolute, parts separated by `/`, without a trailing one; the root `/` is always there. Each node
 holds bytes and a version that starts at 0 and grows by one with every `set`. An ephemeral node has no children
-and goes when its owner's session ends. Calls block: they run on a worker thread, one at a time.
+and goes when its owner's session ends. Calls block, so they run on worker threads; they may come from several.
 
 Watches belong to this port too and are not in it yet: a single broker is the only writer of its store.
 """

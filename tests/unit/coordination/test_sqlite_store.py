@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from moldau.coordination.sqlite import SqliteStore
-from moldau.coordination.store import Create, Node
+from moldau.coordination.store import Create, Node, SetData
 from moldau.core.errors import StorageFault
 
 WRITER = """
@@ -58,12 +58,21 @@ def test_what_was_answered_survives_kill_9_and_multi_is_whole(tmp_path: Path) ->
     store.close()
 
 
-def test_it_is_called_from_other_threads(tmp_path: Path) -> None:
+def test_several_threads_take_turns(tmp_path: Path) -> None:
     store = SqliteStore(str(tmp_path / "c.db"))
-    worker = threading.Thread(target=lambda: store.create("/a", b"from afar"))
-    worker.start()
-    worker.join()
-    assert store.get("/a").data == b"from afar"
+    store.create("/n", b"")
+
+    def write(worker: int) -> None:
+        for number in range(50):
+            store.multi([Create(f"/n/{worker}-{number}"), SetData("/n", b"x")])
+
+    workers = [threading.Thread(target=write, args=(worker,)) for worker in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert len(store.children("/n")) == 200
+    assert store.get("/n").version == 200
     store.close()
 
 
