@@ -41,6 +41,10 @@ class Cluster:
         self._properties = dict(properties)
         self._complaints: list[KafkaError] = []
 
+    @property
+    def plaintext(self) -> bool:
+        return self._properties.get("security.protocol", "plaintext").lower() == "plaintext"
+
     @cached_property
     def admin(self) -> AdminClient:
         require_listener(self.bootstrap_servers)

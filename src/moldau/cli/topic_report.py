@@ -1,11 +1,13 @@
 """All that is known of one topic, gathered from the cluster and written for people or programs."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from confluent_kafka.admin import ConfigResource, ConfigSource, OffsetSpec, ResourceType
+from confluent_kafka.admin import ConfigResource, ConfigSource, OffsetSpec, ResourceType, TopicDescription
 
 from moldau.cli.cluster import Cluster
+from moldau.cli.log_sizes import partition_sizes
 from moldau.cli.output import columns
 
 _SOURCES = {
@@ -24,6 +26,7 @@ class PartitionReport:
     isr: Sequence[int]
     start_offset: int | None
     end_offset: int | None
+    size_bytes: int | None
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,7 @@ class TopicReport:
         led = [part.id for part in description.partitions if part.leader is not None]
         start = cluster.list_offsets(topic, led, OffsetSpec.earliest())
         end = cluster.list_offsets(topic, led, OffsetSpec.latest())
+        sizes = leader_sizes(cluster, description)
         return cls(
             topic=topic,
             # Kafka writes ids in the URL-safe alphabet, the client library in the other one.
@@ -61,6 +65,7 @@ class TopicReport:
                     isr=[node.id for node in part.isr],
                     start_offset=start.get(part.id),
                     end_offset=end.get(part.id),
+                    size_bytes=sizes.get(part.id),
                 )
                 for part in description.partitions
             ],
@@ -88,11 +93,22 @@ class TopicReport:
                 ",".join(map(str, part.isr)),
                 part.start_offset,
                 part.end_offset,
+                part.size_bytes,
             )
             for part in self.partitions
         ]
-        headings = ("PARTITION", "LEADER", "REPLICAS", "ISR", "START OFFSET", "END OFFSET")
+        headings = ("PARTITION", "LEADER", "REPLICAS", "ISR", "START OFFSET", "END OFFSET", "BYTES")
         return "\n".join([*lines, "", columns(headings, rows)])
+
+
+def leader_sizes(cluster: Cluster, description: TopicDescription) -> Mapping[int, int]:
+    if not cluster.plaintext:
+        return {}
+    led_by = defaultdict(list)
+    for part in description.partitions:
+        if part.leader is not None:
+            led_by[part.leader.host, part.leader.port].append(part.id)
+    return partition_sizes(description.name, led_by, cluster.timeout_s)
 
 
 def changed_configs(cluster: Cluster, topic: str) -> Sequence[ConfigReport]:
