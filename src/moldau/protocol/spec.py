@@ -65,6 +65,8 @@ class Versions:
         return self.low <= version <= self.high
 
     def __str__(self) -> str:
+        if self.high < self.low:
+            return "none"
         if self.high == _VERSION_OPEN:
             return f"{self.low}+"
         return f"{self.low}-{self.high}" if self.low < self.high else str(self.low)
