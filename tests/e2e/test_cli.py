@@ -29,17 +29,19 @@ HELP_MS_MAX = 200
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "bootstrap" in metafunc.fixturenames:
-        kafka = pytest.param("kafka", marks=pytest.mark.java)
-        against = ["moldau", kafka] if metafunc.config.getoption("--against-kafka") else ["moldau"]
-        metafunc.parametrize("bootstrap", against, indirect=True, scope="module")
+    if "broker_class" in metafunc.fixturenames:
+        kafka = pytest.param(ApacheKafka, id="kafka", marks=pytest.mark.java)
+        moldau = pytest.param(MoldauBroker, id="moldau")
+        against = [moldau, kafka] if metafunc.config.getoption("--against-kafka") else [moldau]
+        metafunc.parametrize("broker_class", against, scope="module")
 
 
 @pytest.fixture(scope="module")
-def bootstrap(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    kind = ApacheKafka if request.param == "kafka" else MoldauBroker
+def bootstrap(
+    broker_class: type[ApacheKafka | MoldauBroker], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
     try:
-        server = kind(tmp_path_factory.mktemp("broker"))
+        server = broker_class(tmp_path_factory.mktemp("broker"))
     except KafkaJarsUnavailable as reason:
         pytest.skip(str(reason))
     with server:
@@ -432,6 +434,23 @@ def test_somebody_else_at_the_address() -> None:
         error = Shell(address).run("topics", "list", "--timeout", "1", code=1)
         assert f"cannot list topics: no answer from {address} within 1 s" in error
         assert "Is it a Kafka broker" in error
+
+
+def test_an_advertised_address_that_cannot_be_reached(
+    broker_class: type[ApacheKafka | MoldauBroker], tmp_path: Path, topic: str
+) -> None:
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        nowhere = f"127.0.0.1:{bound.getsockname()[1]}"
+        try:
+            server = broker_class(tmp_path, {"advertised.listeners": f"PLAINTEXT://{nowhere}"})
+        except KafkaJarsUnavailable as reason:
+            pytest.skip(str(reason))
+        with server:
+            error = Shell(server.bootstrap).run("topics", "create", topic, "--timeout", "2", code=1)
+    assert f"cannot create topic '{topic}': no answer from {server.bootstrap} within 2 s" in error
+    assert nowhere in error
+    assert "check advertised.listeners" in error
 
 
 def test_a_client_property_that_is_none_is_wrong_usage(shell: Shell) -> None:

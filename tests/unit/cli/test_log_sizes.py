@@ -1,0 +1,34 @@
+"""Sizes asked of a broker that is none."""
+
+import socket
+import struct
+import threading
+
+import pytest
+
+from moldau.cli.log_sizes import partition_sizes
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [b"", b"HT", b"HTTP/1.1 400 Bad Request\r\n\r\n", struct.pack(">i", -5), struct.pack(">iiq", 12, 0, -1)],
+)
+def test_a_size_that_is_not_to_be_had_is_left_out(answer: bytes) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as stranger:
+
+        def serve() -> None:
+            connection, _ = stranger.accept()
+            with connection:
+                connection.recv(1000)
+                connection.sendall(answer)
+
+        server = threading.Thread(target=serve)
+        server.start()
+        assert partition_sizes("orders", {stranger.getsockname(): [0, 1]}, 5) == {}
+        server.join(5)
+
+
+def test_a_broker_that_is_gone_is_passed_over() -> None:
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        assert partition_sizes("orders", {bound.getsockname(): [0]}, 5) == {}
