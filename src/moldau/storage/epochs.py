@@ -1,0 +1,91 @@
+"""`leader-epoch-checkpoint`: at which offset each leader epoch began (KIP-101).
+
+Owns the list of (epoch, first offset) of one log, ascending in both. The file is written by flushes and at close;
+after a crash the epochs of unflushed batches are read from the batches themselves.
+"""
+
+from bisect import bisect_left, bisect_right
+from typing import Final
+
+from moldau.storage.checkpoints import CheckpointError, checkpoint_lines, checkpoint_text
+
+UNDEFINED: Final = (-1, -1)
+
+
+class LeaderEpochs:
+    __slots__ = ("_entries", "is_saved")
+
+    def __init__(self, entries: tuple[tuple[int, int], ...] = ()) -> None:
+        self._entries = entries
+        self.is_saved = True
+
+    @classmethod
+    def parse(cls, data: bytes) -> "LeaderEpochs":
+        entries: list[tuple[int, int]] = []
+        for line in checkpoint_lines(data, "leader-epoch-checkpoint"):
+            try:
+                epoch, start_offset = map(int, line.split())
+            except ValueError:
+                raise CheckpointError(f"malformed line {line!r} in leader-epoch-checkpoint") from None
+            entries.append((epoch, start_offset))
+        epochs = cls()
+        for epoch, start_offset in entries:
+            epochs.assign(epoch, start_offset)
+        epochs.is_saved = True
+        return epochs
+
+    def text(self) -> bytes:
+        return checkpoint_text(f"{epoch} {start}" for epoch, start in self._entries)
+
+    @property
+    def entries(self) -> tuple[tuple[int, int], ...]:
+        return self._entries
+
+    @property
+    def latest(self) -> int:
+        return self._entries[-1][0] if self._entries else -1
+
+    def assign(self, epoch: int, start_offset: int) -> None:
+        """A batch of `epoch` begins at `start_offset`. Entries that contradict it go."""
+        if self._entries:
+            last_epoch, last_start = self._entries[-1]
+            if epoch == last_epoch and start_offset >= last_start:
+                return
+        kept = tuple(entry for entry in self._entries if entry[0] < epoch and entry[1] < start_offset)
+        self._entries = (*kept, (epoch, start_offset))
+        self.is_saved = False
+
+    def truncate_from_end(self, end_offset: int) -> None:
+        kept = tuple(entry for entry in self._entries if entry[1] < end_offset)
+        self._replace(kept)
+
+    def truncate_from_start(self, start_offset: int) -> None:
+        """The epoch that covers `start_offset` begins there now; older ones go."""
+        older = [entry for entry in self._entries if entry[1] <= start_offset]
+        if older:
+            self._replace(((older[-1][0], start_offset), *self._entries[len(older) :]))
+
+    def clear(self) -> None:
+        self._replace(())
+
+    def _replace(self, entries: tuple[tuple[int, int], ...]) -> None:
+        if entries != self._entries:
+            self._entries = entries
+            self.is_saved = False
+
+    def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
+        """(epoch, end offset) of the largest epoch not above the asked one; `UNDEFINED` where we cannot know."""
+        if epoch < 0:
+            return UNDEFINED
+        if epoch == self.latest:
+            return epoch, log_end_offset
+        above = bisect_right(self._entries, epoch, key=lambda entry: entry[0])
+        if above == len(self._entries):
+            return UNDEFINED
+        end_offset = self._entries[above][1]
+        return (self._entries[above - 1][0] if above else epoch), end_offset
+
+    def epoch_of(self, offset: int) -> int:
+        """The epoch an offset was written in; -1 when older than what is known."""
+        at = bisect_left(self._entries, offset + 1, key=lambda entry: entry[1])
+        return self._entries[at - 1][0] if at else -1

@@ -1,0 +1,61 @@
+"""The settings one log works by, with Kafka's defaults. Plain data: whoever knows the topic's
+configuration makes it."""
+
+from dataclasses import dataclass
+from typing import Final
+
+INT64_MAX: Final = 2**63 - 1
+WEEK_MS: Final = 7 * 24 * 60 * 60 * 1000
+DAY_MS: Final = 24 * 60 * 60 * 1000
+HOUR_MS: Final = 60 * 60 * 1000
+
+PRODUCER_COMPRESSION: Final = "producer"
+
+
+@dataclass(frozen=True, slots=True)
+class LogConfig:
+    segment_bytes: int = 1 << 30
+    segment_ms: int = WEEK_MS
+    segment_jitter_ms: int = 0
+    segment_index_bytes: int = 10 << 20
+    index_interval_bytes: int = 4096
+    retention_ms: int = WEEK_MS
+    retention_bytes: int = -1
+    max_message_bytes: int = 1_048_588
+    delete: bool = True
+    compact: bool = False
+    delete_retention_ms: int = DAY_MS
+    min_compaction_lag_ms: int = 0
+    max_compaction_lag_ms: int = INT64_MAX
+    min_cleanable_dirty_ratio: float = 0.5
+    compression_type: str = PRODUCER_COMPRESSION
+    compression_gzip_level: int = -1
+    compression_lz4_level: int = 9
+    compression_zstd_level: int = 3
+    log_append_time: bool = False
+    message_timestamp_before_max_ms: int = INT64_MAX
+    message_timestamp_after_max_ms: int = HOUR_MS
+    flush_messages: int = INT64_MAX
+    flush_ms: int = INT64_MAX
+    file_delete_delay_ms: int = 60_000
+    preallocate: bool = False
+    """Accepted and ignored: it pays on file systems we do not meet, and costs zero-filled tails after a
+    crash."""
+    producer_id_expiration_ms: int = DAY_MS
+
+    @property
+    def roll_ms(self) -> int:
+        """How old a segment may get: `max.compaction.lag.ms` also makes its data leave the active segment."""
+        if self.compact:
+            return min(self.segment_ms, self.max_compaction_lag_ms)
+        return self.segment_ms
+
+    @property
+    def keeps_batches_as_sent(self) -> bool:
+        """True when a batch can be stored without a look at its records."""
+        return (
+            not self.compact
+            and not self.log_append_time
+            and self.compression_type == PRODUCER_COMPRESSION
+            and self.message_timestamp_before_max_ms == INT64_MAX
+        )

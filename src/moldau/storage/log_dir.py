@@ -1,0 +1,222 @@
+"""One directory of `log.dirs`: the logs in it, its checkpoints, its lock and its identity.
+
+Owns which logs exist and whether the directory is usable. Does not choose where a log goes.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from moldau.core.errors import ConfigError
+from moldau.core.ids import TopicId, TopicPartition
+from moldau.storage.checkpoints import CheckpointError, offsets_text, parse_offsets
+from moldau.storage.disk import DirectoryHealth, Disk
+from moldau.storage.log_config import LogConfig
+from moldau.storage.meta_properties import MetaProperties, check_properties, parse_properties
+from moldau.storage.names import (
+    CLEAN_SHUTDOWN,
+    HIGH_WATERMARKS,
+    LOCK,
+    META_PROPERTIES,
+    METADATA_TOPIC,
+    RECOVERY_POINTS,
+    START_OFFSETS,
+    deletion_directory,
+    is_marked_for_deletion,
+    parse_partition_directory,
+)
+from moldau.storage.partition_log import PartitionLog
+from moldau.storage.recovery import LastKnown, LogLoader, create_log
+from moldau.storage.residency import Residency
+from moldau.storage.segment import Shared
+
+OPEN_FILES_MAX: Final = 2000
+"""Segment files kept open for appending and reading. The usual limit of a process is 1024 to 1048576."""
+LOADED_INDEX_BYTES_MAX: Final = 64 << 20
+
+_log: Final = logging.getLogger("moldau.log_dir")
+
+
+class DeleteJob:
+    """Removes a log's directory, which no longer has its name. For a worker thread."""
+
+    def __init__(self, disk: Disk, path: str) -> None:
+        self._disk = disk
+        self.path = path
+
+    def run(self) -> None:
+        self._disk.remove_tree(self.path)
+
+
+class CheckpointJob:
+    """Replaces checkpoint files. For a worker thread; an OSError is the caller's to report."""
+
+    def __init__(self, disk: Disk, path: str, files: Mapping[str, bytes]) -> None:
+        self._disk = disk
+        self._path = path
+        self._files = files
+
+    def run(self) -> None:
+        for name, data in self._files.items():
+            self._disk.write_atomically(f"{self._path}/{name}", data)
+
+
+class LogDirectory:
+    def __init__(self, disk: Disk, path: str, identity: MetaProperties, lock: object, shared: Shared) -> None:
+        self.path = path
+        self.cluster_id = identity.cluster_id
+        self.directory_id = identity.directory_id
+        self.logs: dict[TopicPartition, PartitionLog] = {}
+        self.was_clean = False
+        self.health = DirectoryHealth(path)
+        self._disk = disk
+        self._lock: object | None = lock
+        self._shared = shared
+
+    @classmethod
+    def open(
+        cls,
+        disk: Disk,
+        path: str,
+        *,
+        cluster_id: str | None,
+        node_id: int,
+        config_for: Callable[[str], LogConfig],
+        now_ms: int,
+        open_files_max: int = OPEN_FILES_MAX,
+        loaded_index_bytes_max: int = LOADED_INDEX_BYTES_MAX,
+    ) -> "LogDirectory":
+        """Takes the directory, creating it where there is none, and opens every log in it. ConfigError when it
+        is not ours to take, StorageFault when it cannot be used."""
+        path = path.rstrip("/") or "/"
+        shared = Shared(disk, Residency(open_files_max), Residency(loaded_index_bytes_max))
+        with DirectoryHealth(path).guard("Opening the directory"):
+            disk.make_directory(path)
+            try:
+                lock = disk.lock(f"{path}/{LOCK}")
+            except BlockingIOError:
+                raise ConfigError(
+                    f"log directory {path} is in use by another broker: stop that one, or give each its own log.dirs"
+                ) from None
+            identity = _identify(disk, path, cluster_id, node_id)
+        directory = cls(disk, path, identity, lock, shared)
+        with directory.health.guard("Loading logs"):
+            directory._load(config_for, now_ms)
+        return directory
+
+    def _load(self, config_for: Callable[[str], LogConfig], now_ms: int) -> None:
+        mark = f"{self.path}/{CLEAN_SHUTDOWN}"
+        self.was_clean = self._disk.exists(mark)
+        if self.was_clean:
+            # Gone before anything changes: a crash while loading must not look clean.
+            self._disk.remove(mark)
+            self._disk.sync_directory(self.path)
+        recovery_points = self.read_offsets(RECOVERY_POINTS)
+        start_offsets = self.read_offsets(START_OFFSETS)
+        high_watermarks = self.read_offsets(HIGH_WATERMARKS)
+        files = {name for name, _ in self._disk.entries(self.path)}
+        for name in sorted(self._disk.list(self.path)):
+            if name in files:
+                continue
+            if is_marked_for_deletion(name):
+                self._disk.remove_tree(f"{self.path}/{name}")
+                continue
+            topic_partition = parse_partition_directory(name)
+            if topic_partition is None or topic_partition.topic == METADATA_TOPIC:
+                continue
+            known = LastKnown(
+                start_offsets.get(topic_partition, 0),
+                recovery_points.get(topic_partition, 0),
+                high_watermarks.get(topic_partition, 0),
+                self.was_clean,
+            )
+            config = config_for(topic_partition.topic)
+            loader = LogLoader(
+                self._shared, self.health, f"{self.path}/{name}", topic_partition, config, known, now_ms
+            )
+            self.logs[topic_partition] = loader.load()
+
+    @property
+    def offline_reason(self) -> str | None:
+        return self.health.offline_reason
+
+    @property
+    def size_bytes(self) -> int:
+        return sum(log.size_bytes for log in self.logs.values())
+
+    def create_log(
+        self, topic_partition: TopicPartition, topic_id: TopicId | None, config: LogConfig, *, now_ms: int
+    ) -> PartitionLog:
+        """Safe on a worker thread: the log is entered when it is complete."""
+        if self.health.offline_reason is not None:
+            self.health.refuse()
+        path = f"{self.path}/{topic_partition}"
+        with self.health.guard(f"Creating the log of {topic_partition}"):
+            log = create_log(self._shared, self.health, path, topic_partition, topic_id, config, now_ms)
+        self.logs[topic_partition] = log
+        return log
+
+    def delete_log(self, topic_partition: TopicPartition) -> DeleteJob:
+        """The log is gone for everyone at once, its name free for a new one; its files go with the job."""
+        log = self.logs.pop(topic_partition)
+        log.close(clean=False)
+        path = f"{self.path}/{deletion_directory(topic_partition)}"
+        with self.health.guard(f"Deleting the log of {topic_partition}"):
+            self._disk.rename(log.directory, path)
+        return DeleteJob(self._disk, path)
+
+    # --- checkpoints
+
+    def read_offsets(self, name: str) -> dict[TopicPartition, int]:
+        """A checkpoint's content; nothing when it is missing or damaged, which only costs a longer recovery."""
+        try:
+            return parse_offsets(self._disk.read_bytes(f"{self.path}/{name}"), name)
+        except FileNotFoundError:
+            return {}
+        except CheckpointError as error:
+            _log.warning("%s: %s; going on without it", self.path, error)
+            return {}
+
+    def begin_checkpoints(self) -> CheckpointJob:
+        """Recovery points, start offsets and high watermarks as they are now."""
+        logs = self.logs.items()
+        starts = {
+            each: log.start_offset for each, log in logs if log.start_offset > log.segments.first_offset
+        }
+        files = {
+            RECOVERY_POINTS: offsets_text({each: log.recovery_point for each, log in logs}),
+            START_OFFSETS: offsets_text(starts),
+            HIGH_WATERMARKS: offsets_text({each: log.high_watermark for each, log in logs}),
+        }
+        return CheckpointJob(self._disk, self.path, files)
+
+    def write_checkpoints(self) -> None:
+        with self.health.guard("Writing checkpoints"):
+            self.begin_checkpoints().run()
+
+    def close(self, clean: bool = True) -> None:
+        """With `clean`, the next start needs no recovery: the mark is written when all else is on disk."""
+        if self._lock is None:
+            return
+        try:
+            for log in self.logs.values():
+                log.close(clean=clean)
+            if clean and self.health.offline_reason is None:
+                self.write_checkpoints()
+                with self.health.guard("Writing the clean shutdown mark"):
+                    mark = b'{"version":0,"brokerEpoch":-1}'
+                    self._disk.write_atomically(f"{self.path}/{CLEAN_SHUTDOWN}", mark)
+        finally:
+            self._lock = None
+
+
+def _identify(disk: Disk, path: str, cluster_id: str | None, node_id: int) -> MetaProperties:
+    file = f"{path}/{META_PROPERTIES}"
+    try:
+        found = parse_properties(disk.read_bytes(file).decode(errors="replace"))
+    except FileNotFoundError:
+        found = {}
+    identity = check_properties(file, found, cluster_id, node_id)
+    if not {"cluster.id", "node.id", "directory.id"} <= found.keys():
+        disk.write_atomically(file, identity.text())
+    return identity

@@ -1,0 +1,52 @@
+"""`.index`: sparse map from offset to position in the segment. 8 bytes an entry: relative offset, position.
+
+An entry names the last offset of a batch and where that batch starts, so a search from it finds every
+later batch.
+"""
+
+import struct
+from bisect import bisect_left, bisect_right
+from typing import Final
+
+from moldau.storage.names import INDEX
+from moldau.storage.segment_files import EntryIndex
+
+_ENTRY: Final = struct.Struct(">ii")
+_RELATIVE_OFFSET: Final = struct.Struct(">i")
+
+
+class OffsetIndex(EntryIndex):
+    __slots__ = ()
+    ENTRY = _ENTRY
+    KIND = INDEX
+
+    def append(self, offset: int, position: int) -> None:
+        self.entries().extend(_ENTRY.pack(offset - self._files.base_offset, position))
+
+    def lookup(self, offset: int) -> int:
+        """The position of the last indexed batch that ends at or before `offset`; 0 when there is none."""
+        return position_in(self.entries(), offset - self._files.base_offset)
+
+    def last_position(self) -> int:
+        entries = self.entries()
+        return int(_ENTRY.unpack_from(entries, len(entries) - _ENTRY.size)[1]) if entries else 0
+
+    def truncate_to(self, offset: int) -> None:
+        entries = self.entries()
+        relative = offset - self._files.base_offset
+        self.truncate_entries(
+            bisect_left(
+                range(len(entries) // _ENTRY.size),
+                relative,
+                key=lambda slot: _RELATIVE_OFFSET.unpack_from(entries, slot * _ENTRY.size)[0],
+            )
+        )
+
+
+def position_in(entries: bytes | bytearray, relative_offset: int) -> int:
+    slot = bisect_right(
+        range(len(entries) // _ENTRY.size),
+        relative_offset,
+        key=lambda slot: _RELATIVE_OFFSET.unpack_from(entries, slot * _ENTRY.size)[0],
+    )
+    return int(_ENTRY.unpack_from(entries, (slot - 1) * _ENTRY.size)[1]) if slot else 0

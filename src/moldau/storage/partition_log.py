@@ -1,0 +1,496 @@
+"""The log of one partition: an ordered list of segments, appended to at the end, read anywhere, cut at both
+ends.
+
+Owns offsets, the high watermark, epochs, producers and segments of one partition directory. Assigns no
+leadership and waits for nobody: fsync and unlinking are handed out as jobs. All methods belong to the owner's
+thread except `find_offset_by_time` and `find_max_timestamp`.
+"""
+
+import struct
+from typing import Final, NamedTuple
+
+from crc32c import crc32c
+
+from moldau.core.chunks import FileSlice
+from moldau.core.error_codes import ErrorCode
+from moldau.core.errors import ApiError
+from moldau.core.ids import NO_TIMESTAMP, TopicId, TopicPartition
+from moldau.protocol.records.batch import (
+    ATTRIBUTES_AT,
+    HEADER,
+    HEADER_SIZE,
+    LOG_OVERHEAD,
+    MAGIC,
+    TRANSACTIONAL_FLAG,
+    BatchHeader,
+)
+from moldau.storage.append_check import check_follower_batches, prepare_batch
+from moldau.storage.disk import DirectoryHealth
+from moldau.storage.epochs import LeaderEpochs
+from moldau.storage.flush import FlushJob
+from moldau.storage.log_config import LogConfig
+from moldau.storage.names import LEADER_EPOCHS
+from moldau.storage.producer_log import ProducerLog
+from moldau.storage.producer_replay import rebuild_producers
+from moldau.storage.producer_state import BatchMark, ProducerStateView
+from moldau.storage.retention import LogBounds, plan_retention
+from moldau.storage.segment import RELATIVE_OFFSET_MAX, RetiredSegment, Segment
+from moldau.storage.segment_list import SegmentList
+from moldau.storage.time_query import OffsetAndTime, find_by_time, find_youngest, freeze
+
+PLAIN_ATTRIBUTES: Final = frozenset(codec | flag for codec in range(5) for flag in (0, TRANSACTIONAL_FLAG))
+"""A known codec, perhaps transactional, nothing else."""
+_OFFSET_LENGTH_EPOCH: Final = struct.Struct(">qii")
+
+
+class Appended(NamedTuple):
+    base_offset: int
+    last_offset: int
+    log_append_time_ms: int
+    """-1 where records keep the producer's time."""
+    log_start_offset: int
+    is_duplicate: bool
+
+
+class PartitionLog:
+    __slots__ = (
+        "_batch_bytes_max",
+        "_config",
+        "_flushing",
+        "_health",
+        "_is_closed",
+        "_last_flush_ms",
+        "_roll_ms",
+        "_segment_bytes",
+        "_stores_as_sent",
+        "_timestamp_after_max_ms",
+        "end_offset",
+        "epochs",
+        "high_watermark",
+        "producers",
+        "recovery_point",
+        "segments",
+        "start_offset",
+        "topic_id",
+        "topic_partition",
+    )
+
+    def __init__(
+        self,
+        topic_partition: TopicPartition,
+        topic_id: TopicId | None,
+        config: LogConfig,
+        health: DirectoryHealth,
+        segments: SegmentList,
+        epochs: LeaderEpochs,
+        producers: ProducerLog,
+        *,
+        start_offset: int,
+        end_offset: int,
+        high_watermark: int,
+        recovery_point: int,
+        now_ms: int,
+    ) -> None:
+        self.topic_partition = topic_partition
+        self.topic_id = topic_id
+        self.segments = segments
+        self.epochs = epochs
+        self.producers = producers
+        self.start_offset = start_offset
+        self.end_offset = end_offset
+        self.high_watermark = high_watermark
+        self.recovery_point = recovery_point
+        self.config = config
+        self._health = health
+        self._is_closed = False
+        self._flushing: FlushJob | None = None
+        self._last_flush_ms = now_ms
+
+    # --- what it is
+
+    @property
+    def config(self) -> LogConfig:
+        return self._config
+
+    @config.setter
+    def config(self, config: LogConfig) -> None:
+        self._config = config
+        self._segment_bytes = config.segment_bytes
+        self._batch_bytes_max = min(config.max_message_bytes, config.segment_bytes)
+        self._roll_ms = config.roll_ms
+        self._stores_as_sent = config.keeps_batches_as_sent
+        self._timestamp_after_max_ms = config.message_timestamp_after_max_ms
+        self.segments.config = config
+
+    @property
+    def directory(self) -> str:
+        return self.segments.directory
+
+    @property
+    def size_bytes(self) -> int:
+        return self.segments.size_bytes
+
+    @property
+    def latest_epoch(self) -> int:
+        return self.epochs.latest
+
+    @property
+    def last_stable_offset(self) -> int:
+        unstable = self.producers.first_unstable_offset
+        return self.high_watermark if unstable is None else min(unstable, self.high_watermark)
+
+    def active_producers(self) -> list[ProducerStateView]:
+        return self.producers.state.views() if self.producers.state else []
+
+    def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
+        """(epoch, end offset) of the largest epoch we know that is not above `epoch` (KIP-101, KIP-320);
+        (-1, -1) when that cannot be told."""
+        return self.epochs.end_offset_for(epoch, self.end_offset)
+
+    # --- appending
+
+    def append_as_leader(
+        self, records: memoryview, *, leader_epoch: int, now_ms: int, is_client: bool = True
+    ) -> Appended:
+        """Gives the one batch in `records` its offsets, in place, and writes it. The usual batch costs a header,
+        a CRC and a write; whatever is unusual goes through `append_check`."""
+        if self._health.offline_reason is not None:
+            self._health.refuse()
+        size = len(records)
+        is_usual = False
+        if size >= HEADER_SIZE and self._stores_as_sent:
+            fields = HEADER.unpack_from(records)
+            (
+                base,
+                length,
+                _,
+                magic,
+                crc,
+                attributes,
+                delta,
+                _,
+                timestamp_ms,
+                producer_id,
+                _,
+                sequence,
+                count,
+            ) = fields
+            is_usual = (
+                magic == MAGIC
+                and length + LOG_OVERHEAD == size <= self._batch_bytes_max
+                and base == 0
+                and attributes in PLAIN_ATTRIBUTES
+                and count == delta + 1 > 0
+                and timestamp_ms - now_ms <= self._timestamp_after_max_ms
+                and (producer_id < 0 or sequence >= 0)
+                and crc32c(records[ATTRIBUTES_AT:]) == crc
+            )
+        if not is_usual:
+            records = prepare_batch(
+                records, self.topic_partition, self._config, now_ms=now_ms, is_client=is_client
+            )
+            size = len(records)
+            fields = HEADER.unpack_from(records)
+            _, length, _, _, _, _, delta, _, timestamp_ms, producer_id, _, _, _ = fields
+        offset = self.end_offset
+        last_offset = offset + delta
+        batch = None
+        if producer_id >= 0:
+            batch = BatchHeader._make((offset, length, leader_epoch, *fields[3:]))
+            duplicate = self.producers.check(self.topic_partition, batch, records, is_client)
+            if duplicate is not None:
+                return self._already_appended(duplicate)
+        _OFFSET_LENGTH_EPOCH.pack_into(records, 0, offset, length, leader_epoch)
+        self._write(records, size, offset, last_offset, timestamp_ms, now_ms)
+        if leader_epoch != self.epochs.latest:
+            self.epochs.assign(leader_epoch, offset)
+        if batch is not None:
+            self._apply_producer(batch, records)
+        append_time_ms = now_ms if self._config.log_append_time else NO_TIMESTAMP
+        return Appended(offset, last_offset, append_time_ms, self.start_offset, False)
+
+    def _already_appended(self, mark: BatchMark) -> Appended:
+        append_time_ms = mark.timestamp_ms if self._config.log_append_time else NO_TIMESTAMP
+        return Appended(mark.first_offset, mark.last_offset, append_time_ms, self.start_offset, True)
+
+    def _write(
+        self, records: memoryview, size: int, offset: int, last_offset: int, timestamp_ms: int, now_ms: int
+    ) -> None:
+        segment = self.segments.active
+        first_timestamp_ms = segment.first_timestamp_ms
+        try:
+            if (
+                segment.size + size > self._segment_bytes
+                or first_timestamp_ms is None
+                or not 0 <= timestamp_ms - first_timestamp_ms <= self._roll_ms - segment.jitter_ms
+                or last_offset - segment.base_offset > RELATIVE_OFFSET_MAX
+                or segment.is_index_full
+            ) and self.segments.is_roll_due(size, last_offset, timestamp_ms, now_ms):
+                self._roll(offset, now_ms)
+                segment = self.segments.active
+            segment.append(records, size, offset, last_offset, timestamp_ms)
+        except OSError as error:
+            raise self._health.fail(f"Appending to {self.topic_partition}", error) from error
+        self.end_offset = last_offset + 1
+
+    def _apply_producer(self, batch: BatchHeader, records: memoryview) -> None:
+        aborted = self.producers.apply(batch, records)
+        if aborted is not None:
+            self.segments.active.add_aborted(aborted)
+
+    def append_as_follower(self, records: memoryview, *, now_ms: int) -> Appended:
+        """Batches as their leader stored them: offsets and epochs stay, in one write."""
+        if self._health.offline_reason is not None:
+            self._health.refuse()
+        batches = check_follower_batches(records, self.topic_partition, self.end_offset)
+        if not batches:
+            return Appended(self.end_offset, self.end_offset - 1, NO_TIMESTAMP, self.start_offset, False)
+        first, last = batches[0][1], batches[-1][1]
+        size = batches[-1][0] + last.size
+        timestamp_ms = max(header.max_timestamp for _, header in batches)
+        segments = self.segments
+        try:
+            if segments.is_roll_due(size, last.last_offset, timestamp_ms, now_ms):
+                self._roll(first.base_offset, now_ms)
+            active = segments.active
+            active.append_run(records[:size], batches)
+        except OSError as error:
+            raise self._health.fail(f"Appending to {self.topic_partition}", error) from error
+        self.end_offset = last.next_offset
+        for position, header in batches:
+            if header.partition_leader_epoch >= 0:
+                self.epochs.assign(header.partition_leader_epoch, header.base_offset)
+            if header.producer_id >= 0:
+                self._apply_producer(header, records[position : position + header.size])
+        return Appended(first.base_offset, last.last_offset, NO_TIMESTAMP, self.start_offset, False)
+
+    def advance_high_watermark(self, offset: int) -> None:
+        """Never goes back, and not past the end."""
+        if offset > self.high_watermark:
+            self.high_watermark = min(offset, self.end_offset)
+            if self.producers.first_unstable_offset is not None:
+                self.producers.high_watermark_advanced(self.high_watermark)
+
+    # --- reading
+
+    def read(
+        self, offset: int, bytes_max: int, *, end_offset: int, at_least_one_batch: bool
+    ) -> FileSlice | None:
+        """Whole batches from the one that holds `offset`, below `end_offset`, from one segment; the last may be
+        cut at `bytes_max`, and readers ask again from there. None when there is nothing."""
+        if (found := self._locate(offset, end_offset)) is None:
+            return None
+        segment, position, end = found
+        try:
+            size = self._readable_bytes(segment, position, end, bytes_max, at_least_one_batch)
+            return FileSlice(segment.file(), position, size) if size else None
+        except OSError as error:
+            raise self._health.fail(f"Reading {self.topic_partition}", error) from error
+
+    def available_bytes(self, offset: int, end_offset: int, bytes_max: int) -> int:
+        """What `read` would give, without opening it."""
+        if (found := self._locate(offset, end_offset)) is None:
+            return 0
+        _, position, end = found
+        return min(end - position, bytes_max)
+
+    def _locate(self, offset: int, end_offset: int) -> tuple[Segment, int, int] | None:
+        if self._health.offline_reason is not None:
+            self._health.refuse()
+        if not self.start_offset <= offset <= self.end_offset:
+            raise ApiError(
+                ErrorCode.OFFSET_OUT_OF_RANGE,
+                f"Received request for offset {offset} for partition {self.topic_partition}, "
+                f"but we only have log segments in the range {self.start_offset} to {self.end_offset}.",
+            )
+        if offset >= end_offset:
+            return None
+        try:
+            return self.segments.locate(offset, end_offset, self.end_offset)
+        except OSError as error:
+            raise self._health.fail(f"Reading {self.topic_partition}", error) from error
+
+    @staticmethod
+    def _readable_bytes(
+        segment: Segment, position: int, end: int, bytes_max: int, at_least_one_batch: bool
+    ) -> int:
+        size = end - position
+        if size > bytes_max:
+            first = segment.batch_size_at(position)
+            if first > bytes_max:
+                return first if at_least_one_batch else 0
+            size = bytes_max
+        return max(size, 0)
+
+    def aborted_transactions(self, first_offset: int, end_offset: int) -> list[tuple[int, int]]:
+        """(producer id, first offset) of each aborted transaction that touches the range."""
+        found: list[tuple[int, int]] = []
+        for segment in self.segments.from_offset(first_offset):
+            if segment.txn_index is not None:
+                aborted, is_complete = segment.txn_index.collect(first_offset, end_offset)
+                found += [(each.producer_id, each.first_offset) for each in aborted]
+                if is_complete:
+                    break
+        return found
+
+    def find_offset_by_time(self, timestamp_ms: int) -> OffsetAndTime | None:
+        """The first record not older than `timestamp_ms`. For a worker thread."""
+        return find_by_time(freeze(self.segments.all), timestamp_ms, self.start_offset)
+
+    def find_max_timestamp(self) -> OffsetAndTime | None:
+        """The first of the youngest records. For a worker thread."""
+        return find_youngest(freeze(self.segments.all), self.start_offset)
+
+    # --- cutting
+
+    def delete_records_before(self, offset: int) -> int:
+        """DeleteRecords: readers start at `offset` from now on, at the high watermark for -1. Whole segments go
+        with the next retention. Returns the new start offset."""
+        if offset == -1:
+            offset = self.high_watermark
+        if not 0 <= offset <= self.high_watermark:
+            raise ApiError(
+                ErrorCode.OFFSET_OUT_OF_RANGE,
+                f"Cannot increment the log start offset to {offset} of partition {self.topic_partition} "
+                f"since it is larger than the high watermark {self.high_watermark}",
+            )
+        self._advance_start(offset)
+        return self.start_offset
+
+    def _advance_start(self, offset: int) -> None:
+        if offset > self.start_offset:
+            self.start_offset = offset
+            self.recovery_point = max(self.recovery_point, offset)
+            self.epochs.truncate_from_start(offset)
+
+    def apply_retention(self, now_ms: int) -> list[RetiredSegment]:
+        """Takes out what is too old, too much or before the start. The caller removes the files after
+        `file.delete.delay.ms`."""
+        if self._health.offline_reason is not None:
+            return []
+        with self._health.guard(f"Deleting old segments of {self.topic_partition}"):
+            bounds = LogBounds(self.start_offset, self.high_watermark, self.end_offset)
+            reasons = plan_retention(self.segments.all, bounds, self._config, now_ms)
+            if not reasons:
+                return []
+            if len(reasons) == len(self.segments.all):
+                self._roll(self.end_offset, now_ms)
+            self._advance_start(self.segments.all[len(reasons)].base_offset)
+            retired = self.segments.retire_oldest(reasons)
+            self.producers.remove_snapshots(below=self.segments.first_offset)
+            return retired
+
+    def truncate_to(self, offset: int, *, now_ms: int) -> list[RetiredSegment]:
+        """Forgets every batch that ends at or after `offset`: a follower's log goes back to its leader's. Write
+        the checkpoints before appending again."""
+        if offset >= self.end_offset:
+            return []
+        if offset < self.segments.first_offset:
+            return self.truncate_fully_and_start_at(offset, now_ms=now_ms)
+        with self._health.guard(f"Truncating {self.topic_partition}"):
+            retired = self.segments.truncate_to(offset, now_ms)
+            self._cut_end(offset)
+            self.producers.replace_state(rebuild_producers(self.segments, self.producers, offset))
+            return retired
+
+    def truncate_fully_and_start_at(self, offset: int, *, now_ms: int) -> list[RetiredSegment]:
+        with self._health.guard(f"Truncating {self.topic_partition}"):
+            retired = self.segments.start_over(offset, now_ms)
+            self._cut_end(offset)
+            self.epochs.clear()
+            self.producers.remove_snapshots(above=-1)
+            self.producers.replace_state(None)
+            self.start_offset = self.high_watermark = self.recovery_point = offset
+            return retired
+
+    def _cut_end(self, offset: int) -> None:
+        self.end_offset = offset
+        self.start_offset = min(self.start_offset, offset)
+        self.high_watermark = min(self.high_watermark, offset)
+        self.recovery_point = min(self.recovery_point, offset)
+        self.epochs.truncate_from_end(offset)
+        self.producers.remove_snapshots(above=offset)
+        if self._flushing is not None:
+            self._flushing.is_stale = True
+
+    # --- rolling and flushing
+
+    def roll(self, now_ms: int) -> None:
+        with self._health.guard(f"Rolling a new segment of {self.topic_partition}"):
+            self._roll(self.end_offset, now_ms)
+
+    def _roll(self, base_offset: int, now_ms: int) -> None:
+        self.segments.roll(base_offset, now_ms)
+        self.producers.take_snapshot(base_offset)
+
+    def flush_due(self, now_ms: int) -> bool:
+        """Whether `flush.messages` or `flush.ms` ask for a flush now."""
+        unflushed = self.end_offset - self.recovery_point
+        return unflushed > 0 and (
+            unflushed >= self._config.flush_messages or now_ms - self._last_flush_ms >= self._config.flush_ms
+        )
+
+    @property
+    def has_rolled_since_flush(self) -> bool:
+        """Whether complete segments wait to be flushed. Kafka does that right after a roll, in the background."""
+        return self.recovery_point < self.segments.active.base_offset
+
+    def begin_flush(self, now_ms: int, *, rolled_only: bool = False) -> FlushJob | None:
+        """A job that brings the log to stable storage up to its end, or its complete segments alone. None when
+        there is nothing to do or one is under way."""
+        active = self.segments.active
+        end_offset = active.base_offset if rolled_only else self.end_offset
+        if self._flushing is not None or end_offset <= self.recovery_point or self._health.offline_reason:
+            return None
+        job = FlushJob(self.segments.disk, self.directory, end_offset)
+        with self._health.guard(f"Flushing {self.topic_partition}"):
+            for segment in self.segments.from_offset(self.recovery_point):
+                if segment is not active:
+                    job.add_log(segment)
+                    job.add_indexes(segment)
+                elif not rolled_only:
+                    job.add_log(segment)
+        if self.has_rolled_since_flush:
+            self._add_unsaved_files(job)
+        self._flushing = job
+        self._last_flush_ms = now_ms
+        return job
+
+    def _add_unsaved_files(self, job: FlushJob) -> None:
+        for name, data in self.producers.take_unsaved():
+            job.add_replacement(name, data)
+        if not self.epochs.is_saved:
+            self.epochs.is_saved = True
+            job.add_replacement(LEADER_EPOCHS, self.epochs.text())
+
+    def finish_flush(self, job: FlushJob) -> None:
+        """Moves the recovery point; raises StorageFault when the job failed, unless the log is gone anyway."""
+        self._flushing = None
+        if self._is_closed:
+            return
+        if job.error is not None:
+            raise self._health.fail(f"Flushing {self.topic_partition}", job.error) from job.error
+        if not job.is_stale:
+            self.recovery_point = max(self.recovery_point, job.end_offset)
+        job.release_indexes()
+
+    def expire_producers(self, now_ms: int) -> None:
+        self.producers.expire(now_ms, self._config.producer_id_expiration_ms)
+
+    def close(self, *, clean: bool) -> None:
+        """Takes no more requests. When clean, all that a quick start needs is on stable storage afterwards."""
+        if clean and self._health.offline_reason is None:
+            job = FlushJob(self.segments.disk, self.directory, self.end_offset)
+            with self._health.guard(f"Closing {self.topic_partition}"):
+                self.segments.active.seal()
+                self.producers.take_last_snapshot(self.end_offset)
+                for segment in self.segments.from_offset(self.recovery_point):
+                    if self.end_offset > self.recovery_point:
+                        job.add_log(segment)
+                    job.add_indexes(segment)
+                self._add_unsaved_files(job)
+                job.run()
+            self.finish_flush(job)
+        self._is_closed = True
+        self._health = DirectoryHealth(self._health.directory)
+        self._health.offline_reason = f"The log of {self.topic_partition} is closed."

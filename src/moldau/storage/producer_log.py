@@ -1,0 +1,122 @@
+"""The producers of one log and their snapshot files.
+
+Owns when snapshots are due and which exist. A log nobody has produced to with idempotence carries no state.
+"""
+
+from contextlib import suppress
+
+from moldau.core.errors import PeerError
+from moldau.core.ids import TopicPartition
+from moldau.protocol.records.batch import BatchHeader
+from moldau.protocol.records.control import EndTransactionMarker, read_end_transaction_marker
+from moldau.storage.disk import Disk
+from moldau.storage.names import SNAPSHOT, segment_file
+from moldau.storage.producer_state import BatchMark, ProducerState, SnapshotError
+from moldau.storage.txn_index import AbortedTxn
+
+
+class ProducerLog:
+    __slots__ = ("_directory", "_disk", "_unsaved", "first_unstable_offset", "snapshots", "state")
+
+    def __init__(
+        self, disk: Disk, directory: str, state: ProducerState | None = None, snapshots: tuple[int, ...] = ()
+    ) -> None:
+        self._disk = disk
+        self._directory = directory
+        self.snapshots = snapshots
+        """Offsets of the snapshots on disk, or about to be, ascending."""
+        self._unsaved: dict[int, bytes] = {}
+        self.replace_state(state)
+
+    def replace_state(self, state: ProducerState | None) -> None:
+        self.state = state
+        self.first_unstable_offset = state.first_unstable_offset if state else None
+
+    def check(
+        self, topic_partition: TopicPartition, batch: BatchHeader, records: memoryview, is_client: bool
+    ) -> BatchMark | None:
+        """Before a leader's append: None, or the mark of the batch this one repeats."""
+        if self.state is None:
+            return None
+        if batch.is_control:
+            marker = read_marker(records)
+            if marker is not None:
+                self.state.check_marker(topic_partition, batch, marker)
+        elif is_client:
+            return self.state.check_client_batch(topic_partition, batch)
+        else:
+            self.state.check_epoch(topic_partition, batch)
+        return None
+
+    def apply(self, batch: BatchHeader, records: memoryview) -> AbortedTxn | None:
+        """After an append of a batch with a producer id; what to put into the transaction index, if anything."""
+        if self.state is None:
+            self.state = ProducerState()
+        aborted = apply_batch(self.state, batch, records)
+        self.first_unstable_offset = self.state.first_unstable_offset
+        return aborted
+
+    def high_watermark_advanced(self, high_watermark: int) -> None:
+        if self.state is not None:
+            self.state.forget_ended_before(high_watermark)
+            self.first_unstable_offset = self.state.first_unstable_offset
+
+    def expire(self, now_ms: int, expiration_ms: int) -> None:
+        if self.state is not None:
+            self.state.expire(now_ms, expiration_ms)
+
+    def take_snapshot(self, offset: int) -> None:
+        """As the state is now, for a restart to begin from. Written by the next flush."""
+        if not self.snapshots or self.snapshots[-1] < offset:
+            self._unsaved[offset] = (self.state or ProducerState()).encode_snapshot()
+            self.snapshots = (*self.snapshots, offset)
+
+    def take_last_snapshot(self, offset: int) -> None:
+        """At close. Without any snapshot a clean start takes the state for empty, so an empty one needs none."""
+        if self.snapshots or (self.state is not None and not self.state.is_empty):
+            self.take_snapshot(offset)
+
+    def read_snapshot(self, offset: int) -> ProducerState | None:
+        """None when it cannot be used; it is removed then."""
+        data = self._unsaved.get(offset)
+        try:
+            if data is None:
+                data = self._disk.read_bytes(f"{self._directory}/{segment_file(offset, SNAPSHOT)}")
+            return ProducerState.decode_snapshot(data)
+        except (FileNotFoundError, SnapshotError):
+            self._unsaved.pop(offset, None)
+            self._remove(offset)
+            self.snapshots = tuple(each for each in self.snapshots if each != offset)
+            return None
+
+    def take_unsaved(self) -> list[tuple[str, bytes]]:
+        unsaved = [(segment_file(offset, SNAPSHOT), data) for offset, data in self._unsaved.items()]
+        self._unsaved = {}
+        return unsaved
+
+    def remove_snapshots(self, *, below: int = 0, above: int | None = None) -> None:
+        """Those a restart must not begin from any more: the log was cut there."""
+        leaving = [each for each in self.snapshots if each < below or (above is not None and each > above)]
+        self.snapshots = tuple(each for each in self.snapshots if each not in leaving)
+        for offset in leaving:
+            if self._unsaved.pop(offset, None) is None:
+                self._remove(offset)
+
+    def _remove(self, offset: int) -> None:
+        with suppress(FileNotFoundError):
+            self._disk.remove(f"{self._directory}/{segment_file(offset, SNAPSHOT)}")
+
+
+def apply_batch(state: ProducerState, batch: BatchHeader, records: memoryview) -> AbortedTxn | None:
+    if not batch.is_control:
+        state.apply_data(batch)
+        return None
+    marker = read_marker(records)
+    return None if marker is None else state.apply_marker(batch, marker)
+
+
+def read_marker(records: memoryview) -> EndTransactionMarker | None:
+    try:
+        return read_end_transaction_marker(records)
+    except PeerError:
+        return None  # a control batch of a kind we do not know ends no transaction
