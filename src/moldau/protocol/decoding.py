@@ -4,13 +4,14 @@ A table walked at run time costs three to seven times as much as the same steps 
 run of fixed fields, no call per field), so they are written out, once per class and version, on first use.
 
 What decoders do with hostile input: every length is compared with the bytes that are left before anything is
-allocated, and whatever is wrong ends in PeerError (`codec.decode` turns the IndexError and struct.error of a
+allocated, the elements of a message are limited in number (an object in memory is many times what it can be on
+the wire), and whatever is wrong ends in PeerError (`codec.decode` turns the IndexError and struct.error of a
 short buffer into one). Declarations do not recurse, so they bound the nesting.
 """
 
 import struct
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from moldau.core.errors import PeerError
 from moldau.core.ports import Buffer
@@ -18,12 +19,16 @@ from moldau.protocol.layout import FIXED, STRING_BYTES_MAX, Layout, Source
 from moldau.protocol.spec import Field, Message, fields_of
 from moldau.protocol.varints import continue_unsigned_varint, read_unsigned_varint
 
+ELEMENTS_MAX: Final = 1_000_000
+"""Array elements and tagged fields in one message, at all depths together."""
+
 Decoder = Callable[[Buffer, int, int], tuple[Any, int]]
 """(buffer, position, end) -> (message, position after it)"""
 
 
 def compile_decoder(message: type[Message], version: int) -> Decoder:
     source = _DecoderSource(Layout(message, version))
+    source.emit(f"left = {ELEMENTS_MAX}")
     source.emit(f"return {source.structure(message, '', 0)}, p")
     decoder: Decoder = source.compile("decode(buffer, p, end)")
     return decoder
@@ -31,7 +36,8 @@ def compile_decoder(message: type[Message], version: int) -> Decoder:
 
 class _DecoderSource(Source):
     """Local variables of the generated function: `buffer`, `p` (position), `end`, `n` (the length last read),
-    `e` (where it ends), `tag`, `stop_<depth>` (where a tagged field ends), `<field>_<depth>` (values)."""
+    `e` (where it ends), `left` (elements that may still come), `tag`, `stop_<depth>` (where a tagged field ends),
+    `<field>_<depth>` (values)."""
 
     def __init__(self, layout: Layout) -> None:
         names = {
@@ -106,7 +112,7 @@ class _DecoderSource(Source):
         self._unless_null(null, path, variable, body)
 
     def _array(self, field: Field, path: str, variable: str, depth: int) -> None:
-        self.emit(f"if n * {self.layout.size_min(field.of)} > end - p: raise too_many({path!r}, n, end - p)")
+        self._count(path, self.layout.size_min(field.of))
         if field.of == "uuid":
             self.emit(f"{variable} = [bytes(buffer[e:e + 16]) for e in range(p, p + 16 * n, 16)]")
             self.emit("p += 16 * n")
@@ -118,6 +124,11 @@ class _DecoderSource(Source):
             self.emit(f"{variable} = []")
             with self.block("for _ in range(n):"):
                 self.emit(f"{variable}.append({self._element(field.of, path, depth)})")
+
+    def _count(self, path: str, size_min: int) -> None:
+        self.emit(f"if n * {size_min} > end - p: raise too_many({path!r}, n, end - p)")
+        self.emit("left -= n")
+        self.emit(f"if left < 0: raise too_many_in_all({path!r})")
 
     def _element(self, of: str | type[Any], path: str, depth: int) -> str:
         if isinstance(of, type):
@@ -144,7 +155,7 @@ class _DecoderSource(Source):
             self.emit(f"{field.name}_{depth} = {self.default(field)}")
         with self.block("if n:"):
             self.emit("if n > 127: n, p = more(buffer, p, n)")
-            self.emit(f"if n * 2 > end - p: raise too_many('{path}tags', n, end - p)")
+            self._count(f"{path}tags", 2)
             with self.block("for _ in range(n):"):
                 self.emit("tag, p = uvarint(buffer, p)")
                 self.emit("n, p = uvarint(buffer, p)")
@@ -177,7 +188,16 @@ def _complaints(title: str) -> dict[str, Any]:
             f"{title}: {path} claims {count} elements, which cannot fit in the {left} bytes left"
         )
 
+    def too_many_in_all(path: str) -> PeerError:
+        return PeerError(f"{title}: more than {ELEMENTS_MAX} elements in one message, reached in {path}")
+
     def mismatch(path: str, difference: int) -> PeerError:
         return PeerError(f"{title}: tagged field {path} is {abs(difference)} bytes off its declared size")
 
-    return {"null": null, "too_long": too_long, "too_many": too_many, "mismatch": mismatch}
+    return {
+        "null": null,
+        "too_long": too_long,
+        "too_many": too_many,
+        "too_many_in_all": too_many_in_all,
+        "mismatch": mismatch,
+    }

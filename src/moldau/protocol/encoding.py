@@ -53,7 +53,11 @@ class _EncoderSource(Source):
             return f"{value} is not None"
         if field.is_array:
             return f"({value} is None or len({value}) > 0)"
-        return f"{value} != {self.default(field)}"
+        default = self.default(field)
+        if isinstance(field.of, type):
+            # Nearly always it is the shared default itself, and comparing structures is slow.
+            return f"({value} is not {default} and {value} != {default})"
+        return f"{value} != {default}"
 
     def _value(self, field: Field, value: str, path: str, depth: int) -> None:
         null = self.layout.has_null(field)

@@ -14,6 +14,7 @@ from moldau.protocol.messages import request_class
 from moldau.protocol.varints import read_unsigned_varint
 
 API_VERSIONS_KEY: Final = 18
+HEADER_TAGS_MAX: Final = 100
 
 _START: Final = struct.Struct(">hhih")
 _CORRELATION_ID: Final = struct.Struct(">i")
@@ -89,6 +90,8 @@ def encode_response_header(api_key: int, api_version: int, correlation_id: int) 
 
 def _skip_tags(buffer: Buffer, position: int) -> int:
     count, position = read_unsigned_varint(buffer, position)
+    if count > HEADER_TAGS_MAX:
+        raise PeerError(f"a header claims {count} tagged fields; {HEADER_TAGS_MAX} are plenty")
     for _ in range(count):
         _, position = read_unsigned_varint(buffer, position)
         size, position = read_unsigned_varint(buffer, position)

@@ -6,6 +6,7 @@ import pytest
 
 from moldau.core.errors import PeerError
 from moldau.protocol.codec import decode, encode, encode_into
+from moldau.protocol.decoding import ELEMENTS_MAX
 from moldau.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from moldau.protocol.messages.create_topics import CreateTopicsRequest
 from moldau.protocol.messages.describe_topic_partitions import Cursor, DescribeTopicPartitionsRequest
@@ -32,6 +33,7 @@ from moldau.protocol.spec import (
     uint32,
     uuid,
 )
+from moldau.protocol.varints import write_unsigned_varint
 
 FETCH = FetchRequest(
     max_wait_ms=500,
@@ -217,6 +219,34 @@ def test_a_known_tagged_field_must_have_the_size_it_claims() -> None:
 def test_what_is_said_of_a_broken_frame(cls: type[Request], version: int, frame: str, complaint: str) -> None:
     with pytest.raises(PeerError, match=complaint):
         decode(cls, version, bytes.fromhex(frame))
+
+
+@pytest.mark.parametrize("version", [1, 12])
+def test_more_elements_than_any_request_needs(version: int) -> None:
+    """Two bytes of an empty topic name on the wire are a hundred in memory."""
+    elements = 2 * ELEMENTS_MAX
+    count = bytearray()
+    write_unsigned_varint(count, elements + 1)
+    frame = (
+        bytes(count) + bytes(18 * elements)
+        if version == 12
+        else elements.to_bytes(4, "big") + bytes(2 * elements)
+    )
+    with pytest.raises(
+        PeerError, match=f"MetadataRequest v{version}: more than 1000000 elements in one message"
+    ):
+        decode(MetadataRequest, version, frame)
+
+
+def test_elements_are_counted_at_all_depths() -> None:
+    topic = FetchTopic(
+        topic="t",
+        partitions=[FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=0)]
+        * (ELEMENTS_MAX // 100),
+    )
+    frame = encode(FetchRequest(max_wait_ms=0, min_bytes=0, topics=[topic] * 100), 4)
+    with pytest.raises(PeerError, match=r"reached in topics.partitions"):
+        decode(FetchRequest, 4, frame)
 
 
 def test_a_string_longer_than_kafka_allows() -> None:

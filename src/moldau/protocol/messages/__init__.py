@@ -87,8 +87,10 @@ _requests: Final[dict[int, type[Request]]] = {}
 
 def request_class(api_key: int) -> type[Request] | None:
     """None if there is no such API."""
-    if api_key not in _requests and api_key in API_NAMES:
+    request = _requests.get(api_key)
+    if request is None and api_key in API_NAMES:
         name = API_NAMES[api_key]
         module = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
-        _requests[api_key] = getattr(importlib.import_module(f"{__name__}.{module}"), f"{name}Request")
-    return _requests.get(api_key)
+        request = getattr(importlib.import_module(f"{__name__}.{module}"), f"{name}Request")
+        _requests[api_key] = request
+    return request
