@@ -10,7 +10,13 @@ from moldau.protocol.decoding import ELEMENTS_MAX
 from moldau.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from moldau.protocol.messages.create_topics import CreateTopicsRequest
 from moldau.protocol.messages.describe_topic_partitions import Cursor, DescribeTopicPartitionsRequest
-from moldau.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic, ReplicaState
+from moldau.protocol.messages.fetch import (
+    FetchPartition,
+    FetchRequest,
+    FetchTopic,
+    ForgottenTopic,
+    ReplicaState,
+)
 from moldau.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from moldau.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from moldau.protocol.spec import (
@@ -239,14 +245,10 @@ def test_more_elements_than_any_request_needs(version: int) -> None:
 
 
 def test_elements_are_counted_at_all_depths() -> None:
-    topic = FetchTopic(
-        topic="t",
-        partitions=[FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=0)]
-        * (ELEMENTS_MAX // 100),
-    )
-    frame = encode(FetchRequest(max_wait_ms=0, min_bytes=0, topics=[topic] * 100), 4)
-    with pytest.raises(PeerError, match=r"reached in topics.partitions"):
-        decode(FetchRequest, 4, frame)
+    topic = ForgottenTopic(topic="t", partitions=[0] * (ELEMENTS_MAX // 100))
+    asked = FetchRequest(max_wait_ms=0, min_bytes=0, topics=[], forgotten_topics_data=[topic] * 100)
+    with pytest.raises(PeerError, match=r"reached in forgotten_topics_data.partitions"):
+        decode(FetchRequest, 7, encode(asked, 7))
 
 
 def test_a_string_longer_than_kafka_allows() -> None:
