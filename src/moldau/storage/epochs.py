@@ -7,16 +7,18 @@ after a crash the epochs of unflushed batches are read from the batches themselv
 from bisect import bisect_left, bisect_right
 from typing import Final
 
+from moldau.core.ids import NO_LEADER_EPOCH, LeaderEpoch
 from moldau.storage.checkpoints import CheckpointError, checkpoint_lines, checkpoint_text
 
 UNDEFINED: Final = (-1, -1)
 
 
 class LeaderEpochs:
-    __slots__ = ("_entries", "is_saved")
+    __slots__ = ("_entries", "is_saved", "latest")
 
-    def __init__(self, entries: tuple[tuple[int, int], ...] = ()) -> None:
-        self._entries = entries
+    def __init__(self) -> None:
+        self._entries: tuple[tuple[int, int], ...] = ()
+        self.latest = NO_LEADER_EPOCH
         self.is_saved = True
 
     @classmethod
@@ -41,10 +43,6 @@ class LeaderEpochs:
     def entries(self) -> tuple[tuple[int, int], ...]:
         return self._entries
 
-    @property
-    def latest(self) -> int:
-        return self._entries[-1][0] if self._entries else -1
-
     def assign(self, epoch: int, start_offset: int) -> None:
         """A batch of `epoch` begins at `start_offset`. Entries that contradict it go."""
         if self._entries:
@@ -52,8 +50,7 @@ class LeaderEpochs:
             if epoch == last_epoch and start_offset >= last_start:
                 return
         kept = tuple(entry for entry in self._entries if entry[0] < epoch and entry[1] < start_offset)
-        self._entries = (*kept, (epoch, start_offset))
-        self.is_saved = False
+        self._replace((*kept, (epoch, start_offset)))
 
     def truncate_from_end(self, end_offset: int) -> None:
         kept = tuple(entry for entry in self._entries if entry[1] < end_offset)
@@ -71,6 +68,7 @@ class LeaderEpochs:
     def _replace(self, entries: tuple[tuple[int, int], ...]) -> None:
         if entries != self._entries:
             self._entries = entries
+            self.latest = LeaderEpoch(entries[-1][0]) if entries else NO_LEADER_EPOCH
             self.is_saved = False
 
     def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:

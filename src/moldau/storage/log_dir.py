@@ -49,16 +49,17 @@ class DeleteJob:
 
 
 class CheckpointJob:
-    """Replaces checkpoint files. For a worker thread; an OSError is the caller's to report."""
+    """Replaces checkpoint files. For a worker thread."""
 
-    def __init__(self, disk: Disk, path: str, files: Mapping[str, bytes]) -> None:
+    def __init__(self, disk: Disk, health: DirectoryHealth, files: Mapping[str, bytes]) -> None:
         self._disk = disk
-        self._path = path
+        self._health = health
         self._files = files
 
     def run(self) -> None:
-        for name, data in self._files.items():
-            self._disk.write_atomically(f"{self._path}/{name}", data)
+        with self._health.guard("Writing checkpoints"):
+            for name, data in self._files.items():
+                self._disk.write_atomically(f"{self._health.directory}/{name}", data)
 
 
 class LogDirectory:
@@ -188,11 +189,10 @@ class LogDirectory:
             START_OFFSETS: offsets_text(starts),
             HIGH_WATERMARKS: offsets_text({each: log.high_watermark for each, log in logs}),
         }
-        return CheckpointJob(self._disk, self.path, files)
+        return CheckpointJob(self._disk, self.health, files)
 
     def write_checkpoints(self) -> None:
-        with self.health.guard("Writing checkpoints"):
-            self.begin_checkpoints().run()
+        self.begin_checkpoints().run()
 
     def close(self, clean: bool = True) -> None:
         """With `clean`, the next start needs no recovery: the mark is written when all else is on disk."""

@@ -147,6 +147,10 @@ class PartitionLog:
         (-1, -1) when that cannot be told."""
         return self.epochs.end_offset_for(epoch, self.end_offset)
 
+    def epoch_at(self, offset: int) -> int:
+        """The leader epoch `offset` was written in; -1 where that is not known."""
+        return self.epochs.epoch_of(offset)
+
     # --- appending
 
     def append_as_leader(
@@ -335,11 +339,13 @@ class PartitionLog:
 
     def find_offset_by_time(self, timestamp_ms: int) -> OffsetAndTime | None:
         """The first record not older than `timestamp_ms`. For a worker thread."""
-        return find_by_time(freeze(self.segments.all), timestamp_ms, self.start_offset)
+        with self._health.guard(f"Reading {self.topic_partition}"):
+            return find_by_time(freeze(self.segments.all), timestamp_ms, self.start_offset)
 
     def find_max_timestamp(self) -> OffsetAndTime | None:
         """The first of the youngest records. For a worker thread."""
-        return find_youngest(freeze(self.segments.all), self.start_offset)
+        with self._health.guard(f"Reading {self.topic_partition}"):
+            return find_youngest(freeze(self.segments.all), self.start_offset)
 
     # --- cutting
 

@@ -56,7 +56,7 @@ class ProducerStateView(NamedTuple):
     last_sequence: int
     last_timestamp_ms: int
     coordinator_epoch: int
-    current_txn_start_offset: int
+    txn_first_offset: int
 
 
 class Producer:

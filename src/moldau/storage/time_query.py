@@ -19,7 +19,7 @@ from moldau.storage.time_index import last_in, relative_offset_in
 
 class OffsetAndTime(NamedTuple):
     offset: int
-    timestamp_ms: int
+    timestamp: int
     leader_epoch: int
 
 

@@ -1,0 +1,61 @@
+"""The batches of a segment file, whole and checked, in large reads.
+
+Unlike a scan after a crash, which ends at the first damage, this one says so: what the cleaner does not
+understand it must not rewrite.
+"""
+
+from collections.abc import Callable, Iterator
+
+from moldau.core.errors import MoldauError
+from moldau.core.ports import File
+from moldau.protocol.records.batch import (
+    HEADER_SIZE,
+    LOG_OVERHEAD,
+    MAGIC,
+    BatchHeader,
+    crc_matches,
+    read_header,
+)
+
+
+class UncleanableLog(MoldauError):
+    """A log that cannot be cleaned. The text says where it is damaged."""
+
+
+def iter_whole_batches(
+    file: File, size: int, slice_bytes: int, on_read: Callable[[int], None]
+) -> Iterator[tuple[BatchHeader, memoryview]]:
+    """Every batch in the first `size` bytes. `on_read` hears of each read, before its batches are given out."""
+    position = 0
+    view, start = memoryview(b""), 0
+    while position < size:
+        at = position - start
+        needed = HEADER_SIZE
+        if len(view) - at >= HEADER_SIZE:
+            needed = _batch_size(file, view, at, position, size)
+        if len(view) - at < needed:
+            view, start = (
+                memoryview(file.read(position, min(max(slice_bytes, needed), size - position))),
+                position,
+            )
+            on_read(len(view))
+            if len(view) < needed:
+                raise _damaged(file, position, f"{needed} bytes are missing at the end")
+            continue
+        if not crc_matches(view, at, needed):
+            raise _damaged(file, position, "its content does not match its CRC")
+        yield read_header(view, at), view[at : at + needed]
+        position += needed
+
+
+def _batch_size(file: File, view: memoryview, at: int, position: int, size: int) -> int:
+    header = read_header(view, at)
+    if header.magic != MAGIC:
+        raise _damaged(file, position, f"it has magic {header.magic}, not {MAGIC}")
+    if header.length < HEADER_SIZE - LOG_OVERHEAD or header.size > size - position:
+        raise _damaged(file, position, f"it claims {header.size} bytes where {size - position} are left")
+    return header.size
+
+
+def _damaged(file: File, position: int, why: str) -> UncleanableLog:
+    return UncleanableLog(f"the batch at position {position} of {file.path} is damaged: {why}")

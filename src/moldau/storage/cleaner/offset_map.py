@@ -1,0 +1,43 @@
+"""The last offset of each key, for as many keys as fit a bound on memory.
+
+Keys are kept as 16-byte digests, as Kafka keeps them, so that long keys cost no more than short ones. A key shorter
+than a digest stands for itself.
+"""
+
+from hashlib import blake2b
+from typing import Final
+
+DIGEST_BYTES: Final = 16
+ENTRY_BYTES: Final = 150
+"""What one entry of a dict from digest to offset costs, measured while it grows."""
+
+
+def digest(key: bytes) -> bytes:
+    return key if len(key) < DIGEST_BYTES else blake2b(key, digest_size=DIGEST_BYTES).digest()
+
+
+class OffsetMap:
+    __slots__ = ("_offsets", "entries_max", "latest_offset")
+
+    def __init__(self, bytes_max: int, load_factor: float) -> None:
+        self.entries_max = max(int(bytes_max / ENTRY_BYTES * load_factor), 1)
+        self.latest_offset = -1
+        """Up to where the log has been read into the map: records after it are not judged by it."""
+        self._offsets: dict[bytes, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._offsets)
+
+    def put(self, key: bytes, offset: int) -> bool:
+        """False when the map is full; the offset is not taken then."""
+        if len(self._offsets) >= self.entries_max:
+            return False
+        self._offsets[digest(key)] = self.latest_offset = offset
+        return True
+
+    def get(self, key: bytes) -> int:
+        """-1 when the key is not in the part of the log that was read."""
+        return self._offsets.get(digest(key), -1)
+
+    def read_up_to(self, offset: int) -> None:
+        self.latest_offset = max(self.latest_offset, offset)

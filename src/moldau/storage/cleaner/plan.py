@@ -1,0 +1,152 @@
+"""What may be cleaned: pure decisions over sizes, offsets and times.
+
+The words are Kafka's. A log is clean up to its first dirty offset, which a checkpoint remembers. It may be
+cleaned up to its first uncleanable offset, always the start of a segment.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple, Protocol, TypeVar
+
+from moldau.storage.log_config import INT64_MAX, LogConfig
+from moldau.storage.segment import RELATIVE_OFFSET_MAX
+
+_INDEX_ENTRY_BYTES_MAX: Final = 12
+"""A time index entry; those of the offset index are smaller."""
+
+
+class PlannedSegment(Protocol):
+    @property
+    def base_offset(self) -> int: ...
+
+    @property
+    def size(self) -> int: ...
+
+
+class TimedSegment(PlannedSegment, Protocol):
+    def largest_timestamp_ms(self) -> int: ...
+
+    def first_batch_timestamp_ms(self) -> int: ...
+
+
+class LogState(NamedTuple):
+    """What planning needs to know of a log. The last segment is the active one."""
+
+    segments: Sequence[TimedSegment]
+    start_offset: int
+    last_stable_offset: int
+    end_offset: int
+
+
+class CleaningPlan(NamedTuple):
+    first_dirty_offset: int
+    first_uncleanable_offset: int
+    clean_bytes: int
+    cleanable_bytes: int
+    compaction_delay_ms: int
+    """How long past `max.compaction.lag.ms` the oldest dirty record is; 0 when it is not."""
+    is_checkpoint_wrong: bool
+    """The checkpoint lies outside the log, as after a truncation: the first dirty offset should replace it."""
+
+    @property
+    def total_bytes(self) -> int:
+        return self.clean_bytes + self.cleanable_bytes
+
+    @property
+    def cleanable_ratio(self) -> float:
+        return self.cleanable_bytes / self.total_bytes if self.total_bytes else 0.0
+
+    def is_due(self, config: LogConfig) -> bool:
+        if self.compaction_delay_ms > 0 and self.cleanable_bytes > 0:
+            return True
+        return self.cleanable_ratio > config.min_cleanable_dirty_ratio
+
+
+def plan_cleaning(log: LogState, config: LogConfig, checkpoint: int | None, now_ms: int) -> CleaningPlan:
+    """`checkpoint` is the end of the last cleaning, None when there was none."""
+    inactive, active = log.segments[:-1], log.segments[-1]
+    first_dirty, is_wrong = log.start_offset, False
+    if checkpoint is not None:
+        if log.start_offset <= checkpoint <= log.end_offset:
+            first_dirty = checkpoint
+        else:
+            is_wrong = True
+    dirty = _from_offset(inactive, first_dirty)
+    uncleanable = min(log.last_stable_offset, active.base_offset, _lag_bound(dirty, config, now_ms))
+    beyond = _from_offset(inactive, max(first_dirty, uncleanable))
+    first_uncleanable = beyond[0].base_offset if beyond else active.base_offset
+    if uncleanable >= active.base_offset:
+        first_uncleanable = active.base_offset
+    return CleaningPlan(
+        first_dirty_offset=first_dirty,
+        first_uncleanable_offset=first_uncleanable,
+        clean_bytes=sum(segment.size for segment in inactive if segment.base_offset < first_dirty),
+        cleanable_bytes=sum(segment.size for segment in dirty if segment.base_offset < first_uncleanable),
+        compaction_delay_ms=_compaction_delay_ms(dirty, config, now_ms),
+        is_checkpoint_wrong=is_wrong,
+    )
+
+
+def _lag_bound(dirty: Sequence[TimedSegment], config: LogConfig, now_ms: int) -> int:
+    """Where the first segment starts that holds a record younger than `min.compaction.lag.ms`."""
+    if config.min_compaction_lag_ms <= 0:
+        return INT64_MAX
+    young_from = now_ms - config.min_compaction_lag_ms
+    return next((each.base_offset for each in dirty if each.largest_timestamp_ms() > young_from), INT64_MAX)
+
+
+def _compaction_delay_ms(dirty: Sequence[TimedSegment], config: LogConfig, now_ms: int) -> int:
+    if config.max_compaction_lag_ms >= now_ms:
+        return 0
+    times = [timestamp for each in dirty if (timestamp := each.first_batch_timestamp_ms()) > 0]
+    return max(now_ms - config.max_compaction_lag_ms - min(times), 0) if times else 0
+
+
+_S = TypeVar("_S", bound=PlannedSegment)
+
+
+def _from_offset(segments: Sequence[_S], offset: int) -> Sequence[_S]:
+    """The segment that holds `offset` and all after it."""
+    first = 0
+    for index, segment in enumerate(segments):
+        if segment.base_offset <= offset:
+            first = index
+    return segments[first:]
+
+
+_C = TypeVar("_C")
+
+
+def choose_filthiest(
+    candidates: Iterable[tuple[_C, CleaningPlan, LogConfig]],
+) -> tuple[_C, CleaningPlan] | None:
+    """Of the logs that are due, the one with the largest part to clean."""
+    due = [(log, plan) for log, plan, config in candidates if plan.is_due(config)]
+    return max(due, key=lambda each: each[1].cleanable_ratio, default=None)
+
+
+def group_segments(segments: Sequence[_S], config: LogConfig, end_offset: int) -> list[list[_S]]:
+    """Neighbours that fit into one segment together: by size, by index size and by offset range.
+
+    `end_offset` is where the last of them ends.
+    """
+    groups: list[list[_S]] = []
+    size = 0
+    ends = [segment.base_offset for segment in segments[1:]] + [end_offset]
+    for segment, segment_end in zip(segments, ends, strict=True):
+        fits = (
+            bool(groups)
+            and size + segment.size <= config.segment_bytes
+            and _index_bytes(size + segment.size, config) <= config.segment_index_bytes
+            and (not segment.size or segment_end - 1 - groups[-1][0].base_offset <= RELATIVE_OFFSET_MAX)
+        )
+        if fits:
+            groups[-1].append(segment)
+            size += segment.size
+        else:
+            groups.append([segment])
+            size = segment.size
+    return groups
+
+
+def _index_bytes(size: int, config: LogConfig) -> int:
+    return size // max(config.index_interval_bytes, 1) * _INDEX_ENTRY_BYTES_MAX
