@@ -1,7 +1,7 @@
 """Puts logs on stable storage off the owner's thread, and tells who waits for it.
 
 One fsync per log at a time; appends that come meanwhile share the next one. A flush that fails takes the
-directory offline and the waiting answers are never sent: their connections are closed by whoever parked them.
+directory offline, and whoever waits is told the fault.
 """
 
 from collections.abc import Callable, Iterable
@@ -37,7 +37,8 @@ class Flusher:
         for log in logs:
             self.flush(log, one_done)
 
-    def flush(self, log: PartitionLog, callback: FlushCallback = lambda _: None) -> None:
+    def flush(self, log: PartitionLog, callback: FlushCallback | None = None) -> None:
+        callback = callback or _nobody_waits
         waiting = self._waiting.get(log)
         if waiting is not None:
             waiting.append(callback)
@@ -45,17 +46,26 @@ class Flusher:
         self._waiting[log] = []
         self._scheduler.spawn(self._flush(log, [callback]))
 
-    async def _flush(self, log: PartitionLog, callbacks: list[FlushCallback]) -> None:
+    def flush_rolled(self, log: PartitionLog) -> None:
+        """Only the segments that are complete: what Kafka does in the background after each roll."""
+        if log not in self._waiting:
+            self._waiting[log] = []
+            self._scheduler.spawn(self._flush(log, [_nobody_waits], rolled_only=True))
+
+    async def _flush(
+        self, log: PartitionLog, callbacks: list[FlushCallback], *, rolled_only: bool = False
+    ) -> None:
         while callbacks:
-            fault = await self._flush_once(log)
+            fault = await self._flush_once(log, rolled_only=rolled_only)
+            rolled_only = False
             for callback in callbacks:
                 callback(fault)
             callbacks, self._waiting[log] = self._waiting[log], []
         del self._waiting[log]
 
-    async def _flush_once(self, log: PartitionLog) -> StorageFault | None:
+    async def _flush_once(self, log: PartitionLog, *, rolled_only: bool) -> StorageFault | None:
         try:
-            job = log.begin_flush(self._clock.now_ms())
+            job = log.begin_flush(self._clock.now_ms(), rolled_only=rolled_only)
             if job is not None:
                 await self._scheduler.run_in_worker(job.run)
                 log.finish_flush(job)
@@ -63,3 +73,7 @@ class Flusher:
             self._disks.fail(fault)
             return fault
         return None
+
+
+def _nobody_waits(_: StorageFault | None) -> None:
+    pass
