@@ -21,6 +21,7 @@ from moldau.protocol.records.batch import (
     HEADER_SIZE,
     LOG_OVERHEAD,
     MAGIC,
+    SEQUENCE_MAX,
     TRANSACTIONAL_FLAG,
     BatchHeader,
 )
@@ -164,28 +165,16 @@ class PartitionLog:
         is_usual = False
         if size >= HEADER_SIZE and self._stores_as_sent:
             fields = HEADER.unpack_from(records)
-            (
-                base,
-                length,
-                _,
-                magic,
-                crc,
-                attributes,
-                delta,
-                _,
-                timestamp_ms,
-                producer_id,
-                _,
-                sequence,
-                count,
-            ) = fields
+            base, length, _, magic, crc, flags, delta, _, time_ms, producer_id, epoch, sequence, count = (
+                fields
+            )
             is_usual = (
                 magic == MAGIC
                 and length + LOG_OVERHEAD == size <= self._batch_bytes_max
                 and base == 0
-                and attributes in PLAIN_ATTRIBUTES
+                and flags in PLAIN_ATTRIBUTES
                 and count == delta + 1 > 0
-                and timestamp_ms - now_ms <= self._timestamp_after_max_ms
+                and time_ms - now_ms <= self._timestamp_after_max_ms
                 and (producer_id < 0 or sequence >= 0)
                 and crc32c(records[ATTRIBUTES_AT:]) == crc
             )
@@ -195,20 +184,24 @@ class PartitionLog:
             )
             size = len(records)
             fields = HEADER.unpack_from(records)
-            _, length, _, _, _, _, delta, _, timestamp_ms, producer_id, _, _, _ = fields
+            _, length, _, _, _, flags, delta, _, time_ms, producer_id, epoch, sequence, _ = fields
         offset = self.end_offset
         last_offset = offset + delta
-        batch = None
+        producer = batch = None
         if producer_id >= 0:
-            batch = BatchHeader._make((offset, length, leader_epoch, *fields[3:]))
-            duplicate = self.producers.check(self.topic_partition, batch, records, is_client)
-            if duplicate is not None:
-                return self._already_appended(duplicate)
+            producer = self.producers.next_in_line(producer_id, epoch, sequence, flags)
+            if producer is None:
+                batch = BatchHeader._make((offset, length, leader_epoch, *fields[3:]))
+                duplicate = self.producers.check(self.topic_partition, batch, records, is_client)
+                if duplicate is not None:
+                    return self._already_appended(duplicate)
         _OFFSET_LENGTH_EPOCH.pack_into(records, 0, offset, length, leader_epoch)
-        self._write(records, size, offset, last_offset, timestamp_ms, now_ms)
+        self._write(records, size, offset, last_offset, time_ms, now_ms)
         if leader_epoch != self.epochs.latest:
             self.epochs.assign(leader_epoch, offset)
-        if batch is not None:
+        if producer is not None:
+            producer.add(epoch, BatchMark((sequence + delta) & SEQUENCE_MAX, last_offset, delta, time_ms))
+        elif batch is not None:
             self._apply_producer(batch, records)
         append_time_ms = now_ms if self._config.log_append_time else NO_TIMESTAMP
         return Appended(offset, last_offset, append_time_ms, self.start_offset, False)
@@ -226,7 +219,8 @@ class PartitionLog:
             if (
                 segment.size + size > self._segment_bytes
                 or first_timestamp_ms is None
-                or not 0 <= timestamp_ms - first_timestamp_ms <= self._roll_ms - segment.jitter_ms
+                or first_timestamp_ms < 0
+                or timestamp_ms - first_timestamp_ms > self._roll_ms - segment.jitter_ms
                 or last_offset - segment.base_offset > RELATIVE_OFFSET_MAX
                 or segment.is_index_full
             ) and self.segments.is_roll_due(size, last_offset, timestamp_ms, now_ms):

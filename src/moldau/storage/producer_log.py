@@ -7,11 +7,11 @@ from contextlib import suppress
 
 from moldau.core.errors import PeerError
 from moldau.core.ids import TopicPartition
-from moldau.protocol.records.batch import BatchHeader
+from moldau.protocol.records.batch import COMPRESSION_MASK, BatchHeader
 from moldau.protocol.records.control import EndTransactionMarker, read_end_transaction_marker
 from moldau.storage.disk import Disk
 from moldau.storage.names import SNAPSHOT, segment_file
-from moldau.storage.producer_state import BatchMark, ProducerState, SnapshotError
+from moldau.storage.producer_state import BatchMark, Producer, ProducerState, SnapshotError
 from moldau.storage.txn_index import AbortedTxn
 
 
@@ -31,6 +31,20 @@ class ProducerLog:
     def replace_state(self, state: ProducerState | None) -> None:
         self.state = state
         self.first_unstable_offset = state.first_unstable_offset if state else None
+
+    def next_in_line(self, producer_id: int, epoch: int, sequence: int, attributes: int) -> Producer | None:
+        """The producer, when this plain batch is exactly what is expected of it next: the usual case."""
+        if self.state is None or attributes > COMPRESSION_MASK:
+            return None
+        producer = self.state.producers.get(producer_id)
+        if (
+            producer is not None
+            and producer.epoch == epoch
+            and producer.next_sequence == sequence
+            and producer.txn_first_offset < 0
+        ):
+            return producer
+        return None
 
     def check(
         self, topic_partition: TopicPartition, batch: BatchHeader, records: memoryview, is_client: bool
