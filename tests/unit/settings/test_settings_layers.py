@@ -49,7 +49,9 @@ def test_the_synonyms_of_a_topic_key_are_the_broker_keys_in_force_first() -> Non
 
 
 def test_unknown_topic_keys_are_refused_with_the_nearest() -> None:
-    with pytest.raises(ConfigError, match=r"retention\.mss.*did you mean retention\.ms\?"):
+    with pytest.raises(
+        ConfigError, match=r"Unknown topic config name: retention\.mss.*did you mean retention\.ms\?"
+    ):
         resolve_topic(BrokerLayers().settings(), {"retention.mss": "1"})
 
 

@@ -3,6 +3,7 @@
 from moldau.core.errors import ConfigError
 from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.core.settings.listeners import SecurityProtocol, advertised_endpoints, broker_listeners
+from moldau.core.settings.resource_keys import GroupSettings
 from moldau.core.settings.topic_keys import TopicSettings
 
 CLEANER_BYTES_PER_THREAD_MIN = 1 << 20
@@ -69,6 +70,25 @@ def _check_listeners(settings: BrokerSettings) -> None:
         raise ConfigError(
             f"inter.broker.listener.name={inter_broker} is not among the listeners {', '.join(sorted(names))}"
         )
+
+
+def check_group(settings: GroupSettings, broker: BrokerSettings) -> None:
+    """A group's own timeouts stay within the bounds the broker draws."""
+    for protocol in ("consumer", "share", "streams"):
+        for name in ("session.timeout.ms", "heartbeat.interval.ms"):
+            key = f"{protocol}.{name}"
+            value = settings.value_of(key)
+            for bound, is_outside in (("min", value.__lt__), ("max", value.__gt__)):
+                bound_key = f"group.{protocol}.{bound}.{name}"
+                if is_outside(broker.value_of(bound_key)):
+                    side = "greater" if bound == "min" else "less"
+                    raise ConfigError(f"{key} must be {side} than or equal to {bound_key}")
+        if settings.value_of(f"{protocol}.heartbeat.interval.ms") >= settings.value_of(
+            f"{protocol}.session.timeout.ms"
+        ):
+            raise ConfigError(
+                f"{protocol}.session.timeout.ms must be greater than {protocol}.heartbeat.interval.ms"
+            )
 
 
 def check_topic(settings: TopicSettings) -> None:

@@ -9,14 +9,20 @@ from enum import IntEnum
 from typing import Any, Final, NamedTuple, TypeVar
 
 from moldau.core.settings.broker_keys import BrokerSettings
-from moldau.core.settings.consistency import check_broker, check_topic
+from moldau.core.settings.consistency import check_broker, check_group, check_topic
 from moldau.core.settings.key import ConfigKey
 from moldau.core.settings.resource_keys import GroupSettings
 from moldau.core.settings.text_form import format_value
 from moldau.core.settings.topic_keys import TopicSettings
-from moldau.core.settings.view import SettingsView, parse_texts
+from moldau.core.settings.view import SettingsView
 
 NO_TEXTS: Final[Mapping[str, str]] = {}
+COARSER: Final = {
+    fallback.name: tuple(other.name for other in key.fallbacks[number + 1 :])
+    for key in TopicSettings.KEYS.values()
+    for number, fallback in enumerate(key.fallbacks)
+}
+"""The broker keys that count where this one is not set."""
 View = TypeVar("View", bound=SettingsView)
 
 
@@ -52,14 +58,21 @@ class BrokerLayers(NamedTuple):
     def settings(self) -> BrokerSettings:
         """The settings in force. ConfigError when a value or a combination of them is wrong."""
         merged = {**self.static, **self.dynamic_default, **self.dynamic}
-        known = ((name, text) for name, text in merged.items() if name in BrokerSettings.KEYS)
-        settings = BrokerSettings(parse_texts(BrokerSettings.KEYS, known))
+        settings = BrokerSettings.parse(
+            {name: merged[name] for name in merged if name in BrokerSettings.KEYS}
+        )
         check_broker(settings)
         return settings
 
     def synonyms(self, name: str) -> list[Synonym]:
-        """Where the value of one broker key could come from, the one in force first."""
-        return list(self._places(name))
+        """Where the value of one broker key could come from, the one in force first.
+
+        A key that stands for a finer unit than others, `log.retention.ms`, is followed by those once it is set.
+        """
+        places = list(self._places(name))
+        return places and places + [
+            place for coarser in COARSER.get(name, ()) for place in self._places(coarser)
+        ]
 
     def _places(self, name: str) -> Iterator[Synonym]:
         for texts, source in (
@@ -78,19 +91,27 @@ class BrokerLayers(NamedTuple):
         return [place for fallback in key.fallbacks for place in self._places(fallback.name)]
 
 
-def resolve_topic(broker: BrokerSettings, overrides: Mapping[str, str]) -> TopicSettings:
-    """A topic's settings: its own where it has any, else the broker's. ConfigError when they are wrong."""
+def resolve_topic(
+    broker: BrokerSettings, overrides: Mapping[str, str], *, checked: bool = True
+) -> TopicSettings:
+    """A topic's settings: its own where it has any, else the broker's. ConfigError when they are wrong.
+
+    Settings already in force are not `checked` again: a broker's change must not take a topic away.
+    """
     settings = _resolve(TopicSettings, broker, overrides)
-    check_topic(settings)
+    if checked:
+        check_topic(settings)
     return settings
 
 
 def resolve_group(broker: BrokerSettings, overrides: Mapping[str, str]) -> GroupSettings:
-    return _resolve(GroupSettings, broker, overrides)
+    settings = _resolve(GroupSettings, broker, overrides)
+    check_group(settings, broker)
+    return settings
 
 
 def _resolve(view: type[View], broker: BrokerSettings, overrides: Mapping[str, str]) -> View:
-    values = parse_texts(view.KEYS, overrides.items())
+    values = view.values_of(overrides)
     for name, key in view.KEYS.items():
         if name in values:
             continue

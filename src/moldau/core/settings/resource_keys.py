@@ -10,6 +10,8 @@ CLIENT_METRICS = Scope.CLIENT_METRICS
 
 
 class GroupSettings(SettingsView):
+    KIND = "group"
+
     consumer_heartbeat_interval_ms = integer(
         "consumer.heartbeat.interval.ms",
         5000,
@@ -110,6 +112,8 @@ class GroupSettings(SettingsView):
 
 
 class ClientMetricsSettings(SettingsView):
+    KIND = "client metrics"
+
     interval_ms = integer(
         "interval.ms",
         300_000,

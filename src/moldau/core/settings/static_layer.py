@@ -40,8 +40,10 @@ def static_layer(
             )
         _put(texts, name.strip(), value.strip(), f"--override {override}")
     # Kafka knows a broker's number by two names; given once, it holds for both.
-    if "broker.id" in texts and "node.id" not in texts and texts["broker.id"].strip() != "-1":
+    if "node.id" not in texts and texts.get("broker.id", "-1").strip() != "-1":
         texts["node.id"] = texts["broker.id"]
+    elif "node.id" in texts:
+        texts.setdefault("broker.id", texts["node.id"])
     return BrokerLayers(static=texts)
 
 

@@ -32,6 +32,8 @@ def _from(*names: str) -> tuple[Fallback, ...]:
 class TopicSettings(SettingsView):
     """The settings of one topic, as they are in force at one moment."""
 
+    KIND = "topic"
+
     cleanup_policy = strings(
         "cleanup.policy",
         ("delete",),

@@ -11,6 +11,8 @@ from moldau.core.settings.key import ConfigKey
 
 
 class SettingsView:
+    KIND: ClassVar[str] = ""
+    """What has these settings, in words for people."""
     KEYS: ClassVar[Mapping[str, ConfigKey[Any]]] = {}
     """All keys of the class and its parents, by Kafka's name, sorted."""
 
@@ -27,7 +29,18 @@ class SettingsView:
 
     @classmethod
     def parse(cls, texts: Mapping[str, str]) -> Self:
-        return cls(parse_texts(cls.KEYS, texts.items()))
+        return cls(cls.values_of(texts))
+
+    @classmethod
+    def values_of(cls, texts: Mapping[str, str]) -> dict[str, Any]:
+        """Parsed values by name. ConfigError for a wrong value and for a name that is no key."""
+        values = {}
+        for name, text in texts.items():
+            key = cls.KEYS.get(name)
+            if key is None:
+                raise ConfigError(f"Unknown {cls.KIND} config name: {name}{nearest_text(name, cls.KEYS)}")
+            values[name] = key.parse(text)
+        return values
 
     def value_of(self, name: str) -> Any:
         """For code that prints all settings; code that uses one reads its attribute."""
@@ -40,17 +53,6 @@ class SettingsView:
         return type(self) is type(other) and vars(self) == vars(other)
 
     __hash__ = None  # type: ignore[assignment]
-
-
-def parse_texts(keys: Mapping[str, ConfigKey[Any]], texts: Iterable[tuple[str, str]]) -> dict[str, Any]:
-    """Values of the texts, by name. Names that are no key are an error."""
-    values = {}
-    for name, text in texts:
-        key = keys.get(name)
-        if key is None:
-            raise ConfigError(f"Unknown configuration {name}{nearest_text(name, keys)}")
-        values[name] = key.parse(text)
-    return values
 
 
 def nearest_text(name: str, known: Iterable[str]) -> str:

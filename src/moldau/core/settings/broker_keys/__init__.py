@@ -28,6 +28,8 @@ class BrokerSettings(
 ):
     """The settings of one broker, as they are in force at one moment."""
 
+    KIND = "broker"
+
     @property
     def data_directories(self) -> tuple[str, ...]:
         return self.log_dirs or self.log_dir

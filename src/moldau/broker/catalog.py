@@ -1,0 +1,89 @@
+"""The image of all topics in memory: what Metadata answers from.
+
+Owned by the broker's thread; changed there only, after the coordination store has taken the change.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+from moldau.core.ids import TopicId
+
+INTERNAL_TOPICS: Final = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
+
+
+class PartitionEntry(NamedTuple):
+    leader: int
+    leader_epoch: int
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicEntry:
+    """A topic as of one moment; a change makes a new one."""
+
+    name: str
+    topic_id: TopicId
+    partitions: tuple[PartitionEntry, ...]
+    configs: Mapping[str, str]
+    """Only what was set for this topic; all else comes from the broker."""
+
+    @property
+    def is_internal(self) -> bool:
+        return self.name in INTERNAL_TOPICS
+
+    def with_configs(self, configs: Mapping[str, str]) -> "TopicEntry":
+        return replace(self, configs=configs)
+
+    def with_more(self, partitions: tuple[PartitionEntry, ...]) -> "TopicEntry":
+        return replace(self, partitions=self.partitions + partitions)
+
+
+class TopicCatalog:
+    def __init__(self) -> None:
+        self._by_name: dict[str, TopicEntry] = {}
+        self._by_id: dict[TopicId, TopicEntry] = {}
+        self._metric_names: dict[str, set[str]] = {}
+        self.epoch = 0
+        """Grows with every change; whoever caches answers keys them on it."""
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+    def topics(self) -> list[TopicEntry]:
+        return list(self._by_name.values())
+
+    def find(self, name: str) -> TopicEntry | None:
+        return self._by_name.get(name)
+
+    def find_by_id(self, topic_id: TopicId) -> TopicEntry | None:
+        return self._by_id.get(topic_id)
+
+    def put(self, entry: TopicEntry) -> None:
+        """Adds a topic, or replaces it by its newer state."""
+        self._by_name[entry.name] = entry
+        self._by_id[entry.topic_id] = entry
+        self._metric_names.setdefault(metric_name(entry.name), set()).add(entry.name)
+        self.epoch += 1
+
+    def remove(self, topic_id: TopicId) -> None:
+        """By id: a topic of the same name made since stays."""
+        entry = self._by_id.pop(topic_id, None)
+        if entry is None:
+            return
+        self._by_name.pop(entry.name, None)
+        same = self._metric_names[metric_name(entry.name)]
+        same.discard(entry.name)
+        if not same:
+            del self._metric_names[metric_name(entry.name)]
+        self.epoch += 1
+
+    def colliding(self, name: str) -> str | None:
+        """Another topic whose metrics could not be told from this one's."""
+        return min(self._metric_names.get(metric_name(name), set()) - {name}, default=None)
+
+
+def metric_name(topic: str) -> str:
+    """Metric names have `_` for `.`, so `a.b` and `a_b` would share theirs; Kafka refuses the second."""
+    return topic.replace(".", "_")

@@ -1,0 +1,147 @@
+"""Topics in the coordination store: written, read back, matched with the logs found on disk.
+
+Everything here blocks and runs on a worker thread, or at the start before anything is served. Each change is one
+`multi`: after a crash a topic is there or it is not.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from moldau.broker import store_layout as layout
+from moldau.broker.catalog import PartitionEntry, TopicCatalog, TopicEntry
+from moldau.broker.config_records import read_configs
+from moldau.coordination.store import Create, Delete, NodeExists, NoNode, Op, Store
+from moldau.core.error_codes import ErrorCode
+from moldau.core.errors import ApiError
+from moldau.core.ids import TopicId, TopicPartition, topic_id_parse, topic_id_text
+
+
+def load_catalog(store: Store) -> TopicCatalog:
+    catalog = TopicCatalog()
+    configured = set(store.children(layout.TOPIC_CONFIGS))
+    for name in store.children(layout.TOPICS):
+        topic_id, replicas = layout.decode_topic(store.get(layout.topic_path(name)).data)
+        configs = read_configs(store, layout.TOPIC_CONFIGS, name) if name in configured else {}
+        catalog.put(TopicEntry(name, topic_id, _load_states(store, name, replicas), configs))
+    return catalog
+
+
+def _load_states(store: Store, name: str, replicas: Sequence[tuple[int, ...]]) -> tuple[PartitionEntry, ...]:
+    born = {brokers: layout.newborn(brokers) for brokers in set(replicas)}
+    entries = [born[brokers] for brokers in replicas]
+    folder = f"{layout.topic_path(name)}/partitions"
+    if store.exists(folder):
+        for index in map(int, store.children(folder)):
+            state = store.get(f"{folder}/{index}/state").data
+            entries[index] = layout.decode_state(state, replicas[index])
+    return tuple(entries)
+
+
+def write_new(store: Store, entry: TopicEntry) -> None:
+    """ApiError when the topic is there already."""
+    replicas = (partition.replicas for partition in entry.partitions)
+    ops: list[Op] = [Create(layout.topic_path(entry.name), layout.encode_topic(entry.topic_id, replicas))]
+    if entry.configs:
+        ops.append(Create(layout.topic_config_path(entry.name), layout.encode_configs(entry.configs)))
+    try:
+        store.multi(ops)
+    except NodeExists:
+        raise ApiError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{entry.name}' already exists.") from None
+
+
+def write_partitions(store: Store, entry: TopicEntry, *, expected: int) -> None:
+    """ApiError when the topic has not the number of partitions the change was decided on."""
+    version, count = _look_up(store, entry)
+    if count != expected:
+        raise ApiError(
+            ErrorCode.INVALID_PARTITIONS,
+            f"The topic {entry.name} has {count} partition(s) by now, not {expected}; ask again.",
+        )
+    replicas = (partition.replicas for partition in entry.partitions)
+    data = layout.encode_topic(entry.topic_id, replicas)
+    store.set(layout.topic_path(entry.name), data, version)
+
+
+def write_deletion(store: Store, entry: TopicEntry) -> None:
+    """Takes the topic out and leaves a mark, so that its logs go even if we stop before they have."""
+    _look_up(store, entry)
+    ops: list[Op] = [Delete(path) for path in _subtree(store, layout.topic_path(entry.name))]
+    config_path = layout.topic_config_path(entry.name)
+    if store.exists(config_path):
+        ops.append(Delete(config_path))
+    mark = f"{layout.DELETIONS}/{entry.name}"
+    if store.exists(mark):
+        ops.append(Delete(mark))
+    ops.append(Create(mark, topic_id_text(entry.topic_id).encode()))
+    store.multi(ops)
+
+
+def write_deleted(store: Store, name: str) -> None:
+    """The logs are gone; the mark goes too."""
+    try:
+        store.delete(f"{layout.DELETIONS}/{name}")
+    except NoNode:
+        return
+
+
+def _look_up(store: Store, entry: TopicEntry) -> tuple[int, int]:
+    """Version and number of partitions of a topic. ApiError when it is gone, or another has its name now."""
+    try:
+        data, version = store.get(layout.topic_path(entry.name))
+        topic_id, replicas = layout.decode_topic(data)
+        if topic_id == entry.topic_id:
+            return version, len(replicas)
+    except NoNode:
+        pass
+    raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"topic '{entry.name}' was deleted meanwhile")
+
+
+def _subtree(store: Store, path: str) -> list[str]:
+    """A node and all below it, deepest first."""
+    below = [node for child in store.children(path) for node in _subtree(store, f"{path}/{child}")]
+    return [*below, path]
+
+
+class FoundLogs(NamedTuple):
+    """What became of the logs found on disk."""
+
+    adopted: list[TopicEntry]
+    """Topics that were on disk only, as in a directory Apache Kafka wrote; now in store and catalog."""
+    strays: list[TopicPartition]
+    """Logs of topics that were deleted, or of another topic of the same name: to be removed."""
+
+
+def match_logs(
+    store: Store, catalog: TopicCatalog, found: Mapping[TopicPartition, TopicId], broker_id: int
+) -> FoundLogs:
+    """Holds the logs on disk against the catalog. Call once at the start, before anything is served."""
+    deleted = {
+        topic_id_parse(store.get(f"{layout.DELETIONS}/{name}").data.decode())
+        for name in store.children(layout.DELETIONS)
+    }
+    strays: list[TopicPartition] = []
+    unknown: dict[str, dict[TopicId, int]] = {}
+    for (name, index), topic_id in found.items():
+        entry = catalog.find(name)
+        if topic_id in deleted:
+            strays.append(TopicPartition(name, index))
+        elif entry is None:
+            counts = unknown.setdefault(name, {})
+            counts[topic_id] = max(counts.get(topic_id, 0), index + 1)
+        elif entry.topic_id != topic_id or index >= len(entry.partitions):
+            strays.append(TopicPartition(name, index))
+    adopted = []
+    for name, counts in unknown.items():
+        # Two topics of one name cannot both be; the one with more partitions stays.
+        topic_id = max(counts, key=lambda each: (counts[each], each))
+        strays += [
+            place
+            for place, found_id in found.items()
+            if place.topic == name and found_id not in (topic_id, *deleted)
+        ]
+        partitions = (layout.newborn((broker_id,)),) * counts[topic_id]
+        adopted.append(TopicEntry(name, topic_id, partitions, {}))
+    for entry in adopted:
+        write_new(store, entry)
+        catalog.put(entry)
+    return FoundLogs(adopted, strays)
