@@ -373,6 +373,21 @@ def test_following_shows_what_comes_and_ends_on_ctrl_c(shell: Shell, orders: str
         follower.communicate()
 
 
+def test_following_ends_when_the_topic_is_deleted(shell: Shell, orders: str) -> None:
+    shell.run("produce", orders, "--value", "last")
+    quickly = ["-X", "topic.metadata.propagation.max.ms=100"]
+    follower = shell.started("consume", orders, "--follow", "--from-beginning", *quickly)
+    try:
+        assert read_line(follower) == "last\n"
+        shell.run("topics", "delete", orders, "--yes")
+        _, error = follower.communicate(timeout=COMMAND_TIMEOUT_S)
+        assert follower.returncode == 1
+        assert f"cannot read topic '{orders}': it does not exist, or no longer." in error
+    finally:
+        follower.kill()
+        follower.communicate()
+
+
 def read_line(process: "subprocess.Popen[str]") -> str:
     lines: list[str] = []
     assert process.stdout is not None

@@ -5,6 +5,7 @@ kept as complaints, and told only when a request fails for want of an answer.
 """
 
 import time
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from functools import cached_property
@@ -29,9 +30,15 @@ Answer = TypeVar("Answer")
 
 POLL_S = 0.1
 AUTO_CREATE_S = 3.0
+COMPLAINTS_MAX = 100
 # Waiting longer will not help with these.
-_HOPELESS = {KafkaError._AUTHENTICATION, KafkaError._SSL}
-_NO_ANSWER = {KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN}
+HOPELESS = {KafkaError._AUTHENTICATION, KafkaError._SSL}
+_NO_ANSWER = {
+    KafkaError._TIMED_OUT,
+    KafkaError._MSG_TIMED_OUT,
+    KafkaError._TRANSPORT,
+    KafkaError._ALL_BROKERS_DOWN,
+}
 
 
 class Cluster:
@@ -39,7 +46,7 @@ class Cluster:
         self.bootstrap_servers = bootstrap_servers
         self.timeout_s = timeout_s
         self._properties = dict(properties)
-        self._complaints: list[KafkaError] = []
+        self._complaints: deque[KafkaError] = deque(maxlen=COMPLAINTS_MAX)
 
     @property
     def plaintext(self) -> bool:
@@ -86,11 +93,15 @@ class Cluster:
                 self._give_up_if_hopeless(doing, deadline)
 
     def _give_up_if_hopeless(self, doing: str, deadline: float) -> None:
-        hopeless = next((error for error in self._complaints if error.code() in _HOPELESS), None)
-        if hopeless is not None:
-            raise refused(hopeless, doing)
+        self.raise_complaint(HOPELESS, doing)
         if time.monotonic() > deadline:
             raise self.no_answer(doing)
+
+    def raise_complaint(self, codes: Collection[int], doing: str) -> None:
+        """Fails if the client has complained with one of the codes."""
+        complaint = next((error for error in self._complaints if error.code() in codes), None)
+        if complaint is not None:
+            raise refused(complaint, doing)
 
     def failure(self, error: KafkaError, doing: str) -> Failure:
         return self.no_answer(doing) if error.code() in _NO_ANSWER else refused(error, doing)
@@ -100,7 +111,9 @@ class Cluster:
         message = f"cannot {doing}: no answer from {self.bootstrap_servers} within {self.timeout_s:g} s"
         spoken = [error for error in self._complaints if error.code() != KafkaError._ALL_BROKERS_DOWN]
         if not spoken:
-            return Failure(message + ".", "Is it a Kafka broker? --timeout SECONDS waits longer.")
+            return Failure(
+                message + ".", "Is it a Kafka broker, and is it well? --timeout SECONDS waits longer."
+            )
         last = spoken[-1].str()
         elsewhere = "/bootstrap" not in last.partition(": ")[0]
         hint = (

@@ -21,7 +21,7 @@ from confluent_kafka import (
 )
 
 from moldau.cli import record_format
-from moldau.cli.cluster import POLL_S, Cluster
+from moldau.cli.cluster import HOPELESS, POLL_S, Cluster
 from moldau.cli.failures import Failure
 from moldau.cli.options import Timestamp, complete_topic, on_cluster
 from moldau.cli.output import counted
@@ -29,6 +29,8 @@ from moldau.cli.positions import Span, Start, StartOffset, resolve
 from moldau.cli.record_format import Record
 
 BATCH_MAX = 1000
+# Whoever follows a log waits for a lost broker to return, but not for a deleted topic.
+_THE_END = HOPELESS | {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError.TOPIC_AUTHORIZATION_FAILED}
 RAW_FIELDS = ("timestamp", "partition", "offset", "headers", "key")
 
 
@@ -46,15 +48,18 @@ class Reader:
         consumer.assign([TopicPartition(topic, part, spans[part].start) for part in self._unfinished])
 
     def batches(self) -> Iterator[Sequence[Record]]:
+        doing = f"read topic '{self._topic}'"
         quiet_since = time.monotonic()
         while self._unfinished:
             batch = list(self._records(self._poll()))
             if batch:
                 yield batch
                 quiet_since = time.monotonic()
-            elif not self._follow and time.monotonic() - quiet_since > self._cluster.timeout_s:
+                continue
+            self._cluster.raise_complaint(_THE_END, doing)
+            if not self._follow and time.monotonic() - quiet_since > self._cluster.timeout_s:
                 partitions = ", ".join(map(str, sorted(self._unfinished)))
-                raise self._cluster.no_answer(f"read topic '{self._topic}', partition {partitions}")
+                raise self._cluster.no_answer(f"{doing}, partition {partitions}")
 
     def _poll(self) -> Sequence[Message]:
         """The first record as soon as it comes, and with it what else is there already."""
@@ -169,6 +174,8 @@ def command(
             "enable.partition.eof": True,
             "auto.offset.reset": "error",
             "isolation.level": isolation_level,
+            # The topic was there a moment ago: when it is not, it was deleted, and need not be waited for long.
+            "topic.metadata.propagation.max.ms": 5000,
         }
     )
     count = 0

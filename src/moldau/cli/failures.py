@@ -32,6 +32,7 @@ _AUTHORIZATION_HINT = (
 
 _REASONS: dict[int, tuple[str | None, str | None]] = {
     KafkaError.TOPIC_ALREADY_EXISTS: ("it exists already", "Pass --if-not-exists if that is all right."),
+    KafkaError.UNKNOWN_TOPIC_OR_PART: ("it does not exist, or no longer", None),
     KafkaError.TOPIC_EXCEPTION: (
         "the name is not valid",
         "A topic name is made of ASCII letters, digits, '.', '_' and '-', and is at most 249 long.",
