@@ -5,6 +5,7 @@ the active segment needs its data synced and nothing else; indexes, snapshots an
 segment is complete.
 """
 
+from os.path import dirname
 from typing import NamedTuple
 
 from moldau.core.ports import File
@@ -37,6 +38,7 @@ class FlushJob:
         "end_offset",
         "error",
         "is_stale",
+        "needs_directory_sync",
     )
 
     def __init__(self, disk: Disk, directory: str, end_offset: int) -> None:
@@ -45,20 +47,25 @@ class FlushJob:
         """The recovery point once this is done."""
         self.is_stale = False
         """Set when the log was cut meanwhile: what was flushed is not what is there now."""
+        self.needs_directory_sync = False
+        """Files came since the last flush: their names must survive too."""
         self.error: OSError | None = None
         self._disk = disk
         self._logs: list[File] = []
         self._indexes: list[tuple[EntryIndex, IndexWrite]] = []
         self._replacements: list[tuple[str, bytes]] = []
 
-    def add_log(self, segment: Segment) -> None:
+    def add_log(self, segment: Segment, recovery_point: int) -> None:
         self._logs.append(segment.file())
+        if segment.base_offset >= recovery_point:
+            self.needs_directory_sync = True
 
     def add_indexes(self, segment: Segment) -> None:
         for index in segment.indexes:
             if unsaved := index.take_unsaved():
                 file = self._disk.open(segment.files.path(index.KIND), create=True)
                 self._indexes.append((index, IndexWrite(file, *unsaved)))
+                self.needs_directory_sync = True
 
     def add_replacement(self, name: str, data: bytes) -> None:
         self._replacements.append((name, data))
@@ -72,8 +79,9 @@ class FlushJob:
                 write.run()
             for name, data in self._replacements:
                 self._disk.write_atomically(f"{self.directory}/{name}", data)
-            if self._indexes:
+            if self.needs_directory_sync:
                 self._disk.sync_directory(self.directory)
+                self._disk.sync_directory(dirname(self.directory))
         except OSError as error:
             self.error = error
 

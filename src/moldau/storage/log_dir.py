@@ -24,6 +24,7 @@ from moldau.storage.names import (
     deletion_directory,
     is_marked_for_deletion,
     parse_partition_directory,
+    stray_directory,
 )
 from moldau.storage.partition_log import PartitionLog
 from moldau.storage.recovery import LastKnown, LogLoader, create_log
@@ -166,6 +167,15 @@ class LogDirectory:
             self._disk.rename(log.directory, path)
         return DeleteJob(self._disk, path)
 
+    def set_aside_log(self, topic_partition: TopicPartition) -> str:
+        """For a log that belongs to no topic we know: kept under another name, for people to decide. Its path."""
+        log = self.logs.pop(topic_partition)
+        log.close(clean=True)
+        path = f"{self.path}/{stray_directory(topic_partition)}"
+        with self.health.guard(f"Setting aside the log of {topic_partition}"):
+            self._disk.rename(log.directory, path)
+        return path
+
     # --- checkpoints
 
     def read_offsets(self, name: str) -> dict[TopicPartition, int]:
@@ -180,7 +190,7 @@ class LogDirectory:
 
     def begin_checkpoints(self) -> CheckpointJob:
         """Recovery points, start offsets and high watermarks as they are now."""
-        logs = self.logs.items()
+        logs = list(self.logs.items())  # A worker may enter a new log meanwhile.
         starts = {
             each: log.start_offset for each, log in logs if log.start_offset > log.segments.first_offset
         }

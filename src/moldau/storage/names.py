@@ -65,5 +65,14 @@ def is_marked_for_deletion(name: str) -> bool:
 def deletion_directory(topic_partition: TopicPartition) -> str:
     """As Kafka's: `topic-partition.<32 hex digits>-delete`, the topic cut where the name would be too
     long."""
-    tail = f"-{topic_partition.partition}.{secrets.token_hex(16)}-delete"
+    return _renamed_directory(topic_partition, "delete")
+
+
+def stray_directory(topic_partition: TopicPartition) -> str:
+    """As Kafka's: `topic-partition.<32 hex digits>-stray`. Nobody looks into it but people."""
+    return _renamed_directory(topic_partition, "stray")
+
+
+def _renamed_directory(topic_partition: TopicPartition, ending: str) -> str:
+    tail = f"-{topic_partition.partition}.{secrets.token_hex(16)}-{ending}"
     return topic_partition.topic[: DIRECTORY_NAME_MAX - len(tail)] + tail

@@ -446,10 +446,10 @@ class PartitionLog:
         with self._health.guard(f"Flushing {self.topic_partition}"):
             for segment in self.segments.from_offset(self.recovery_point):
                 if segment is not active:
-                    job.add_log(segment)
+                    job.add_log(segment, self.recovery_point)
                     job.add_indexes(segment)
                 elif not rolled_only:
-                    job.add_log(segment)
+                    job.add_log(segment, self.recovery_point)
         if self.has_rolled_since_flush:
             self._add_unsaved_files(job)
         self._flushing = job
@@ -486,7 +486,7 @@ class PartitionLog:
                 self.producers.take_last_snapshot(self.end_offset)
                 for segment in self.segments.from_offset(self.recovery_point):
                     if self.end_offset > self.recovery_point:
-                        job.add_log(segment)
+                        job.add_log(segment, self.recovery_point)
                     job.add_indexes(segment)
                 self._add_unsaved_files(job)
                 job.run()

@@ -30,9 +30,10 @@ class OffsetMap:
 
     def put(self, key: bytes, offset: int) -> bool:
         """False when the map is full; the offset is not taken then."""
-        if len(self._offsets) >= self.entries_max:
+        short = digest(key)
+        if len(self._offsets) >= self.entries_max and short not in self._offsets:
             return False
-        self._offsets[digest(key)] = self.latest_offset = offset
+        self._offsets[short] = self.latest_offset = offset
         return True
 
     def get(self, key: bytes) -> int:

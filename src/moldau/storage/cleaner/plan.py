@@ -4,6 +4,7 @@ The words are Kafka's. A log is clean up to its first dirty offset, which a chec
 cleaned up to its first uncleanable offset, always the start of a segment.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple, Protocol, TypeVar
 
@@ -63,24 +64,22 @@ class CleaningPlan(NamedTuple):
 
 def plan_cleaning(log: LogState, config: LogConfig, checkpoint: int | None, now_ms: int) -> CleaningPlan:
     """`checkpoint` is the end of the last cleaning, None when there was none."""
-    inactive, active = log.segments[:-1], log.segments[-1]
+    active_offset = log.segments[-1].base_offset
     first_dirty, is_wrong = log.start_offset, False
     if checkpoint is not None:
         if log.start_offset <= checkpoint <= log.end_offset:
             first_dirty = checkpoint
         else:
             is_wrong = True
-    dirty = _from_offset(inactive, first_dirty)
-    uncleanable = min(log.last_stable_offset, active.base_offset, _lag_bound(dirty, config, now_ms))
-    beyond = _from_offset(inactive, max(first_dirty, uncleanable))
-    first_uncleanable = beyond[0].base_offset if beyond else active.base_offset
-    if uncleanable >= active.base_offset:
-        first_uncleanable = active.base_offset
+    dirty = _inactive_from(log.segments, first_dirty)
+    uncleanable = min(log.last_stable_offset, active_offset, _lag_bound(dirty, config, now_ms))
+    beyond = _inactive_from(log.segments, max(first_dirty, uncleanable))
+    first_uncleanable = beyond[0].base_offset if beyond else active_offset
     return CleaningPlan(
         first_dirty_offset=first_dirty,
         first_uncleanable_offset=first_uncleanable,
-        clean_bytes=sum(segment.size for segment in inactive if segment.base_offset < first_dirty),
-        cleanable_bytes=sum(segment.size for segment in dirty if segment.base_offset < first_uncleanable),
+        clean_bytes=sum(each.size for each in log.segments[:-1] if each.base_offset < first_dirty),
+        cleanable_bytes=sum(each.size for each in dirty if each.base_offset < first_uncleanable),
         compaction_delay_ms=_compaction_delay_ms(dirty, config, now_ms),
         is_checkpoint_wrong=is_wrong,
     )
@@ -104,13 +103,10 @@ def _compaction_delay_ms(dirty: Sequence[TimedSegment], config: LogConfig, now_m
 _S = TypeVar("_S", bound=PlannedSegment)
 
 
-def _from_offset(segments: Sequence[_S], offset: int) -> Sequence[_S]:
-    """The segment that holds `offset` and all after it."""
-    first = 0
-    for index, segment in enumerate(segments):
-        if segment.base_offset <= offset:
-            first = index
-    return segments[first:]
+def _inactive_from(segments: Sequence[_S], offset: int) -> Sequence[_S]:
+    """The segment that holds `offset` and all after it, but not the active one."""
+    bases = [segment.base_offset for segment in segments]
+    return segments[max(bisect_right(bases, offset) - 1, 0) : -1]
 
 
 _C = TypeVar("_C")
