@@ -33,8 +33,8 @@ class ApiSpec:
     max_version: int
     flexible_from: int
     advertised_min_version: int
-    handle: Handler | None
-    handle_frame: FrameHandler | None
+    handle: "Handler | None"
+    handle_frame: "FrameHandler | None"
     is_cached: bool
     """Equal requests get equal answers until the cluster's metadata changes."""
 
@@ -42,9 +42,9 @@ class ApiSpec:
     def of(
         cls,
         request: type[Request],
-        handle: Handler | None = None,
+        handle: "Handler | None" = None,
         *,
-        handle_frame: FrameHandler | None = None,
+        handle_frame: "FrameHandler | None" = None,
         advertised_min_version: int | None = None,
         is_cached: bool = False,
     ) -> Self:

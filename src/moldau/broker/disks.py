@@ -4,7 +4,7 @@ Creating and deleting run on a worker thread: a topic of ten thousand partitions
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from moldau.core.errors import StorageFault
 from moldau.core.ids import TopicPartition
@@ -15,8 +15,10 @@ _log = logging.getLogger("moldau.disks")
 
 
 class Disks:
-    def __init__(self, directories: Sequence[LogDirectory]) -> None:
+    def __init__(self, directories: Sequence[LogDirectory], unopened: Mapping[str, str]) -> None:
         self.directories = tuple(directories)
+        self.unopened = dict(unopened)
+        """Directories that could not be opened at the start, and why. What is in them is not served."""
         self._reported: set[str] = set()
 
     def find(self, topic_partition: TopicPartition) -> PartitionLog | None:
@@ -36,6 +38,12 @@ class Disks:
             offline = "; ".join(f"{each.path}: {each.offline_reason}" for each in self.directories)
             raise StorageFault(self.directories[0].path, f"every log directory is offline: {offline}")
         return min(online, key=lambda directory: len(directory.logs))
+
+    def delete(self, topic_partition: TopicPartition) -> None:
+        """On a worker thread. The log must not be served any more."""
+        for directory in self.directories:
+            if topic_partition in directory.logs:
+                directory.delete_log(topic_partition).run()
 
     def fail(self, fault: StorageFault) -> None:
         """One line per directory that went offline; its logs answer KAFKA_STORAGE_ERROR by themselves."""

@@ -107,8 +107,10 @@ class FoundLogs(NamedTuple):
 
     adopted: list[TopicEntry]
     """Topics that were on disk only, as in a directory Apache Kafka wrote; now in store and catalog."""
+    deleted: list[TopicPartition]
+    """Logs of topics whose deletion was not finished: to be removed."""
     strays: list[TopicPartition]
-    """Logs of topics that were deleted, or of another topic of the same name: to be removed."""
+    """Logs nobody can account for, such as those of another topic of the same name: to be set aside."""
 
 
 def match_logs(
@@ -119,12 +121,13 @@ def match_logs(
         topic_id_parse(store.get(f"{layout.DELETIONS}/{name}").data.decode())
         for name in store.children(layout.DELETIONS)
     }
+    removed: list[TopicPartition] = []
     strays: list[TopicPartition] = []
     unknown: dict[str, dict[TopicId, int]] = {}
     for (name, index), topic_id in found.items():
         entry = catalog.find(name)
         if topic_id in deleted:
-            strays.append(TopicPartition(name, index))
+            removed.append(TopicPartition(name, index))
         elif entry is None:
             counts = unknown.setdefault(name, {})
             counts[topic_id] = max(counts.get(topic_id, 0), index + 1)
@@ -144,4 +147,4 @@ def match_logs(
     for entry in adopted:
         write_new(store, entry)
         catalog.put(entry)
-    return FoundLogs(adopted, strays)
+    return FoundLogs(adopted, removed, strays)

@@ -66,18 +66,27 @@ class Housekeeping:
         now_ms = self._broker.clock.now_ms()
         async for log in self._logs():
             for segment in log.apply_retention(now_ms):
-                _log.info("%s: deleting the segment at offset %d %s", log.topic_partition, segment.base_offset, segment.reason)
+                _log.info(
+                    "%s: deleting the segment at offset %d %s",
+                    log.topic_partition,
+                    segment.base_offset,
+                    segment.reason,
+                )
                 self.remove_later(segment, log.config.file_delete_delay_ms)
 
     def remove_later(self, segment: RetiredSegment, delay_ms: int) -> None:
         """The files stay under their `.deleted` names for readers that are in the middle of them."""
-        self._broker.scheduler.call_later(delay_ms, lambda: self._broker.scheduler.spawn(self._remove(segment)))
+        self._broker.scheduler.call_later(
+            delay_ms, lambda: self._broker.scheduler.spawn(self._remove(segment))
+        )
 
     async def _remove(self, segment: RetiredSegment) -> None:
         try:
             await self._broker.scheduler.run_in_worker(segment.remove)
         except OSError as error:
-            _log.warning("cannot remove a deleted segment: %s; it will be tried again at the next start", error)
+            _log.warning(
+                "cannot remove a deleted segment: %s; it will be tried again at the next start", error
+            )
 
     async def _flush_due(self) -> None:
         now_ms = self._broker.clock.now_ms()

@@ -1,0 +1,174 @@
+"""Opens what a broker keeps on disk: the log directories, the coordination store, and how the two agree.
+
+Blocks, and may take long after an unclean stop: runs on a worker thread before anything is served.
+"""
+
+import logging
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Final
+
+from moldau.broker import store_layout as layout
+from moldau.broker.catalog import TopicCatalog
+from moldau.broker.config_records import read_configs
+from moldau.broker.log_settings import log_config_of
+from moldau.broker.topic_admin import random_topic_id
+from moldau.broker.topic_records import load_catalog, match_logs
+from moldau.coordination.sqlite import SqliteStore
+from moldau.core.errors import ConfigError, StorageFault
+from moldau.core.ids import TopicId, TopicPartition
+from moldau.core.ports import Clock
+from moldau.core.settings.broker_keys import BrokerSettings
+from moldau.core.settings.listeners import Listener, SecurityProtocol
+from moldau.core.settings.resolve import BrokerLayers, resolve_topic
+from moldau.storage.log_config import LogConfig
+from moldau.storage.log_dir import LogDirectory
+from moldau.storage.os_files import OsFiles
+
+_log = logging.getLogger("moldau.node")
+
+STORE_FILE: Final = "moldau-metadata.sqlite"
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedData:
+    cluster_id: str
+    store: SqliteStore
+    catalog: TopicCatalog
+    directories: Sequence[LogDirectory]
+    offline: Mapping[str, str]
+    """Directories that could not be opened, and why."""
+
+    def close(self, *, clean: bool) -> None:
+        for directory in self.directories:
+            try:
+                directory.close(clean=clean)
+            except StorageFault as fault:
+                _log.error("%s", fault)
+        self.store.close()
+
+
+def open_data(layers: BrokerLayers, clock: Clock) -> OpenedData:
+    """ConfigError or StorageFault when there is nothing to serve from."""
+    settings = layers.settings()
+    paths = [os.path.abspath(path) for path in settings.log_dirs or settings.log_dir]
+    topics = _TopicConfigs(layers, paths[0])
+    directories: list[LogDirectory] = []
+    offline: dict[str, str] = {}
+    cluster_id: str | None = None
+    for path in paths:
+        try:
+            directory = LogDirectory.open(
+                OsFiles(),
+                path,
+                cluster_id=cluster_id,
+                node_id=settings.node_id,
+                config_for=topics.config_of,
+                now_ms=clock.now_ms(),
+            )
+        except StorageFault as fault:
+            # The first directory holds the metadata: without it there is nothing to serve.
+            if path == paths[0]:
+                raise
+            _log.error("%s", fault)
+            offline[path] = str(fault)
+            continue
+        directories.append(directory)
+        cluster_id = cluster_id or layout.claim_cluster_id(topics.store, directory.cluster_id)
+    assert cluster_id is not None
+    catalog = topics.catalog
+    _agree(topics.store, catalog, directories, settings.node_id)
+    if not offline:
+        _create_missing(catalog, directories, topics, settings.node_id, clock)
+    return OpenedData(cluster_id, topics.store, catalog, directories, offline)
+
+
+def refuse_unserved_protocols(listeners: Sequence[Listener]) -> None:
+    for listener in listeners:
+        if listener.protocol is not SecurityProtocol.PLAINTEXT:
+            raise ConfigError(
+                f"listener {listener.name} asks for {listener.protocol.value}; only PLAINTEXT is served so far. "
+                "Change `listeners` or `listener.security.protocol.map`"
+            )
+
+
+class _TopicConfigs:
+    """The settings of topics while logs are being opened. The store is opened on first use: by then the lock on
+    its directory is held."""
+
+    def __init__(self, layers: BrokerLayers, directory: str) -> None:
+        self._layers = layers
+        self._path = f"{directory}/{STORE_FILE}"
+
+    @cached_property
+    def store(self) -> SqliteStore:
+        store = SqliteStore(self._path)
+        layout.prepare(store)
+        return store
+
+    @cached_property
+    def catalog(self) -> TopicCatalog:
+        return load_catalog(self.store)
+
+    @cached_property
+    def settings(self) -> BrokerSettings:
+        node_id = str(self._layers.settings().node_id)
+        return self._layers._replace(
+            dynamic_default=read_configs(self.store, layout.BROKER_CONFIGS, layout.ALL_BROKERS),
+            dynamic=read_configs(self.store, layout.BROKER_CONFIGS, node_id),
+        ).settings()
+
+    def config_of(self, topic: str) -> LogConfig:
+        entry = self.catalog.find(topic)
+        return self._config(frozenset(entry.configs.items()) if entry is not None else frozenset())
+
+    @lru_cache(maxsize=1024)  # noqa: B019 It lives as long as the opening of the data.
+    def _config(self, overrides: frozenset[tuple[str, str]]) -> LogConfig:
+        return log_config_of(resolve_topic(self.settings, dict(overrides), checked=False), self.settings)
+
+
+def _agree(
+    store: SqliteStore, catalog: TopicCatalog, directories: Sequence[LogDirectory], broker_id: int
+) -> None:
+    """Holds logs against the catalog: unknown topics are adopted, unfinished deletions finished."""
+    place_of = {place: directory for directory in directories for place in directory.logs}
+    ids: dict[str, TopicId] = {}
+    found = {
+        place: directory.logs[place].topic_id or _id_for(place.topic, catalog, ids)
+        for place, directory in place_of.items()
+    }
+    matched = match_logs(store, catalog, found, broker_id)
+    for entry in matched.adopted:
+        _log.info("adopting topic %s with %d partitions, found on disk", entry.name, len(entry.partitions))
+    for place in matched.deleted:
+        place_of[place].delete_log(place).run()
+    for place in matched.strays:
+        path = place_of[place].set_aside_log(place)
+        _log.warning("the log of %s belongs to no topic of this cluster; it is kept as %s", place, path)
+
+
+def _id_for(topic: str, catalog: TopicCatalog, ids: dict[str, TopicId]) -> TopicId:
+    """A log older than topic ids (before Kafka 2.8) says none of its own."""
+    entry = catalog.find(topic)
+    return entry.topic_id if entry is not None else ids.setdefault(topic, random_topic_id())
+
+
+def _create_missing(
+    catalog: TopicCatalog,
+    directories: Sequence[LogDirectory],
+    topics: _TopicConfigs,
+    broker_id: int,
+    clock: Clock,
+) -> None:
+    """A crash in the middle of a creation leaves a topic without some of its logs."""
+    present = {place for directory in directories for place in directory.logs}
+    for entry in catalog.topics():
+        for index, partition in enumerate(entry.partitions):
+            place = TopicPartition(entry.name, index)
+            if broker_id in partition.replicas and place not in present:
+                directory = min(directories, key=lambda each: len(each.logs))
+                directory.create_log(
+                    place, entry.topic_id, topics.config_of(entry.name), now_ms=clock.now_ms()
+                )
