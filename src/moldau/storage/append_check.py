@@ -31,6 +31,8 @@ from moldau.storage.log_config import INT64_MAX, PRODUCER_COMPRESSION, LogConfig
 
 DECOMPRESSED_BYTES_MAX: Final = 128 << 20
 """What one batch may unpack to where we have to unpack it. Guards the broker's memory against bombs."""
+SCANNED_BYTES_MAX: Final = 64 << 10
+"""Uncompressed batches up to this size are looked into at once."""
 RECORD_ERRORS_NAMED: Final = 3
 LEGACY_RECORD_OVERHEAD: Final = 14
 
@@ -50,6 +52,22 @@ class RecordsRefused(ApiError):
     def __init__(self, code: ErrorCode, message: str, record_errors: list[tuple[int, str | None]]) -> None:
         super().__init__(code, message)
         self.record_errors = record_errors
+
+
+class UnpackingNeeded(Exception):
+    """The batch must be unpacked before it can be taken: `prepare_batch` it on a worker thread."""
+
+
+def needs_unpacking(records: memoryview, config: LogConfig, now_ms: int) -> bool:
+    """Whether `prepare_batch` would take long: a look at many records, or at compressed ones."""
+    if len(records) < HEADER_SIZE:
+        return False
+    header = read_header(records)
+    codec = header.attributes & COMPRESSION_MASK
+    if not codec and len(records) <= SCANNED_BYTES_MAX:
+        return False
+    wanted = _CODECS.get(config.compression_type, codec)
+    return wanted != codec or _needs_record_scan(header, config, now_ms)
 
 
 def prepare_batch(

@@ -25,12 +25,18 @@ from moldau.protocol.records.batch import (
     TRANSACTIONAL_FLAG,
     BatchHeader,
 )
-from moldau.storage.append_check import check_follower_batches, prepare_batch
+from moldau.storage.append_check import (
+    UnpackingNeeded,
+    check_follower_batches,
+    needs_unpacking,
+    prepare_batch,
+)
 from moldau.storage.disk import DirectoryHealth
 from moldau.storage.epochs import LeaderEpochs
 from moldau.storage.flush import FlushJob
 from moldau.storage.log_config import LogConfig
-from moldau.storage.names import LEADER_EPOCHS
+from moldau.storage.names import LEADER_EPOCHS, PARTITION_METADATA
+from moldau.storage.partition_metadata import topic_id_file
 from moldau.storage.producer_log import ProducerLog
 from moldau.storage.producer_replay import rebuild_producers
 from moldau.storage.producer_state import BatchMark, ProducerStateView
@@ -154,16 +160,27 @@ class PartitionLog:
 
     # --- appending
 
+    def prepare(self, records: memoryview, *, now_ms: int) -> memoryview:
+        """The batch as it is to be stored, for `append_as_leader(is_prepared=True)`. Safe on a worker thread."""
+        return prepare_batch(records, self.topic_partition, self._config, now_ms=now_ms, is_client=True)
+
     def append_as_leader(
-        self, records: memoryview, *, leader_epoch: int, now_ms: int, is_client: bool = True
+        self,
+        records: memoryview,
+        *,
+        leader_epoch: int,
+        now_ms: int,
+        is_client: bool = True,
+        is_prepared: bool = False,
     ) -> Appended:
         """Gives the one batch in `records` its offsets, in place, and writes it. The usual batch costs a header,
-        a CRC and a write; whatever is unusual goes through `append_check`."""
+        a CRC and a write; whatever is unusual goes through `append_check`. A client's batch that must be
+        unpacked raises UnpackingNeeded: `prepare` it elsewhere and come back."""
         if self._health.offline_reason is not None:
             self._health.refuse()
         size = len(records)
         is_usual = False
-        if size >= HEADER_SIZE and self._stores_as_sent:
+        if size >= HEADER_SIZE and self._stores_as_sent and not is_prepared:
             fields = HEADER.unpack_from(records)
             base, length, _, magic, crc, flags, delta, _, time_ms, producer_id, epoch, sequence, count = (
                 fields
@@ -179,9 +196,12 @@ class PartitionLog:
                 and crc32c(records[ATTRIBUTES_AT:]) == crc
             )
         if not is_usual:
-            records = prepare_batch(
-                records, self.topic_partition, self._config, now_ms=now_ms, is_client=is_client
-            )
+            if not is_prepared:
+                if is_client and needs_unpacking(records, self._config, now_ms):
+                    raise UnpackingNeeded
+                records = prepare_batch(
+                    records, self.topic_partition, self._config, now_ms=now_ms, is_client=is_client
+                )
             size = len(records)
             fields = HEADER.unpack_from(records)
             _, length, _, _, _, flags, delta, _, time_ms, producer_id, epoch, sequence, _ = fields
@@ -360,7 +380,6 @@ class PartitionLog:
     def _advance_start(self, offset: int) -> None:
         if offset > self.start_offset:
             self.start_offset = offset
-            self.recovery_point = max(self.recovery_point, offset)
             self.epochs.truncate_from_start(offset)
 
     def apply_retention(self, now_ms: int) -> list[RetiredSegment]:
@@ -452,6 +471,9 @@ class PartitionLog:
                     job.add_log(segment, self.recovery_point)
         if self.has_rolled_since_flush:
             self._add_unsaved_files(job)
+        if self.recovery_point == 0 and self.topic_id is not None:
+            # Not synced at creation, so that ten thousand partitions can be made at once.
+            job.add_replacement(PARTITION_METADATA, topic_id_file(self.topic_id))
         self._flushing = job
         self._last_flush_ms = now_ms
         return job

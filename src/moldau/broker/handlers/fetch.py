@@ -36,6 +36,7 @@ def handle_frame(
         decode_fetch(frame, position, version)
     )
     broker = session.broker
+    bytes_max = min(bytes_max, broker.configs.broker.fetch_max_bytes)
     is_full = True
     fetch_session: FetchSession | None = None
     if session_epoch >= 0:
@@ -53,7 +54,15 @@ def handle_frame(
     elif session_id != NO_SESSION:
         broker.fetch_sessions.resume(session_id, session_epoch, 0)
     fetch = _Fetch(
-        session, version, correlation_id, wanted, bytes_min, bytes_max, isolation, fetch_session, is_full
+        session,
+        version,
+        correlation_id,
+        wanted,
+        bytes_min,
+        min(bytes_max, broker.configs.broker.fetch_max_bytes),
+        isolation,
+        fetch_session,
+        is_full,
     )
     answer = fetch.read(is_final=wait_ms <= 0 or not wanted)
     if answer is None:

@@ -3,11 +3,12 @@
 v5 log start offset   v8 record errors (KIP-467)   v9 flexible   v11, v12 transactions v2 (KIP-890)
 v13 topic ids (KIP-516)
 
-A batch is checked, given its offset in place and written: never parsed. The answer waits only where the topic
-asks for a flush (`flush.messages`).
+A batch is checked, given its offset in place and written: not parsed. Where a topic asks for a look at its records
+(compaction, recompression) a worker does that first; where it asks for a flush, the answer waits for it.
 """
 
-from typing import Final
+from functools import partial
+from typing import Final, NamedTuple
 
 from moldau.broker.api_table import ApiSpec
 from moldau.broker.partitions import Partition, TopicKey, missing_partition_error
@@ -17,7 +18,7 @@ from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError, StorageFault
 from moldau.protocol.fast.produce import PartitionProduced, decode_produce, encode_produce_response
 from moldau.protocol.messages.produce import ProduceRequest
-from moldau.storage.append_check import RecordsRefused
+from moldau.storage.append_check import RecordsRefused, UnpackingNeeded
 from moldau.storage.partition_log import PartitionLog
 
 FLEXIBLE_FROM: Final = 9
@@ -26,15 +27,49 @@ ACKS: Final = frozenset({-1, 0, 1})
 Produced = list[tuple[TopicKey, list[PartitionProduced]]]
 
 
+class _Deferred(NamedTuple):
+    """A batch that must be unpacked before it can be appended, and where its answer belongs."""
+
+    partition: Partition
+    records: memoryview
+    answers: list[PartitionProduced]
+    at: int
+
+
+class _Request:
+    """A produce request being served."""
+
+    __slots__ = (
+        "acks",
+        "correlation_id",
+        "deferred",
+        "now_ms",
+        "produced",
+        "session",
+        "unflushed",
+        "version",
+    )
+
+    def __init__(
+        self, session: ClientSession, version: int, correlation_id: int, acks: int, now_ms: int
+    ) -> None:
+        self.session = session
+        self.version = version
+        self.correlation_id = correlation_id
+        self.acks = acks
+        self.now_ms = now_ms
+        self.produced: Produced = []
+        self.unflushed: list[PartitionLog] = []
+        self.deferred: list[_Deferred] = []
+
+
 def handle_frame(
     session: ClientSession, frame: memoryview, position: int, version: int, correlation_id: int
 ) -> list[Chunk] | None:
     _, acks, _, topics = decode_produce(frame, position, version)
     broker = session.broker
-    now_ms = broker.clock.now_ms()
+    request = _Request(session, version, correlation_id, acks, broker.clock.now_ms())
     find = broker.partitions.find
-    produced: Produced = []
-    unflushed: list[PartitionLog] = []
     for topic, partitions in topics:
         answers: list[PartitionProduced] = []
         for index, records in partitions:
@@ -48,87 +83,105 @@ def handle_frame(
             elif records is None:
                 answers.append(_refused(index, ErrorCode.INVALID_RECORD, "no records were sent"))
             else:
-                answers.append(_append(session, partition, records, now_ms, unflushed))
-        produced.append((topic, answers))
-    if unflushed:
-        broker.flusher.after_flush(
-            unflushed, lambda fault: _reply(session, version, correlation_id, acks, produced, fault)
-        )
+                try:
+                    answers.append(_append(request, partition, records))
+                except UnpackingNeeded:
+                    # The frame's buffer is used again before the worker is done.
+                    copy = memoryview(bytearray(records))
+                    request.deferred.append(_Deferred(partition, copy, answers, len(answers)))
+                    answers.append(_refused(index, ErrorCode.UNKNOWN_SERVER_ERROR))
+        request.produced.append((topic, answers))
+    if request.deferred:
+        broker.scheduler.spawn(_append_deferred(request))
         return None
-    if acks == 0:
-        return _no_answer(session, produced)
-    return _framed(version, correlation_id, produced)
+    if request.unflushed:
+        broker.flusher.after_flush(request.unflushed, lambda fault: _reply(request, fault))
+        return None
+    return _answer(request)
 
 
 API = ApiSpec.of(ProduceRequest, handle_frame=handle_frame, advertised_min_version=0)
 
 
 def _append(
-    session: ClientSession,
-    partition: Partition,
-    records: memoryview,
-    now_ms: int,
-    unflushed: list[PartitionLog],
+    request: _Request, partition: Partition, records: memoryview, *, is_prepared: bool = False
 ) -> PartitionProduced:
     log = partition.log
     if log is None:
         return _refused(partition.index, ErrorCode.KAFKA_STORAGE_ERROR)
+    broker = request.session.broker
     try:
         base_offset, _, append_time_ms, start_offset, is_duplicate = log.append_as_leader(
-            records, leader_epoch=partition.leader_epoch, now_ms=now_ms
+            records, leader_epoch=partition.leader_epoch, now_ms=request.now_ms, is_prepared=is_prepared
         )
-    except RecordsRefused as refusal:
-        errors = refusal.record_errors
-        return (partition.index, int(refusal.code), -1, -1, log.start_offset, errors, refusal.message)
-    except ApiError as error:
-        return _refused(partition.index, error.code, error.message)
-    except StorageFault as fault:
-        session.broker.disks.fail(fault)
-        return _refused(partition.index, ErrorCode.KAFKA_STORAGE_ERROR, str(fault))
+    except (ApiError, StorageFault) as error:
+        return _failed(request, partition, error)
     if not is_duplicate:
         log.advance_high_watermark(log.end_offset)
         if partition.waiters:
-            session.broker.parked_fetches.appended(partition)
-    if log.flush_due(now_ms):
-        unflushed.append(log)
+            broker.parked_fetches.appended(partition)
+    if log.flush_due(request.now_ms):
+        request.unflushed.append(log)
     return (partition.index, 0, base_offset, append_time_ms, start_offset, None, None)
+
+
+async def _append_deferred(request: _Request) -> None:
+    scheduler = request.session.broker.scheduler
+    for partition, records, answers, at in request.deferred:
+        log = partition.log
+        if log is None:
+            answers[at] = _refused(partition.index, ErrorCode.KAFKA_STORAGE_ERROR)
+            continue
+        try:
+            prepare = partial(log.prepare, records, now_ms=request.now_ms)
+            prepared = await scheduler.run_in_worker(prepare)
+            answers[at] = _append(request, partition, prepared, is_prepared=True)
+        except ApiError as error:
+            answers[at] = _failed(request, partition, error)
+    if request.unflushed:
+        request.session.broker.flusher.after_flush(request.unflushed, lambda fault: _reply(request, fault))
+    else:
+        _reply(request, None)
+
+
+def _failed(request: _Request, partition: Partition, error: ApiError | StorageFault) -> PartitionProduced:
+    if isinstance(error, StorageFault):
+        request.session.broker.disks.fail(error)
+        return _refused(partition.index, ErrorCode.KAFKA_STORAGE_ERROR, str(error))
+    if isinstance(error, RecordsRefused):
+        return (partition.index, int(error.code), -1, -1, -1, error.record_errors, error.message)
+    return _refused(partition.index, error.code, error.message)
 
 
 def _refused(index: int, code: ErrorCode, message: str | None = None) -> PartitionProduced:
     return (index, int(code), -1, -1, -1, None, message)
 
 
-def _reply(
-    session: ClientSession,
-    version: int,
-    correlation_id: int,
-    acks: int,
-    produced: Produced,
-    fault: StorageFault | None,
-) -> None:
+def _reply(request: _Request, fault: StorageFault | None) -> None:
     """Answers after the flush; where it failed, nothing of the request counts as written."""
     if fault is not None:
         code = ErrorCode.KAFKA_STORAGE_ERROR
-        produced = [
+        request.produced = [
             (topic, [_refused(answer[0], code, str(fault)) for answer in answers])
-            for topic, answers in produced
+            for topic, answers in request.produced
         ]
-    answer = _no_answer(session, produced) if acks == 0 else _framed(version, correlation_id, produced)
-    session.connection.reply(answer)
+    request.session.connection.reply(_answer(request))
 
 
-def _framed(version: int, correlation_id: int, produced: Produced) -> list[Chunk]:
-    body = encode_produce_response(version, 0, produced)
-    return frame_answer(correlation_id, body, has_tags=version >= FLEXIBLE_FROM)
+def _answer(request: _Request) -> list[Chunk]:
+    if request.acks == 0:
+        return _no_answer(request)
+    body = encode_produce_response(request.version, 0, request.produced)
+    return frame_answer(request.correlation_id, body, has_tags=request.version >= FLEXIBLE_FROM)
 
 
-def _no_answer(session: ClientSession, produced: Produced) -> list[Chunk]:
+def _no_answer(request: _Request) -> list[Chunk]:
     """Without acknowledgements the only way to tell a client of an error is to close its connection."""
-    for topic, answers in produced:
+    for topic, answers in request.produced:
         for index, code, *_, message in answers:
             if code:
                 name = topic if isinstance(topic, str) else topic.hex()
-                session.connection.abort(
+                request.session.connection.abort(
                     f"a produce request with acks=0 to {name}-{index} failed: "
                     f"{ErrorCode(code).name} {message or ''}".rstrip()
                 )
