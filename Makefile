@@ -1,13 +1,14 @@
 # make up    start the platform on this machine (Ctrl-C stops it)
 # make test  everything that must hold before a change lands
 # make check / fast   linters and types / the quick tests only
+# make bench / soak   the race with Apache Kafka / an hour of mixed load (ARGS=, MINUTES=)
 
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: up test check fast compat clean
+.PHONY: up test check fast compat bench soak clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "moldau needs Python 3.11 or newer; this is %s. Try: make PYTHON=python3.11" % sys.version.split()[0])'
@@ -31,6 +32,15 @@ fast: $(STAMP)
 test: check
 	sh tools/install-test-tools
 	$(BIN)/pytest -n 2 --dist loadfile tests
+
+bench: $(STAMP)
+	sh bench/install-tools
+	$(BIN)/python bench/race.py $(ARGS)
+
+MINUTES ?= 60
+soak: $(STAMP)
+	sh bench/install-tools
+	$(BIN)/python bench/soak.py $(MINUTES)
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

@@ -1,0 +1,61 @@
+"""Where a race is run: the servers that stay up over many cases, fresh ones for those that need them."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from systems import SYSTEMS, ServerProcess
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much of each case's load to run: the full race, or a quick look."""
+
+    share: float = 1.0
+
+    def count(self, full: int) -> int:
+        return max(int(full * self.share), 1)
+
+    def seconds(self, full: int) -> int:
+        return max(round(full * self.share), 2)
+
+
+class Arena:
+    """Both servers run side by side, one of them idle: a JVM that is started anew would be measured cold."""
+
+    def __init__(self, folder: Path, scale: Scale) -> None:
+        self.folder = folder
+        self.scale = scale
+        self._running: dict[str, ServerProcess] = {}
+        self._fresh_count = 0
+
+    def server(self, system: str) -> ServerProcess:
+        if system not in self._running:
+            self._running[system] = SYSTEMS[system](self.folder / system).start()
+        return self._running[system]
+
+    @contextmanager
+    def fresh(self, system: str) -> Iterator[ServerProcess]:
+        """A server that was never started, alone on the machine; stopped and wiped at the end."""
+        self.stop()
+        self._fresh_count += 1
+        folder = self.folder / f"{system}-{self._fresh_count}"
+        server = SYSTEMS[system](folder)
+        try:
+            yield server
+        finally:
+            server.stop()
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def settle(self) -> None:
+        """What the last run left to be written must not be written during the next."""
+        os.sync()
+
+    def stop(self) -> None:
+        while self._running:
+            system, server = self._running.popitem()
+            server.stop()
+            shutil.rmtree(self.folder / system, ignore_errors=True)
