@@ -23,10 +23,11 @@ class UncleanableLog(MoldauError):
 
 
 def iter_whole_batches(
-    file: File, size: int, slice_bytes: int, on_read: Callable[[int], None]
+    file: File, size: int, first_offset: int, slice_bytes: int, on_read: Callable[[int], None]
 ) -> Iterator[tuple[BatchHeader, memoryview]]:
     """Every batch in the first `size` bytes. `on_read` hears of each read, before its batches are given out."""
     position = 0
+    next_offset = first_offset
     view, start = memoryview(b""), 0
     while position < size:
         at = position - start
@@ -44,7 +45,11 @@ def iter_whole_batches(
             continue
         if not crc_matches(view, at, needed):
             raise _damaged(file, position, "its content does not match its CRC")
-        yield read_header(view, at), view[at : at + needed]
+        header = read_header(view, at)
+        if header.base_offset < next_offset or header.last_offset_delta < 0:  # not covered by the CRC
+            raise _damaged(file, position, f"it has offset {header.base_offset} where {next_offset} is next")
+        next_offset = header.next_offset
+        yield header, view[at : at + needed]
         position += needed
 
 

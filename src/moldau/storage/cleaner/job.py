@@ -264,7 +264,9 @@ class _Round:
 
     def _batches(self, source: SourceSegment) -> Iterator[tuple[BatchHeader, memoryview]]:
         file = self._disk.open(source.path, writable=False)
-        return iter_whole_batches(file, source.size, self._settings.io_buffer_bytes, self._account_read)
+        return iter_whole_batches(
+            file, source.size, source.base_offset, self._settings.io_buffer_bytes, self._account_read
+        )
 
     def _account_read(self, size: int) -> None:
         self._bytes_read += size

@@ -81,7 +81,7 @@ class LogCleaner:
     def begin(self, now_ms: int) -> CleanJob | None:
         """The next round: of all logs that are due, the filthiest. One log takes part in one round at a time."""
         candidates = []
-        for topic_partition, log in self._directory.logs.items():
+        for topic_partition, log in list(self._directory.logs.items()):
             if not log.config.compact or topic_partition in self._jobs or topic_partition in self.uncleanable:
                 continue
             with self._directory.health.guard(f"Looking at segments of {topic_partition}"):
