@@ -84,6 +84,12 @@ def write_deleted(store: Store, name: str) -> None:
         return
 
 
+def forget_deletions(store: Store) -> None:
+    """For the start, once the logs of deleted topics are off every directory."""
+    for name in store.children(layout.DELETIONS):
+        write_deleted(store, name)
+
+
 def _look_up(store: Store, entry: TopicEntry) -> tuple[int, int]:
     """Version and number of partitions of a topic. ApiError when it is gone, or another has its name now."""
     try:
@@ -137,11 +143,9 @@ def match_logs(
     for name, counts in unknown.items():
         # Two topics of one name cannot both be; the one with more partitions stays.
         topic_id = max(counts, key=lambda each: (counts[each], each))
-        strays += [
-            place
-            for place, found_id in found.items()
-            if place.topic == name and found_id not in (topic_id, *deleted)
-        ]
+        if len(counts) > 1:
+            others = {*counts} - {topic_id}
+            strays += [place for place, its_id in found.items() if place.topic == name and its_id in others]
         partitions = (layout.newborn((broker_id,)),) * counts[topic_id]
         adopted.append(TopicEntry(name, topic_id, partitions, {}))
     for entry in adopted:

@@ -41,6 +41,8 @@ API = ApiSpec.of(AlterReplicaLogDirsRequest, handle)
 
 def _check(ctx: RequestContext, path: str, place: TopicPartition) -> ErrorCode:
     directory = next((each for each in ctx.broker.disks.directories if each.path == path), None)
+    if path in ctx.broker.disks.unopened:
+        return ErrorCode.KAFKA_STORAGE_ERROR
     if directory is None:
         return ErrorCode.LOG_DIR_NOT_FOUND
     if directory.offline_reason is not None:

@@ -3,7 +3,8 @@
 v3 an error of its own when deletion is disabled   v4 flexible   v5 error messages   v6 topics by name or by id
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from moldau.broker.api_table import ApiSpec
@@ -29,17 +30,13 @@ async def handle(ctx: RequestContext, request: DeleteTopicsRequest) -> DeleteTop
     wanted: Sequence[DeleteTopicState] = request.topics
     if ctx.version < IDS_SINCE:
         wanted = [DeleteTopicState(name=name, topic_id=TOPIC_ID_ZERO) for name in request.topic_names]
-    seen: dict[str | TopicId, int] = {}
-    for state in wanted:
-        key = state.name if state.name is not None else TopicId(state.topic_id)
-        seen[key] = seen.get(key, 0) + 1
-    by_id = {entry.name for key in seen if (entry := _find(ctx, key)) and not isinstance(key, str)}
+    times = Counter(_key(state) for state in wanted)
     results = []
-    for state in wanted:
-        key = state.name if state.name is not None else TopicId(state.topic_id)
-        times = seen.pop(key, 0)
-        if times:
-            results.append(await _delete(ctx, state, key, times, by_id))
+    for key, state in {_key(state): state for state in wanted}.items():
+        entry = _find(ctx, key)
+        if entry is not None and isinstance(key, bytes) and entry.name in times:
+            continue  # Answered under its name.
+        results.append(await _delete(ctx, state, entry, times))
     return DeleteTopicsResponse(responses=results)
 
 
@@ -47,38 +44,44 @@ API = ApiSpec.of(DeleteTopicsRequest, handle)
 
 
 async def _delete(
-    ctx: RequestContext, state: DeleteTopicState, key: str | TopicId, times: int, by_id: set[str]
+    ctx: RequestContext, state: DeleteTopicState, entry: TopicEntry | None, times: Mapping[str | TopicId, int]
 ) -> DeletableTopicResult:
-    entry = _find(ctx, key)
+    topic_id = TopicId(state.topic_id)
     try:
-        _check(state, key, times, by_id)
+        _check(state, times)
         if entry is None:
-            if isinstance(key, str):
-                raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, NOT_HERE)
-            raise ApiError(ErrorCode.UNKNOWN_TOPIC_ID, ID_NOT_HERE)
+            if state.name is None:
+                raise ApiError(ErrorCode.UNKNOWN_TOPIC_ID, ID_NOT_HERE)
+            raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, NOT_HERE)
+        topic_id = entry.topic_id
+        if state.name is not None and topic_id in times:
+            raise _invalid("The provided topic name maps to an ID that was already supplied.")
         await ctx.broker.topics.delete(entry)
     except ApiError as error:
         code = error.code
         if code is ErrorCode.TOPIC_DELETION_DISABLED and ctx.version < DISABLED_SINCE:
             code = ErrorCode.INVALID_REQUEST
         return DeletableTopicResult(
-            name=state.name, topic_id=TopicId(state.topic_id), error_code=code, error_message=error.message
+            name=state.name, topic_id=topic_id, error_code=code, error_message=error.message
         )
-    return DeletableTopicResult(name=entry.name, topic_id=entry.topic_id)
+    return DeletableTopicResult(name=entry.name, topic_id=topic_id)
 
 
-def _check(state: DeleteTopicState, key: str | TopicId, times: int, by_id: set[str]) -> None:
-    problem = None
+def _check(state: DeleteTopicState, times: Mapping[str | TopicId, int]) -> None:
     if state.name is None and state.topic_id == TOPIC_ID_ZERO:
-        problem = "Neither topic name nor id were specified."
-    elif state.name is not None and state.topic_id != TOPIC_ID_ZERO:
-        problem = "You may not specify both topic name and topic id."
-    elif times > 1:
-        problem = "Duplicate topic name." if isinstance(key, str) else "Duplicate topic id."
-    elif state.name in by_id:
-        problem = "The provided topic name maps to an ID that was already supplied."
-    if problem is not None:
-        raise ApiError(ErrorCode.INVALID_REQUEST, problem)
+        raise _invalid("Neither topic name nor id were specified.")
+    if state.name is not None and state.topic_id != TOPIC_ID_ZERO:
+        raise _invalid("You may not specify both topic name and topic id.")
+    if times[_key(state)] > 1:
+        raise _invalid("Duplicate topic id." if state.name is None else "Duplicate topic name.")
+
+
+def _invalid(message: str) -> ApiError:
+    return ApiError(ErrorCode.INVALID_REQUEST, message)
+
+
+def _key(state: DeleteTopicState) -> str | TopicId:
+    return TopicId(state.topic_id) if state.name is None else state.name
 
 
 def _find(ctx: RequestContext, key: str | TopicId) -> TopicEntry | None:

@@ -32,8 +32,8 @@ async def handle(ctx: RequestContext, request: DescribeLogDirsRequest) -> Descri
     )
     return DescribeLogDirsResponse(
         results=[
-            _describe(directory, wanted, volume)
-            for directory, volume in zip(directories, volumes, strict=True)
+            *(_describe(each, wanted, volume) for each, volume in zip(directories, volumes, strict=True)),
+            *(_offline(path) for path in ctx.broker.disks.unopened),
         ]
     )
 
@@ -57,9 +57,7 @@ def _describe(
     directory: LogDirectory, wanted: set[TopicPartition] | None, volume: tuple[int, int]
 ) -> DescribeLogDirsResult:
     if directory.offline_reason is not None:
-        return DescribeLogDirsResult(
-            error_code=ErrorCode.KAFKA_STORAGE_ERROR, log_dir=directory.path, topics=[]
-        )
+        return _offline(directory.path)
     topics: dict[str, list[DescribeLogDirsPartition]] = {}
     for place, log in directory.logs.items():
         if wanted is None or place in wanted:
@@ -78,3 +76,7 @@ def _describe(
         total_bytes=total_bytes,
         usable_bytes=usable_bytes,
     )
+
+
+def _offline(path: str) -> DescribeLogDirsResult:
+    return DescribeLogDirsResult(error_code=ErrorCode.KAFKA_STORAGE_ERROR, log_dir=path, topics=[])
