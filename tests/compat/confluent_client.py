@@ -36,10 +36,9 @@ class ConfluentClient:
         self._admin = confluent_admin.AdminClient(librdkafka_settings(bootstrap, None))
 
     def partition_count(self, topic: str) -> int:
-        described = self._metadata(topic)
-        if described.error is not None:
-            raise failure_of(described.error)
-        return len(described.partitions)
+        # Not list_topics, whose Metadata request would create a topic that is not there.
+        names = confluent_kafka.TopicCollection([topic])
+        return len(_outcome(self._admin.describe_topics(names).values()).partitions)
 
     def produce(
         self, topic: str, records: Sequence[Record], settings: Mapping[str, str] | None = None
@@ -165,9 +164,6 @@ class ConfluentClient:
             ],
         )
         _outcome(self._admin.incremental_alter_configs([resource]).values())
-
-    def _metadata(self, topic: str) -> Any:
-        return self._admin.list_topics(topic, timeout=TIMEOUT_S).topics[topic]
 
 
 def _record(message: Any) -> Record:

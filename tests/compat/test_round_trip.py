@@ -105,7 +105,8 @@ def test_absent_and_empty_parts_stay_apart(
 def test_order_within_each_of_many_partitions(admin_client: Client, new_topic: NewTopic) -> None:
     topic = new_topic(partitions=5)
     records = [Record(str(number).encode(), partition=number % 5) for number in range(1000)]
-    admin_client.produce(topic, records, {"linger.ms": "5", "compression.type": "lz4"})
+    settings = {"linger.ms": "5", "compression.type": "lz4", "enable.idempotence": "true"}
+    admin_client.produce(topic, records, settings)
     for partition in range(5):
         back = admin_client.consume(topic, partition)
         assert [record.value for record in back] == [r.value for r in records if r.partition == partition]

@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Future;
+import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -60,7 +61,8 @@ final class RecordOperations {
         request.get("partitions").forEach(entry -> starts.put(
                 new TopicPartition(entry.get("topic").asText(), entry.get("partition").asInt()), entry.get("start").asLong()));
         long count = request.get("count").isNull() ? Long.MAX_VALUE : request.get("count").asLong();
-        try (KafkaConsumer<byte[], byte[]> consumer = consumer(request)) {
+        KafkaConsumer<byte[], byte[]> consumer = consumer(request);
+        try {
             consumer.assign(starts.keySet());
             starts.forEach(consumer::seek);
             Map<TopicPartition, Long> ends = count == Long.MAX_VALUE ? consumer.endOffsets(starts.keySet()) : Map.of();
@@ -72,6 +74,9 @@ final class RecordOperations {
                 consumer.poll(POLL).forEach(record -> records.add(described(record)));
             }
             return records;
+        } finally {
+            // A fetch may still be waiting for data; nobody waits for it.
+            consumer.close(CloseOptions.timeout(Duration.ZERO));
         }
     }
 
