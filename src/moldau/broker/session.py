@@ -114,9 +114,8 @@ class ClientSession:
             cached = self._broker.answers.find(cache_key)
             if cached is not None:
                 return frame_answer(correlation_id, cached, has_tags=version >= spec.flexible_from)
-        request, end = codec.decode(spec.request, version, frame, position)
-        if end != len(frame):
-            raise PeerError(f"{len(frame) - end} bytes left over after a {spec.name} v{version} request")
+        # Bytes after the request are ignored, as Kafka does: librdkafka leaves some behind Metadata v13.
+        request, _ = codec.decode(spec.request, version, frame, position)
         assert spec.handle is not None
         answer = spec.handle(RequestContext(self._broker, self.client, version), request)
         if isinstance(answer, Awaitable):

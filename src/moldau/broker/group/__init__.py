@@ -1,0 +1,5 @@
+"""The group coordinator as a pure machine: `shard.Groups` decides, replays, and explains.
+
+Nothing here knows a clock, a disk, a socket or dice: time and fresh ids are arguments, what is to be written and
+answered is returned (`core/machine.py`).
+"""
