@@ -1,7 +1,8 @@
 """Generates the encoder of one message in one version, as straight-line Python source; `decoding` says why.
 
 Encoders trust the types mypy has seen and check what only the version can tell: a value that this version
-cannot carry is a ValueError, unless the field is declared ignorable.
+cannot carry is a ValueError, unless the field is declared ignorable. An answer is made once for all versions, so
+there whatever the client's version lacks is left out.
 """
 
 import struct
@@ -9,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from moldau.protocol.layout import FIXED, STRING_BYTES_MAX, Layout, Source
-from moldau.protocol.spec import Field, Message, fields_of
+from moldau.protocol.spec import Field, Message, Response, fields_of
 from moldau.protocol.varints import write_unsigned_varint
 
 Encoder = Callable[[Any, bytearray], None]
@@ -17,7 +18,7 @@ Encoder = Callable[[Any, bytearray], None]
 
 
 def compile_encoder(message: type[Message], version: int) -> Encoder:
-    source = _EncoderSource(Layout(message, version))
+    source = _EncoderSource(Layout(message, version), omits_silently=issubclass(message, Response))
     source.structure(message, "m", "", 0)
     source.emit("return")
     encoder: Encoder = source.compile("encode(m, out)")
@@ -28,7 +29,8 @@ class _EncoderSource(Source):
     """Local variables of the generated function: `m` (the message), `out`, `b` and `n` (a value's bytes and
     length), `array_<depth>`, `element_<depth>`, and `outer_<depth>` (what a tagged field is appended to)."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, *, omits_silently: bool) -> None:
+        self._omits_silently = omits_silently
         names = {"uvarint": write_unsigned_varint, "pack": struct.pack, **_complaints(layout.title)}
         super().__init__(layout, names)
 
@@ -40,7 +42,7 @@ class _EncoderSource(Source):
 
     def structure(self, structure: type[Any], variable: str, path: str, depth: int) -> None:
         for field in fields_of(structure):
-            if not self.layout.has(field) and not field.ignorable:
+            if not self.layout.has(field) and not field.ignorable and not self._omits_silently:
                 changed = self._differs(field, f"{variable}.{field.name}")
                 self.prepare(f"if {changed}: raise absent('{path}{field.name}')")
         for field in self.layout.in_line(structure):

@@ -17,6 +17,11 @@ from moldau.protocol.messages.fetch import (
     ForgottenTopic,
     ReplicaState,
 )
+from moldau.protocol.messages.list_offsets import (
+    ListOffsetsPartitionResponse,
+    ListOffsetsResponse,
+    ListOffsetsTopicResponse,
+)
 from moldau.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from moldau.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from moldau.protocol.spec import (
@@ -267,6 +272,16 @@ def test_a_value_the_version_cannot_carry() -> None:
     with pytest.raises(ValueError, match="Everything v1 has no field strict; leave it at its default"):
         encode(strict, 1)
     assert decode(Everything, 2, encode(strict, 2))[0] == strict
+
+
+def test_an_answer_leaves_out_what_the_version_lacks() -> None:
+    partition = ListOffsetsPartitionResponse(
+        partition_index=0, error_code=0, timestamp=5, offset=7, leader_epoch=3
+    )
+    answer = ListOffsetsResponse(topics=[ListOffsetsTopicResponse(name="t", partitions=[partition])])
+    back, _ = decode(ListOffsetsResponse, 2, encode(answer, 2))
+    assert back.topics[0].partitions[0].leader_epoch == -1
+    assert back.topics[0].partitions[0].offset == 7
 
 
 def test_none_where_the_version_has_no_null() -> None:
