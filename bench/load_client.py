@@ -90,7 +90,8 @@ def librdkafka_version() -> str:
 def compiled(program: str, *libraries: str) -> Path:
     """The program of `client/<program>.c`, built when its source or the compiler's flags are new."""
     source = SOURCES / f"{program}.c"
-    digest = digest_of(source.read_bytes(), " ".join([*FLAGS, *libraries]).encode())
+    contents = [path.read_bytes() for path in (source, *sorted(SOURCES.glob("*.h")))]
+    digest = digest_of(*contents, " ".join([*FLAGS, *libraries]).encode())
 
     def build(folder: Path) -> None:
         compiler = os.environ.get("CC", "cc")

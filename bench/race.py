@@ -41,6 +41,9 @@ class Case(Protocol):
     def is_warmed_up(self) -> bool:
         """Whether each system runs it once unmeasured first."""
 
+    @property
+    def repeats_max(self) -> int: ...
+
     def run(self, arena: Arena, system: str) -> dict[str, float]: ...
 
 
@@ -71,6 +74,7 @@ def run_case(case: Case, arena: Arena, systems: Sequence[str], repeats: int) -> 
     """The order of the systems turns round with each repeat: what drifts favours neither."""
     values: dict[str, list[dict[str, float]]] = {system: [] for system in systems}
     failure = None
+    repeats = min(repeats, case.repeats_max)
     try:
         if case.is_warmed_up:
             for system in systems:

@@ -20,6 +20,7 @@ sys.path.insert(0, str(ROOT / "tests"))  # The process starters of the compatibi
 
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic  # noqa: E402
 
+import compat.server_process  # noqa: E402
 from compat.apache_kafka import ApacheKafka  # noqa: E402
 from compat.moldau_broker import MoldauBroker  # noqa: E402
 from compat.server_process import ServerFailed, ServerProcess, wait_until  # noqa: E402
@@ -35,6 +36,9 @@ __all__ = [
     "digest_of",
     "wait_until",
 ]
+
+# Kafka takes longer than the tests allow to open and to close ten thousand partitions.
+compat.server_process.START_TIMEOUT_S = compat.server_process.STOP_TIMEOUT_S = 600
 
 # What bin/kafka-server-start.sh and bin/kafka-run-class.sh of the 4.2.0 distribution pass to the JVM.
 STOCK_JVM_OPTIONS = (

@@ -22,6 +22,7 @@ class Throughput:
     records: int
     headline: bool = False
     is_warmed_up = True
+    repeats_max = 100
 
     @property
     def name(self) -> str:
@@ -69,6 +70,7 @@ class SmallRequests:
     in_flight: int
     records: int = 30_000
     is_warmed_up = True
+    repeats_max = 100
 
     @property
     def name(self) -> str:
@@ -99,6 +101,7 @@ class EndToEnd:
     rate: int
     seconds: int = 10
     is_warmed_up = True
+    repeats_max = 100
 
     @property
     def name(self) -> str:

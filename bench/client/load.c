@@ -18,6 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "latencies.h"
+
 enum {
     PRODUCE_CHUNK = 500,
     PAYLOAD_POOL_BYTES = 4 << 20,
@@ -60,43 +62,11 @@ static void fail(const char *format, ...) {
     _exit(1);
 }
 
-static uint64_t now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static double cpu_seconds(void) {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
-}
-
-/* Latencies, counted in buckets that grow with the value: each is within 1/128 of what was measured. */
-
-enum { SUB_BITS = 7, SUB_COUNT = 1 << SUB_BITS, BUCKETS = 64 * SUB_COUNT };
-
-static uint64_t histogram[BUCKETS], histogram_total, latency_ns_max;
-
-static void record_latency(uint64_t ns) {
-    unsigned shift = ns < SUB_COUNT ? 0 : (unsigned)(63 - SUB_BITS - __builtin_clzll(ns));
-    histogram[shift * SUB_COUNT + (ns >> shift)]++;
-    histogram_total++;
-    if (ns > latency_ns_max)
-        latency_ns_max = ns;
-}
-
-static double percentile_us(double fraction) {
-    uint64_t seen = 0, wanted = (uint64_t)(fraction * (double)histogram_total);
-    for (unsigned bucket = 0; bucket < BUCKETS; bucket++) {
-        seen += histogram[bucket];
-        if (seen > wanted) {
-            unsigned shift = bucket < 2 * SUB_COUNT ? 0 : bucket / SUB_COUNT - 1;
-            return (double)((uint64_t)(bucket - shift * SUB_COUNT) << shift) / 1e3;
-        }
-    }
-    return (double)latency_ns_max / 1e3;
 }
 
 /* What a run is measured by; the line that is printed. */
@@ -115,10 +85,7 @@ static void report(const char *mode, uint64_t records, uint64_t bytes) {
     double seconds = (double)(now_ns() - run.started_ns) / 1e9;
     printf("{\"mode\": \"%s\", \"records\": %lu, \"bytes\": %lu, \"seconds\": %.6f, \"cpu_seconds\": %.6f", mode,
            (unsigned long)records, (unsigned long)bytes, seconds, cpu_seconds() - run.started_cpu);
-    if (histogram_total)
-        printf(", \"p50_us\": %.1f, \"p90_us\": %.1f, \"p99_us\": %.1f, \"p999_us\": %.1f, \"max_us\": %.1f",
-               percentile_us(0.5), percentile_us(0.9), percentile_us(0.99), percentile_us(0.999),
-               (double)latency_ns_max / 1e3);
+    print_latencies();
     printf(", \"librdkafka\": \"%s\"}\n", rd_kafka_version_str());
 }
 
