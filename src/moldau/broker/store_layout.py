@@ -6,7 +6,7 @@
 | /brokers/topics/T | `{"version":3,"topic_id":"...","partitions":{"0":[1]}}`: replicas, the preferred leader first |
 | /brokers/topics/T/partitions/P/state | `{"version":1,"leader":1,"leader_epoch":0,"isr":[1],"controller_epoch":0}` |
 | /config/{topics,brokers,groups,client-metrics}/NAME | `{"version":1,"config":{...}}`; `<default>`: all brokers |
-| /admin/delete_topics/T | the id of a topic whose logs are still to be deleted |
+| /admin/delete_topics/ID | the name of a topic whose logs are still to be deleted |
 
 A state node is written when a partition's state first changes. Until then the state is the one it was born with:
 led by its first replica in epoch 0, all replicas in sync. So a topic of ten thousand partitions is one node.
@@ -55,6 +55,11 @@ def prepare(store: Store) -> None:
 
 def topic_path(name: str) -> str:
     return f"{TOPICS}/{name}"
+
+
+def deletion_path(topic_id: TopicId) -> str:
+    """By id, not by name as Kafka has it: a name may be deleted, taken again and deleted again."""
+    return f"{DELETIONS}/{topic_id_text(topic_id)}"
 
 
 def topic_config_path(name: str) -> str:

@@ -187,7 +187,7 @@ class TopicAdmin:
 
     def _remove(self, entry: TopicEntry) -> None:
         self._logs.delete_logs(entry)
-        records.write_deleted(self._store, entry.name)
+        records.write_deleted(self._store, entry.topic_id)
 
     async def _run(self, job: Callable[[], None]) -> None:
         try:

@@ -5,6 +5,7 @@ Everything here blocks and runs on a worker thread, or at the start before anyth
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from moldau.broker import store_layout as layout
@@ -13,7 +14,7 @@ from moldau.broker.config_records import read_configs
 from moldau.coordination.store import Create, Delete, NodeExists, NoNode, Op, Store
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
-from moldau.core.ids import TopicId, TopicPartition, topic_id_parse, topic_id_text
+from moldau.core.ids import TopicId, TopicPartition, topic_id_parse
 
 
 def load_catalog(store: Store) -> TopicCatalog:
@@ -69,25 +70,20 @@ def write_deletion(store: Store, entry: TopicEntry) -> None:
     config_path = layout.topic_config_path(entry.name)
     if store.exists(config_path):
         ops.append(Delete(config_path))
-    mark = f"{layout.DELETIONS}/{entry.name}"
-    if store.exists(mark):
-        ops.append(Delete(mark))
-    ops.append(Create(mark, topic_id_text(entry.topic_id).encode()))
+    ops.append(Create(layout.deletion_path(entry.topic_id), entry.name.encode()))
     store.multi(ops)
 
 
-def write_deleted(store: Store, name: str) -> None:
+def write_deleted(store: Store, topic_id: TopicId) -> None:
     """The logs are gone; the mark goes too."""
-    try:
-        store.delete(f"{layout.DELETIONS}/{name}")
-    except NoNode:
-        return
+    with suppress(NoNode):
+        store.delete(layout.deletion_path(topic_id))
 
 
 def forget_deletions(store: Store) -> None:
     """For the start, once the logs of deleted topics are off every directory."""
-    for name in store.children(layout.DELETIONS):
-        write_deleted(store, name)
+    for node in store.children(layout.DELETIONS):
+        write_deleted(store, topic_id_parse(node))
 
 
 def _look_up(store: Store, entry: TopicEntry) -> tuple[int, int]:
@@ -123,10 +119,7 @@ def match_logs(
     store: Store, catalog: TopicCatalog, found: Mapping[TopicPartition, TopicId], broker_id: int
 ) -> FoundLogs:
     """Holds the logs on disk against the catalog. Call once at the start, before anything is served."""
-    deleted = {
-        topic_id_parse(store.get(f"{layout.DELETIONS}/{name}").data.decode())
-        for name in store.children(layout.DELETIONS)
-    }
+    deleted = {topic_id_parse(node) for node in store.children(layout.DELETIONS)}
     removed: list[TopicPartition] = []
     strays: list[TopicPartition] = []
     unknown: dict[str, dict[TopicId, int]] = {}
