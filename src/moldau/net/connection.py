@@ -194,8 +194,11 @@ class Connection:
                 self._writing = True
                 self._loop.add_writer(self._socket, self._on_writable)
             return
-        except OSError:
+        except ConnectionError:
             self.close()
+            return
+        except OSError as error:
+            self.abort(str(error))
             return
         if self._writing:
             self._writing = False

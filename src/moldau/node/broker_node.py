@@ -28,6 +28,7 @@ from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.core.settings.listeners import Listener, advertised_endpoints, broker_listeners
 from moldau.core.settings.resolve import BrokerLayers
 from moldau.net.listener import ConnectionLimits, Endpoint, Listeners
+from moldau.node.compaction import Compaction
 from moldau.node.housekeeping import Housekeeping
 from moldau.node.loop_scheduler import LoopScheduler
 from moldau.node.opening import OpenedData, open_data, refuse_unserved_protocols
@@ -71,12 +72,15 @@ class BrokerNode:
             await self._abandon()
             raise
         Housekeeping(broker).start()
+        self._compaction = Compaction(broker)
+        self._compaction.start()
         self.broker = broker
 
     async def stop(self) -> None:
         """Clean: the next start needs no recovery."""
         self._stalls.stop()
         self._net.close()
+        self._compaction.cancel()
         await self._files.close()
         await self._store_thread.close()
         assert self._data is not None

@@ -1,4 +1,4 @@
-"""What a broker does without being asked: retention, flushing, checkpoints, forgetting idle producers, compaction.
+"""What a broker does without being asked: retention, flushing, checkpoints, forgetting idle producers.
 
 Walks the partitions in slices on the owner's thread and hands file work to workers, so that requests go on.
 """
@@ -11,8 +11,8 @@ from typing import Final
 from moldau.broker.parts import Broker
 from moldau.core.errors import StorageFault
 from moldau.core.settings.broker_keys import BrokerSettings
+from moldau.node.removal import remove_later
 from moldau.storage.partition_log import PartitionLog
-from moldau.storage.segment import RetiredSegment
 
 _log = logging.getLogger("moldau.housekeeping")
 
@@ -72,21 +72,7 @@ class Housekeeping:
                     segment.base_offset,
                     segment.reason,
                 )
-                self.remove_later(segment, log.config.file_delete_delay_ms)
-
-    def remove_later(self, segment: RetiredSegment, delay_ms: int) -> None:
-        """The files stay under their `.deleted` names for readers that are in the middle of them."""
-        self._broker.scheduler.call_later(
-            delay_ms, lambda: self._broker.scheduler.spawn(self._remove(segment))
-        )
-
-    async def _remove(self, segment: RetiredSegment) -> None:
-        try:
-            await self._broker.scheduler.run_in_worker(segment.remove)
-        except OSError as error:
-            _log.warning(
-                "cannot remove a deleted segment: %s; it will be tried again at the next start", error
-            )
+                remove_later(self._broker.scheduler, segment, log.config.file_delete_delay_ms)
 
     async def _flush_due(self) -> None:
         now_ms = self._broker.clock.now_ms()

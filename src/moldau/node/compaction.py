@@ -1,0 +1,59 @@
+"""Keeps compacted topics compact: one round at a time in each log directory, on a worker thread."""
+
+import asyncio
+
+from moldau.broker.parts import Broker
+from moldau.core.errors import StorageFault
+from moldau.core.settings.broker_keys import BrokerSettings
+from moldau.node.removal import remove_later
+from moldau.storage.cleaner.job import CleanerSettings, CleanJob
+from moldau.storage.cleaner.log_cleaner import LogCleaner
+from moldau.storage.os_files import OsFiles
+
+
+class Compaction:
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+        settings = _cleaner_settings(broker.configs.broker)
+        self._cleaners = [
+            LogCleaner(OsFiles(), directory, settings) for directory in broker.disks.directories
+        ]
+
+    def start(self) -> None:
+        if self._broker.configs.broker.log_cleaner_enable:
+            for cleaner in self._cleaners:
+                self._broker.scheduler.spawn(self._keep_clean(cleaner))
+
+    def cancel(self) -> None:
+        """The rounds under way end soon; what they wrote is removed at the next start."""
+        for cleaner in self._cleaners:
+            cleaner.cancel_all()
+
+    async def _keep_clean(self, cleaner: LogCleaner) -> None:
+        while True:
+            await asyncio.sleep(self._broker.configs.broker.log_cleaner_backoff_ms / 1000)
+            try:
+                cleaner.settings = _cleaner_settings(self._broker.configs.broker)
+                while (job := cleaner.begin(self._broker.clock.now_ms())) is not None:
+                    await self._clean(cleaner, job)
+            except StorageFault as fault:
+                self._broker.disks.fail(fault)
+                return
+
+    async def _clean(self, cleaner: LogCleaner, job: CleanJob) -> None:
+        run_in_worker = self._broker.scheduler.run_in_worker
+        await run_in_worker(job.run)
+        finished = cleaner.finish(job, self._broker.clock.now_ms())
+        for segment in finished.retired:
+            remove_later(self._broker.scheduler, segment, job.task.config.file_delete_delay_ms)
+        if finished.settle is not None:
+            await run_in_worker(finished.settle.run)
+
+
+def _cleaner_settings(settings: BrokerSettings) -> CleanerSettings:
+    return CleanerSettings(
+        dedupe_buffer_bytes=settings.log_cleaner_dedupe_buffer_size,
+        load_factor=settings.log_cleaner_io_buffer_load_factor,
+        io_buffer_bytes=settings.log_cleaner_io_buffer_size,
+        io_bytes_per_second_max=settings.log_cleaner_io_max_bytes_per_second,
+    )

@@ -1,0 +1,20 @@
+"""Takes retired segments off the disk, some time after they left their log."""
+
+import logging
+
+from moldau.core.ports import Scheduler
+from moldau.storage.segment import RetiredSegment
+
+_log = logging.getLogger("moldau.housekeeping")
+
+
+def remove_later(scheduler: Scheduler, segment: RetiredSegment, delay_ms: int) -> None:
+    """Until then the files stay under their `.deleted` names, for readers that are in the middle of them."""
+    scheduler.call_later(delay_ms, lambda: scheduler.spawn(_remove(scheduler, segment)))
+
+
+async def _remove(scheduler: Scheduler, segment: RetiredSegment) -> None:
+    try:
+        await scheduler.run_in_worker(segment.remove)
+    except OSError as error:
+        _log.warning("cannot remove a deleted segment: %s; it will be tried again at the next start", error)
