@@ -43,7 +43,7 @@ def _describe(
             configs=[],
         )
     return DescribeConfigsResult(
-        error_message=None,
+        error_message="",
         resource_type=resource.resource_type,
         resource_name=resource.resource_name,
         configs=[_result(request, entry) for entry in entries if not wanted or entry.name in wanted],

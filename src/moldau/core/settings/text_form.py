@@ -87,9 +87,9 @@ PARSERS: Final[Mapping[ConfigType, Callable[[str], Any]]] = {
 KINDS: Final = {
     ConfigType.BOOLEAN: "true or false",
     ConfigType.STRING: "a text",
-    ConfigType.INT: "a whole number of 32 bits",
-    ConfigType.SHORT: "a whole number of 16 bits",
-    ConfigType.LONG: "a whole number of 64 bits",
+    ConfigType.INT: "a whole number (32 bit)",
+    ConfigType.SHORT: "a whole number (16 bit)",
+    ConfigType.LONG: "a whole number (64 bit)",
     ConfigType.DOUBLE: "a number",
     ConfigType.LIST: "a list separated by commas",
     ConfigType.CLASS: "a class name",
