@@ -16,3 +16,11 @@ NO_STREAMS_GROUPS: Final = "streams groups are not there yet"
 NO_TRANSACTIONS: Final = "transactions are not there yet"
 NO_PREALLOCATION: Final = "files grow as they are written"
 RETIRED: Final = "Apache Kafka dropped it; files that still carry it go on starting"
+NO_MOVES: Final = "replicas do not move between directories yet"
+ONE_OPENER: Final = "one thread opens each directory"
+ONE_CHECKPOINT: Final = (
+    "all checkpoints are written together, every `log.flush.offset.checkpoint.interval.ms`"
+)
+ONE_CLEANER: Final = "one compaction runs at a time"
+SYSTEM_SOCKETS: Final = "sockets have the operating system's own sizes"
+ONE_LIMIT_PER_ADDRESS: Final = "`max.connections.per.ip` holds for every address"

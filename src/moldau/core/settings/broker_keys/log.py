@@ -1,7 +1,14 @@
 """Logs on disk: where, how large, how long, how flushed, how compacted."""
 
 from moldau.core.settings.checks import GZIP_LEVEL, NO_LIMIT_OR_POSITIVE, each_of, one_of
-from moldau.core.settings.inert import KRAFT, NO_PREALLOCATION, NO_TIERS
+from moldau.core.settings.inert import (
+    KRAFT,
+    NO_PREALLOCATION,
+    NO_TIERS,
+    ONE_CHECKPOINT,
+    ONE_CLEANER,
+    ONE_OPENER,
+)
 from moldau.core.settings.key import (
     DOUBLE_MAX,
     LONG_MAX,
@@ -179,6 +186,7 @@ class LogKeys(SettingsView):
         "How often the log start offsets are written down.",
         at_least=0,
         importance=HIGH,
+        inert=ONE_CHECKPOINT,
     )
     log_initial_task_delay_ms = long(
         "log.initial.task.delay.ms",
@@ -234,7 +242,12 @@ class LogKeys(SettingsView):
     )
     log_cleaner_enable = boolean("log.cleaner.enable", True, "Whether compaction runs at all.")
     log_cleaner_threads = integer(
-        "log.cleaner.threads", 1, "How many compactions may run at once.", at_least=0, scope=CLUSTER
+        "log.cleaner.threads",
+        1,
+        "How many compactions may run at once.",
+        at_least=0,
+        scope=CLUSTER,
+        inert=ONE_CLEANER,
     )
     log_cleaner_backoff_ms = long(
         "log.cleaner.backoff.ms",
@@ -304,6 +317,7 @@ class LogKeys(SettingsView):
         at_least=1,
         scope=CLUSTER,
         importance=HIGH,
+        inert=ONE_OPENER,
     )
     message_max_bytes = integer(
         "message.max.bytes",

@@ -1,6 +1,14 @@
 """Listeners, sockets and requests."""
 
-from moldau.core.settings.inert import JVM, NO_FOLLOWERS, NO_QUOTAS, NO_SECURITY, ONE_LOOP
+from moldau.core.settings.inert import (
+    JVM,
+    NO_FOLLOWERS,
+    NO_QUOTAS,
+    NO_SECURITY,
+    ONE_LIMIT_PER_ADDRESS,
+    ONE_LOOP,
+    SYSTEM_SOCKETS,
+)
 from moldau.core.settings.key import INT_MAX, Importance, Scope, class_name, integer, long, string, strings
 from moldau.core.settings.view import SettingsView
 
@@ -57,12 +65,14 @@ class NetworkKeys(SettingsView):
         100 << 10,
         "Receive buffer of each client socket (SO_RCVBUF); -1 leaves it to the operating system.",
         importance=HIGH,
+        inert=SYSTEM_SOCKETS,
     )
     socket_send_buffer_bytes = integer(
         "socket.send.buffer.bytes",
         100 << 10,
         "Send buffer of each client socket (SO_SNDBUF); -1 leaves it to the operating system.",
         importance=HIGH,
+        inert=SYSTEM_SOCKETS,
     )
     socket_request_max_bytes = integer(
         "socket.request.max.bytes",
@@ -73,7 +83,11 @@ class NetworkKeys(SettingsView):
         importance=HIGH,
     )
     socket_listen_backlog_size = integer(
-        "socket.listen.backlog.size", 50, "How many connections may wait to be accepted.", at_least=1
+        "socket.listen.backlog.size",
+        50,
+        "How many connections may wait to be accepted.",
+        at_least=1,
+        inert=SYSTEM_SOCKETS,
     )
     socket_connection_setup_timeout_ms = long(
         "socket.connection.setup.timeout.ms",
@@ -123,6 +137,7 @@ class NetworkKeys(SettingsView):
         "",
         "Exceptions to `max.connections.per.ip`: `host:count` pairs, comma separated.",
         scope=CLUSTER,
+        inert=ONE_LIMIT_PER_ADDRESS,
     )
     max_connection_creation_rate = integer(
         "max.connection.creation.rate",

@@ -1,6 +1,6 @@
 """Replicas of a partition and their leader."""
 
-from moldau.core.settings.inert import NO_FOLLOWERS, NO_QUOTAS
+from moldau.core.settings.inert import NO_FOLLOWERS, NO_MOVES, NO_QUOTAS, ONE_CHECKPOINT
 from moldau.core.settings.key import Importance, Scope, boolean, integer, long, string
 from moldau.core.settings.view import SettingsView
 
@@ -70,6 +70,7 @@ class ReplicationKeys(SettingsView):
         None,
         "Threads that move replicas between log directories.",
         importance=HIGH,
+        inert=NO_MOVES,
     )
     replica_fetch_backoff_ms = integer(
         "replica.fetch.backoff.ms",
@@ -111,6 +112,7 @@ class ReplicationKeys(SettingsView):
         5000,
         "How often high watermarks are written down.",
         importance=HIGH,
+        inert=ONE_CHECKPOINT,
     )
     replica_lag_time_max_ms = long(
         "replica.lag.time.max.ms",
