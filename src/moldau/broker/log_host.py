@@ -40,15 +40,12 @@ class HostedLogs:
 
     def serve(self, entry: TopicEntry, first_partition: int) -> None:
         for place in self._ours(entry, first_partition):
-            self._partitions.add(
-                Partition(
-                    entry.name,
-                    entry.topic_id,
-                    place.partition,
-                    self._disks.find(place),
-                    entry.partitions[place.partition].leader_epoch,
-                )
-            )
+            log = self._disks.find(place)
+            leader_epoch = entry.partitions[place.partition].leader_epoch
+            if log is not None:
+                # The only replica: all it has is committed.
+                log.advance_high_watermark(log.end_offset)
+            self._partitions.add(Partition(entry.name, entry.topic_id, place.partition, log, leader_epoch))
 
     def stop_serving(self, entry: TopicEntry) -> None:
         """Whoever waits for the topic's data learns that it is gone."""
