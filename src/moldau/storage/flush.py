@@ -37,14 +37,17 @@ class FlushJob:
         "directory",
         "end_offset",
         "error",
+        "indexed_to",
         "is_stale",
         "needs_directory_sync",
     )
 
-    def __init__(self, disk: Disk, directory: str, end_offset: int) -> None:
+    def __init__(self, disk: Disk, directory: str, end_offset: int, indexed_to: int) -> None:
         self.directory = directory
         self.end_offset = end_offset
-        """The recovery point once this is done."""
+        """Once this is done, the data below is on disk."""
+        self.indexed_to = indexed_to
+        """And so are the indexes of the segments below."""
         self.is_stale = False
         """Set when the log was cut meanwhile: what was flushed is not what is there now."""
         self.needs_directory_sync = False
@@ -77,13 +80,17 @@ class FlushJob:
                 file.sync()
             for _, write in self._indexes:
                 write.run()
-            for name, data in self._replacements:
+            for name, data in () if self.is_stale else self._replacements:
                 self._disk.write_atomically(f"{self.directory}/{name}", data)
             if self.needs_directory_sync:
                 self._disk.sync_directory(self.directory)
                 self._disk.sync_directory(dirname(self.directory))
         except OSError as error:
             self.error = error
+
+    @property
+    def replaced_files(self) -> list[str]:
+        return [name for name, _ in self._replacements]
 
     def release_indexes(self) -> None:
         """Those written may leave memory."""

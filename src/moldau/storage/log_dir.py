@@ -5,6 +5,7 @@ Owns which logs exist and whether the directory is usable. Does not choose where
 
 import logging
 from collections.abc import Callable, Mapping
+from os.path import dirname
 from typing import Final
 
 from moldau.core.errors import ConfigError
@@ -93,7 +94,7 @@ class LogDirectory:
         path = path.rstrip("/") or "/"
         shared = Shared(disk, Residency(open_files_max), Residency(loaded_index_bytes_max))
         with DirectoryHealth(path).guard("Opening the directory"):
-            disk.make_directory(path)
+            _make_durable_directory(disk, path)
             try:
                 lock = disk.lock(f"{path}/{LOCK}")
             except BlockingIOError:
@@ -137,6 +138,9 @@ class LogDirectory:
                 self._shared, self.health, f"{self.path}/{name}", topic_partition, config, known, now_ms
             )
             self.logs[topic_partition] = loader.load()
+        if any(log.recovery_checkpoint < recovery_points.get(each, 0) for each, log in self.logs.items()):
+            # A recovery point past the end would, once the log has grown, hide what was written since.
+            self.write_checkpoints()
 
     @property
     def offline_reason(self) -> str | None:
@@ -195,7 +199,7 @@ class LogDirectory:
             each: log.start_offset for each, log in logs if log.start_offset > log.segments.first_offset
         }
         files = {
-            RECOVERY_POINTS: offsets_text({each: log.recovery_point for each, log in logs}),
+            RECOVERY_POINTS: offsets_text({each: log.recovery_checkpoint for each, log in logs}),
             START_OFFSETS: offsets_text(starts),
             HIGH_WATERMARKS: offsets_text({each: log.high_watermark for each, log in logs}),
         }
@@ -230,3 +234,12 @@ def _identify(disk: Disk, path: str, cluster_id: str | None, node_id: int) -> Me
     if not {"cluster.id", "node.id", "directory.id"} <= found.keys():
         disk.write_atomically(file, identity.text())
     return identity
+
+
+def _make_durable_directory(disk: Disk, path: str) -> None:
+    """What is flushed into a directory is safe only when the directory itself is."""
+    if not disk.exists(path):
+        parent = dirname(path)
+        _make_durable_directory(disk, parent)
+        disk.make_directory(path)
+        disk.sync_directory(parent)

@@ -65,6 +65,7 @@ class PartitionLog:
         "_config",
         "_flushing",
         "_health",
+        "_indexed_to",
         "_is_closed",
         "_last_flush_ms",
         "_roll_ms",
@@ -96,6 +97,7 @@ class PartitionLog:
         end_offset: int,
         high_watermark: int,
         recovery_point: int,
+        indexed_to: int,
         now_ms: int,
     ) -> None:
         self.topic_partition = topic_partition
@@ -110,6 +112,7 @@ class PartitionLog:
         self.config = config
         self._health = health
         self._is_closed = False
+        self._indexed_to = indexed_to
         self._flushing: FlushJob | None = None
         self._last_flush_ms = now_ms
 
@@ -400,13 +403,14 @@ class PartitionLog:
             return retired
 
     def truncate_to(self, offset: int, *, now_ms: int) -> list[RetiredSegment]:
-        """Forgets every batch that ends at or after `offset`: a follower's log goes back to its leader's. Write
-        the checkpoints before appending again."""
+        """Forgets every batch that ends at or after `offset`: a follower's log goes back to its leader's. The
+        caller writes the directory's checkpoints before it appends again."""
         if offset >= self.end_offset:
             return []
         if offset < self.segments.first_offset:
             return self.truncate_fully_and_start_at(offset, now_ms=now_ms)
         with self._health.guard(f"Truncating {self.topic_partition}"):
+            self.producers.remove_snapshots(above=offset)
             retired = self.segments.truncate_to(offset, now_ms)
             self._cut_end(offset)
             self.producers.replace_state(rebuild_producers(self.segments, self.producers, offset))
@@ -414,12 +418,12 @@ class PartitionLog:
 
     def truncate_fully_and_start_at(self, offset: int, *, now_ms: int) -> list[RetiredSegment]:
         with self._health.guard(f"Truncating {self.topic_partition}"):
+            self.producers.remove_snapshots(above=-1)
             retired = self.segments.start_over(offset, now_ms)
             self._cut_end(offset)
             self.epochs.clear()
-            self.producers.remove_snapshots(above=-1)
             self.producers.replace_state(None)
-            self.start_offset = self.high_watermark = self.recovery_point = offset
+            self.start_offset = self.high_watermark = self.recovery_point = self._indexed_to = offset
             return retired
 
     def _cut_end(self, offset: int) -> None:
@@ -427,8 +431,8 @@ class PartitionLog:
         self.start_offset = min(self.start_offset, offset)
         self.high_watermark = min(self.high_watermark, offset)
         self.recovery_point = min(self.recovery_point, offset)
+        self._indexed_to = min(self._indexed_to, self.segments.active.base_offset)
         self.epochs.truncate_from_end(offset)
-        self.producers.remove_snapshots(above=offset)
         if self._flushing is not None:
             self._flushing.is_stale = True
 
@@ -452,24 +456,33 @@ class PartitionLog:
     @property
     def has_rolled_since_flush(self) -> bool:
         """Whether complete segments wait to be flushed. Kafka does that right after a roll, in the background."""
-        return self.recovery_point < self.segments.active.base_offset
+        return self._indexed_to < self.segments.active.base_offset
+
+    @property
+    def recovery_checkpoint(self) -> int:
+        """From where a start after a crash must read. Not past a segment whose indexes are not on disk, even
+        when its data is."""
+        return min(self.recovery_point, self._indexed_to)
 
     def begin_flush(self, now_ms: int, *, rolled_only: bool = False) -> FlushJob | None:
         """A job that brings the log to stable storage up to its end, or its complete segments alone. None when
         there is nothing to do or one is under way."""
         active = self.segments.active
         end_offset = active.base_offset if rolled_only else self.end_offset
-        if self._flushing is not None or end_offset <= self.recovery_point or self._health.offline_reason:
+        has_rolled = self.has_rolled_since_flush
+        if self._flushing is not None or self._health.offline_reason is not None:
             return None
-        job = FlushJob(self.segments.disk, self.directory, end_offset)
+        if end_offset <= self.recovery_point and not has_rolled:
+            return None
+        job = FlushJob(self.segments.disk, self.directory, end_offset, active.base_offset)
         with self._health.guard(f"Flushing {self.topic_partition}"):
-            for segment in self.segments.from_offset(self.recovery_point):
+            for segment in self.segments.from_offset(self.recovery_checkpoint):
                 if segment is not active:
                     job.add_log(segment, self.recovery_point)
                     job.add_indexes(segment)
                 elif not rolled_only:
                     job.add_log(segment, self.recovery_point)
-        if self.has_rolled_since_flush:
+        if has_rolled:
             self._add_unsaved_files(job)
         if self.recovery_point == 0 and self.topic_id is not None:
             # Not synced at creation, so that ten thousand partitions can be made at once.
@@ -492,8 +505,12 @@ class PartitionLog:
             return
         if job.error is not None:
             raise self._health.fail(f"Flushing {self.topic_partition}", job.error) from job.error
-        if not job.is_stale:
+        if job.is_stale:
+            with self._health.guard(f"Flushing {self.topic_partition}"):
+                self.producers.remove_strays(job.replaced_files)
+        else:
             self.recovery_point = max(self.recovery_point, job.end_offset)
+            self._indexed_to = job.indexed_to
         job.release_indexes()
 
     def expire_producers(self, now_ms: int) -> None:
@@ -502,11 +519,13 @@ class PartitionLog:
     def close(self, *, clean: bool) -> None:
         """Takes no more requests. When clean, all that a quick start needs is on stable storage afterwards."""
         if clean and self._health.offline_reason is None:
-            job = FlushJob(self.segments.disk, self.directory, self.end_offset)
+            job = FlushJob(
+                self.segments.disk, self.directory, self.end_offset, self.segments.active.base_offset
+            )
             with self._health.guard(f"Closing {self.topic_partition}"):
                 self.segments.active.seal()
                 self.producers.take_last_snapshot(self.end_offset)
-                for segment in self.segments.from_offset(self.recovery_point):
+                for segment in self.segments.from_offset(self.recovery_checkpoint):
                     if self.end_offset > self.recovery_point:
                         job.add_log(segment, self.recovery_point)
                     job.add_indexes(segment)

@@ -3,6 +3,7 @@
 Owns when snapshots are due and which exist. A log nobody has produced to with idempotence carries no state.
 """
 
+from collections.abc import Iterable
 from contextlib import suppress
 
 from moldau.core.errors import PeerError
@@ -10,7 +11,7 @@ from moldau.core.ids import TopicPartition
 from moldau.protocol.records.batch import COMPRESSION_MASK, BatchHeader
 from moldau.protocol.records.control import EndTransactionMarker, read_end_transaction_marker
 from moldau.storage.disk import Disk
-from moldau.storage.names import SNAPSHOT, segment_file
+from moldau.storage.names import SNAPSHOT, parse_segment_file, segment_file
 from moldau.storage.producer_state import BatchMark, Producer, ProducerState, SnapshotError
 from moldau.storage.txn_index import AbortedTxn
 
@@ -113,8 +114,18 @@ class ProducerLog:
         leaving = [each for each in self.snapshots if each < below or (above is not None and each > above)]
         self.snapshots = tuple(each for each in self.snapshots if each not in leaving)
         for offset in leaving:
-            if self._unsaved.pop(offset, None) is None:
-                self._remove(offset)
+            self._unsaved.pop(offset, None)
+            self._remove(offset)
+        if above is not None and leaving:
+            # One that came back after a crash would tell of batches that are not there.
+            self._disk.sync_directory(self._directory)
+
+    def remove_strays(self, names: Iterable[str]) -> None:
+        """Snapshots that a flush may have written after the log was cut below them."""
+        for name in names:
+            file = parse_segment_file(name)
+            if file is not None and file.offset not in self.snapshots:
+                self._remove(file.offset)
 
     def _remove(self, offset: int) -> None:
         with suppress(FileNotFoundError):

@@ -10,10 +10,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from moldau.core.ids import TopicId, TopicPartition, topic_id_parse, topic_id_text
+from moldau.core.ids import TopicId, TopicPartition
 from moldau.storage.batch_scan import iter_batches
 from moldau.storage.checkpoints import CheckpointError
-from moldau.storage.disk import DirectoryHealth, Disk
+from moldau.storage.disk import DirectoryHealth
 from moldau.storage.epochs import LeaderEpochs
 from moldau.storage.leftovers import finish_interrupted_work
 from moldau.storage.log_config import LogConfig
@@ -28,6 +28,7 @@ from moldau.storage.names import (
 )
 from moldau.storage.offset_index import OffsetIndex
 from moldau.storage.partition_log import PartitionLog
+from moldau.storage.partition_metadata import parse_topic_id, topic_id_file
 from moldau.storage.producer_log import ProducerLog, apply_batch
 from moldau.storage.producer_replay import rebuild_producers
 from moldau.storage.producer_state import EMPTY_SNAPSHOT_BYTES, ProducerState
@@ -94,7 +95,7 @@ class LogLoader:
         recovery_point = end_offset if self._known.was_clean else min(self._known.recovery_point, end_offset)
         return PartitionLog(
             self._topic_partition,
-            read_topic_id(self._disk, self._directory) if PARTITION_METADATA in self._sizes else None,
+            self._read_topic_id(),
             self._config,
             self._health,
             segments,
@@ -104,6 +105,7 @@ class LogLoader:
             end_offset=end_offset,
             high_watermark=min(max(self._known.high_watermark, start_offset), end_offset),
             recovery_point=recovery_point,
+            indexed_to=segments.from_offset(recovery_point)[0].base_offset,
             now_ms=self._now_ms,
         )
 
@@ -139,6 +141,15 @@ class LogLoader:
             now_ms=self._now_ms,
             has_aborted=segment_file(base_offset, TXN_INDEX) in self._sizes,
         )
+
+    def _read_topic_id(self) -> TopicId | None:
+        """None when the file does not tell: it is not synced at creation, so a crash may leave it empty."""
+        if PARTITION_METADATA not in self._sizes:
+            return None
+        topic_id = parse_topic_id(self._disk.read_bytes(f"{self._directory}/{PARTITION_METADATA}"))
+        if topic_id is None:
+            _log.warning("%s: %s names no topic id", self._directory, PARTITION_METADATA)
+        return topic_id
 
     def _find_snapshots(self, segments: SegmentList) -> tuple[int, ...]:
         """Those at segment starts and the last one; a restart would not begin from the others."""
@@ -176,6 +187,10 @@ class LogLoader:
         """Reads what cannot be trusted. The producers at the end of the log, where that was reached."""
         known = self._known
         suspects = () if known.was_clean else segments.from_offset(known.recovery_point)
+        if suspects:
+            # What was said of batches from there on is told anew by the batches themselves.
+            producers.remove_snapshots(above=suspects[0].base_offset)
+            epochs.truncate_from_end(suspects[0].base_offset)
         state = None
         for segment in segments.all:
             is_suspect = segment in suspects
@@ -191,9 +206,10 @@ class LogLoader:
                     index.save()
             if cut_bytes:
                 _log.warning(
-                    "%s: cut %d bytes that are no whole batch from segment %d; the log ends at offset %d",
+                    "%s: cut %d bytes that are no whole batch from segment %d, which ends at offset %d now",
                     self._directory, cut_bytes, segment.base_offset, end_offset,
                 )  # fmt: skip
+            if cut_bytes and is_suspect:
                 for retired in segments.drop_after(segment):
                     retired.remove()
                 return state
@@ -253,6 +269,7 @@ def recover_segment(segment: Segment, state: ProducerState, epochs: LeaderEpochs
     segment.seal()
     if segment.size < size:
         file.truncate(segment.size)
+        file.sync()
     return size - segment.size
 
 
@@ -267,7 +284,8 @@ def create_log(
 ) -> PartitionLog:
     shared.disk.make_directory(directory)
     if topic_id is not None:
-        write_topic_id(shared.disk, directory, topic_id)
+        path = f"{directory}/{PARTITION_METADATA}"
+        shared.disk.write_atomically(path, topic_id_file(topic_id), durable=False)
     segment = create_segment(shared, directory, 0, config, now_ms)
     return PartitionLog(
         topic_partition,
@@ -281,21 +299,6 @@ def create_log(
         end_offset=0,
         high_watermark=0,
         recovery_point=0,
+        indexed_to=0,
         now_ms=now_ms,
     )
-
-
-def read_topic_id(disk: Disk, directory: str) -> TopicId | None:
-    """None when the file does not tell: it is not synced at creation, so a crash may leave it empty."""
-    text = disk.read_bytes(f"{directory}/{PARTITION_METADATA}").decode(errors="replace")
-    fields = dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)
-    try:
-        return topic_id_parse(fields["topic_id"])
-    except (KeyError, ValueError):
-        _log.warning("%s: %s names no topic id", directory, PARTITION_METADATA)
-        return None
-
-
-def write_topic_id(disk: Disk, directory: str, topic_id: TopicId) -> None:
-    data = f"version: 0\ntopic_id: {topic_id_text(topic_id)}".encode()
-    disk.write_atomically(f"{directory}/{PARTITION_METADATA}", data, durable=False)

@@ -258,6 +258,7 @@ class Segment:
             self.txn_index.truncate_to(offset)
         if position is not None:
             self.file().truncate(position)
+            self.file().sync()  # else a crash could bring the old batches back below segments made since
             self.size = position
         self._boundaries = self._older_boundaries = None
         self._index_after = self.size + self._index_interval_bytes

@@ -96,22 +96,29 @@ class SegmentList:
     def truncate_to(self, offset: int, now_ms: int) -> list[RetiredSegment]:
         """Drops every batch that ends at or after `offset`, which the first segment must not be past."""
         kept = max(bisect_right(self._bases, offset), 1)
-        leaving = self._segments[kept:]
-        self._replace(self._segments[:kept])
+        retired = self._retire_from(kept, f"due to truncation to offset {offset}")
         self.active.truncate_to(offset, now_ms)
-        return [segment.retire(f"due to truncation to offset {offset}") for segment in leaving]
+        return retired
+
+    def _retire_from(self, kept: int, reason: str) -> list[RetiredSegment]:
+        """Newest first, and durable before anything else is cut: a crash must not leave a hole, nor bring back
+        what no longer follows."""
+        leaving = self._segments[kept:]
+        if kept:
+            self._replace(self._segments[:kept])
+        retired = [segment.retire(reason) for segment in reversed(leaving)]
+        if retired:
+            self.disk.sync_directory(self.directory)
+        return retired
 
     def drop_after(self, last: Segment) -> list[RetiredSegment]:
         """Recovery found damage in `last`: nothing after it can be trusted to follow."""
-        kept = self._segments.index(last) + 1
-        leaving = self._segments[kept:]
-        self._replace(self._segments[:kept])
-        return [segment.retire("behind a damaged segment") for segment in leaving]
+        return self._retire_from(self._segments.index(last) + 1, "behind a damaged segment")
 
     def start_over(self, offset: int, now_ms: int) -> list[RetiredSegment]:
         """Nothing is left; the next batch goes to `offset`."""
         reason = f"due to truncation of the whole log, which starts at offset {offset} now"
-        retired = [segment.retire(reason) for segment in self._segments]
+        retired = self._retire_from(0, reason)
         self._replace([self._create(offset, now_ms)])
         return retired
 
