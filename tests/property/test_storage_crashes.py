@@ -288,6 +288,8 @@ def check_producers(log: PartitionLog) -> None:
             assert found.batches[-1][:3] == expected.batches[-1][:3]
         if log.segments.first_offset == 0:
             assert found.txn_first_offset == expected.txn_first_offset
+    open_since = [each.txn_first_offset for each in known.values() if each.txn_first_offset >= 0]
+    assert log.last_stable_offset == min([*open_since, log.high_watermark])
     if log.segments.first_offset == 0:
         indexed = [each for segment in log.segments.all if segment.txn_index for each in segment.txn_index]
         assert [each[:3] for each in indexed] == [each[:3] for each in aborted]

@@ -115,6 +115,7 @@ class PartitionLog:
         self._indexed_to = indexed_to
         self._flushing: FlushJob | None = None
         self._last_flush_ms = now_ms
+        producers.high_watermark_advanced(high_watermark)
 
     # --- what it is
 
@@ -414,6 +415,7 @@ class PartitionLog:
             retired = self.segments.truncate_to(offset, now_ms)
             self._cut_end(offset)
             self.producers.replace_state(rebuild_producers(self.segments, self.producers, offset))
+            self.producers.high_watermark_advanced(self.high_watermark)
             return retired
 
     def truncate_fully_and_start_at(self, offset: int, *, now_ms: int) -> list[RetiredSegment]:
