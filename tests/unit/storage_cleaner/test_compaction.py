@@ -230,6 +230,10 @@ def test_aborted_records_go_and_their_marker_after_them(log: CompactedLog) -> No
 
     log.touch()
     log.clean()  # the markers of transactions without data get their horizon
+    markers = {header.base_offset: header for header, _ in log.batches() if header.is_control}
+    assert list(markers) == [1, 4, 6, 8]
+    assert markers[4].delete_horizon_ms == log.now_ms + CONFIG.delete_retention_ms
+    assert markers[8].delete_horizon_ms is None
     log.pass_delete_retention()
     log.touch()
     log.clean()
@@ -264,6 +268,41 @@ def test_an_aborted_value_does_not_hide_the_one_before(log: CompactedLog) -> Non
     log.end_transaction(ControlType.ABORT, 7)
     log.clean()
     assert log.contents() == [(0, b"a", b"good")]
+
+
+def test_the_epoch_of_a_producer_without_data_is_kept_by_its_marker(log: CompactedLog) -> None:
+    log.append((b"a", b"aborted"), producer_id=7, transactional=True)
+    log.end_transaction(ControlType.ABORT, 7, epoch=1)
+    for _ in range(3):
+        log.pass_delete_retention()
+        log.touch()
+        log.clean()
+    header, _ = log.batches()[0]
+    assert (header.producer_id, header.producer_epoch, header.record_count) == (7, 1, 0)
+
+
+def test_the_last_batch_of_a_round_stays_without_its_records(log: CompactedLog) -> None:
+    log.append((b"a", b"good"))
+    log.append((b"a", b"aborted"), producer_id=7, transactional=True)
+    log.roll()
+    log.end_transaction(ControlType.ABORT, 7)
+    log.append((b"b", b"1"), producer_id=7)
+    job = log.begin()
+    assert job is not None
+    job.run()
+    log.finish(job)
+    shells = [header.base_offset for header, _ in log.batches() if header.record_count == 0]
+    assert shells == [1]
+
+
+def test_leftovers_of_a_killed_round_do_not_get_in(log: CompactedLog) -> None:
+    log.append((b"a", b"1"))
+    for kind in (".log", ".index", ".timeindex", ".txnindex"):
+        log.disk.write_atomically(f"{log.log.directory}/{0:020d}{kind}.cleaned", b"rubbish" * 20)
+    log.clean()
+    assert log.contents() == [(0, b"a", b"1")]
+    log.reopen()
+    assert log.contents() == [(0, b"a", b"1")]
 
 
 # --- compact,delete, checkpoint
