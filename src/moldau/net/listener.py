@@ -19,7 +19,6 @@ from moldau.net.frames import FrameAssembler
 _log = logging.getLogger("moldau.net")
 
 SCRATCH_BYTES: Final = 256 * 1024
-BACKLOG: Final = 1024
 ACCEPTS_PER_TURN_MAX: Final = 64
 ACCEPT_PAUSE_S: Final = 0.1
 """How long we stop accepting when the process has run out of file descriptors."""
@@ -34,8 +33,7 @@ class ConnectionLimits:
     idle_ms_max: int
     connections_max: int
     connections_per_ip_max: int
-    send_buffer_bytes: int = -1
-    receive_buffer_bytes: int = -1
+    backlog: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +62,7 @@ class Listeners:
 
     def listen(self, endpoint: Endpoint) -> Endpoint:
         """Binds and starts accepting; returns the endpoint with the port that was really taken."""
-        sock = _bind(endpoint)
+        sock = _bind(endpoint, self._limits.backlog)
         self._sockets.append(sock)
         self._loop.add_reader(sock, self._accept, sock, endpoint.name)
         return Endpoint(endpoint.name, endpoint.host, sock.getsockname()[1])
@@ -103,12 +101,6 @@ class Listeners:
         try:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-            for option, size in (
-                (socket.SO_SNDBUF, self._limits.send_buffer_bytes),
-                (socket.SO_RCVBUF, self._limits.receive_buffer_bytes),
-            ):
-                if size > 0:
-                    sock.setsockopt(socket.SOL_SOCKET, option, size)
             connection = Connection(self._loop, sock, name, frames, self._forget)
         except OSError:  # The peer is gone already.
             sock.close()
@@ -157,16 +149,16 @@ class Listeners:
         self._sweep = self._loop.call_later(self._sweep_interval_s, self._close_idle)
 
 
-def _bind(endpoint: Endpoint) -> socket.socket:
+def _bind(endpoint: Endpoint, backlog: int) -> socket.socket:
     """An empty host listens on every address, IPv6 and IPv4 alike."""
     try:
         if not endpoint.host:
-            sock = _bind_every_address(endpoint.port)
+            sock = _bind_every_address(endpoint.port, backlog)
         else:
             family, _, _, _, address = socket.getaddrinfo(
                 endpoint.host, endpoint.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
             )[0]
-            sock = socket.create_server(address[:2], family=family, backlog=BACKLOG, reuse_port=False)
+            sock = socket.create_server(address[:2], family=family, backlog=backlog, reuse_port=False)
     except OSError as error:
         where = f"{endpoint.host or '*'}:{endpoint.port}"
         advice = {
@@ -181,13 +173,13 @@ def _bind(endpoint: Endpoint) -> socket.socket:
     return sock
 
 
-def _bind_every_address(port: int) -> socket.socket:
+def _bind_every_address(port: int, backlog: int) -> socket.socket:
     if socket.has_dualstack_ipv6():
         try:
             return socket.create_server(
-                ("", port), family=socket.AF_INET6, backlog=BACKLOG, dualstack_ipv6=True
+                ("", port), family=socket.AF_INET6, backlog=backlog, dualstack_ipv6=True
             )
         except OSError as error:
             if error.errno not in (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL):
                 raise
-    return socket.create_server(("0.0.0.0", port), backlog=BACKLOG)  # noqa: S104
+    return socket.create_server(("0.0.0.0", port), backlog=backlog)  # noqa: S104

@@ -31,7 +31,7 @@ from moldau.net.listener import ConnectionLimits, Endpoint, Listeners
 from moldau.node.compaction import Compaction
 from moldau.node.housekeeping import Housekeeping
 from moldau.node.loop_scheduler import LoopScheduler
-from moldau.node.opening import OpenedData, open_data, refuse_unserved_protocols
+from moldau.node.opening import OpenedData, open_data
 from moldau.node.os_clock import OsClock
 from moldau.node.stall_watch import StallWatch
 
@@ -48,7 +48,6 @@ class BrokerNode:
         self._layers = layers
         self._settings = layers.settings()
         self._listeners: tuple[Listener, ...] = broker_listeners(self._settings)
-        refuse_unserved_protocols(self._listeners)
         self._advertised = advertised_endpoints(self._settings)
         self._bound: list[Endpoint] = []
         self._data: OpenedData | None = None
@@ -148,6 +147,7 @@ def _limits(settings: BrokerSettings) -> ConnectionLimits:
         idle_ms_max=settings.connections_max_idle_ms,
         connections_max=settings.max_connections,
         connections_per_ip_max=settings.max_connections_per_ip,
+        backlog=settings.socket_listen_backlog_size,
     )
 
 

@@ -15,13 +15,12 @@ from moldau.broker.catalog import TopicCatalog
 from moldau.broker.config_records import read_configs
 from moldau.broker.log_settings import log_config_of
 from moldau.broker.topic_admin import random_topic_id
-from moldau.broker.topic_records import load_catalog, match_logs
+from moldau.broker.topic_records import forget_deletions, load_catalog, match_logs
 from moldau.coordination.sqlite import SqliteStore
-from moldau.core.errors import ConfigError, StorageFault
+from moldau.core.errors import StorageFault
 from moldau.core.ids import TopicId, TopicPartition
 from moldau.core.ports import Clock
 from moldau.core.settings.broker_keys import BrokerSettings
-from moldau.core.settings.listeners import Listener, SecurityProtocol
 from moldau.core.settings.resolve import BrokerLayers, resolve_topic
 from moldau.storage.log_config import LogConfig
 from moldau.storage.log_dir import LogDirectory
@@ -81,17 +80,9 @@ def open_data(layers: BrokerLayers, clock: Clock) -> OpenedData:
     catalog = topics.catalog
     _agree(topics.store, catalog, directories, settings.node_id)
     if not offline:
+        forget_deletions(topics.store)
         _create_missing(catalog, directories, topics, settings.node_id, clock)
     return OpenedData(cluster_id, topics.store, catalog, directories, offline)
-
-
-def refuse_unserved_protocols(listeners: Sequence[Listener]) -> None:
-    for listener in listeners:
-        if listener.protocol is not SecurityProtocol.PLAINTEXT:
-            raise ConfigError(
-                f"listener {listener.name} asks for {listener.protocol.value}; only PLAINTEXT is served so far. "
-                "Change `listeners` or `listener.security.protocol.map`"
-            )
 
 
 class _TopicConfigs:

@@ -16,6 +16,8 @@ from moldau.protocol.messages.api_versions import ApiVersion, ApiVersionsRequest
 
 _SOFTWARE: Final = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 SOFTWARE_SINCE: Final = 3
+TELEMETRY_KEYS: Final = frozenset({71, 72})
+"""Offered only where somebody subscribed to client metrics: a client that sees them starts to measure."""
 
 
 def handle(ctx: RequestContext, request: ApiVersionsRequest | None) -> ApiVersionsResponse:
@@ -40,5 +42,6 @@ def _answer(ctx: RequestContext, code: ErrorCode) -> ApiVersionsResponse:
                 api_key=spec.key, min_version=spec.advertised_min_version, max_version=spec.max_version
             )
             for spec in ctx.broker.table.specs
+            if spec.key not in TELEMETRY_KEYS or ctx.broker.configs.client_metrics
         ],
     )
