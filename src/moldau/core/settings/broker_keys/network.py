@@ -87,7 +87,6 @@ class NetworkKeys(SettingsView):
         50,
         "How many connections may wait to be accepted.",
         at_least=1,
-        inert=SYSTEM_SOCKETS,
     )
     socket_connection_setup_timeout_ms = long(
         "socket.connection.setup.timeout.ms",
