@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from moldau.storage.cleaner.offset_map import ENTRY_BYTES, OffsetMap
+from moldau.storage.cleaner.offset_map import ENTRY_BYTES, OffsetMap, digest
 from moldau.storage.cleaner.plan import (
     CleaningPlan,
     LogState,
@@ -129,6 +129,16 @@ def test_the_map_says_when_it_is_full() -> None:
     assert offsets.put(b"a", 4)
     assert (offsets.get(b"a"), offsets.get(b"long key" * 10), offsets.get(b"c")) == (4, 2, -1)
     assert (len(offsets), offsets.latest_offset) == (2, 4)
+
+
+def test_a_key_is_never_taken_for_the_digest_of_another() -> None:
+    offsets = OffsetMap(1 << 20, 1.0)
+    for key in (b"", b"short", b"x" * 16, b"x" * 32, b"x" * 33, b"x" * 5000):
+        offsets.put(key, 5)
+        stored = digest(key)
+        assert len(stored) <= 32
+        if stored != key:
+            assert offsets.get(stored) == -1
 
 
 def test_the_throttle_holds_the_rate() -> None:

@@ -2,6 +2,7 @@
 
 from random import Random
 
+import pytest
 from compacted_log import CONFIG, CompactedLog
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from moldau.storage.cleaner.job import CleanerSettings
 from moldau.storage.cleaner.offset_map import ENTRY_BYTES
 from moldau.testing.crash_disk import CrashDisk, PowerCut
 
-keys = st.sampled_from([b"a", b"b", b"c", b"d", b"a key longer than a digest is"])
+keys = st.sampled_from([b"a", b"b", b"c", b"d", b"a key so long that it is kept as a digest"])
 values = st.none() | st.binary(max_size=6)
 pairs = st.lists(st.tuples(keys, values), min_size=1, max_size=5)
 appends = st.tuples(st.just("append"), pairs, st.sampled_from(Compression), st.sampled_from([-1, 5]))
@@ -101,6 +102,7 @@ class Model:
         assert len({record.key for record in found}) == len(found)
 
 
+@pytest.mark.slow
 @given(st.lists(steps, max_size=25), small_or_large_map)
 @settings(max_examples=120, deadline=None)
 def test_readers_end_up_with_the_same(
@@ -122,6 +124,7 @@ def test_readers_end_up_with_the_same(
     assert model.log.log.end_offset == end_offset
 
 
+@pytest.mark.slow
 @given(st.lists(st.one_of(appends, transactions, st.just(("roll",))), min_size=3, max_size=15), st.data())
 @settings(max_examples=150, deadline=None)
 def test_a_power_cut_while_cleaning_loses_nothing_that_was_flushed(

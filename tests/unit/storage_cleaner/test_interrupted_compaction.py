@@ -76,7 +76,7 @@ class FusedDisk(OsFiles):
 def fill(log: CompactedLog) -> None:
     """Several segments and groups, a deleted key, an aborted transaction, a producer with a shell."""
     log.configure(segment_bytes=600)
-    for i in range(12):
+    for i in range(8):
         log.append((b"k%d" % (i % 4), b"%d" % i), (b"once-%d" % i, bytes(20)), compression=Compression.LZ4)
         if i % 3 == 2:
             log.roll()
@@ -86,10 +86,11 @@ def fill(log: CompactedLog) -> None:
     log.append((b"k3", b"last"))
 
 
+@pytest.mark.slow
 def test_a_crash_at_any_step_loses_nothing(tmp_path_factory: pytest.TempPathFactory) -> None:
     intact = CompactedLog(OsFiles(), str(tmp_path_factory.mktemp("intact")))
     fill(intact)
-    known, end_offset = latest(intact.contents()) | {b"k2": b"10"}, intact.log.end_offset
+    known, end_offset = latest(intact.contents()) | {b"k2": b"6"}, intact.log.end_offset
     intact.clean()
     cleaned = intact.contents()
     assert latest(cleaned) == known
@@ -115,13 +116,13 @@ def test_a_crash_at_any_step_loses_nothing(tmp_path_factory: pytest.TempPathFact
         contents = log.contents()
         offsets = [offset for offset, _, _ in contents]
         assert offsets == sorted(set(offsets))
-        assert latest(contents) | {b"k2": b"10"} == known
+        assert latest(contents) | {b"k2": b"6"} == known
         log.clean()
         assert log.contents() == cleaned
         if is_over:
             break
         step += 1
-    assert step > 40
+    assert step > 40, step
 
 
 def started(log: CompactedLog) -> CleanJob:

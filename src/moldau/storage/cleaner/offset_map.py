@@ -1,19 +1,22 @@
 """The last offset of each key, for as many keys as fit a bound on memory.
 
-Keys are kept as 16-byte digests, as Kafka keeps them, so that long keys cost no more than short ones. A key shorter
-than a digest stands for itself.
+Long keys are kept as 16-byte digests, as Kafka keeps all of them. A key that costs little more than its digest stands
+for itself, unless it is just as long as one and could be taken for one.
 """
 
 from hashlib import blake2b
 from typing import Final
 
 DIGEST_BYTES: Final = 16
-ENTRY_BYTES: Final = 150
-"""What one entry of a dict from digest to offset costs, measured while it grows."""
+PLAIN_KEY_BYTES_MAX: Final = 32
+ENTRY_BYTES: Final = 170
+"""What one entry of a dict from such keys to offsets costs at most, measured while it grows."""
 
 
 def digest(key: bytes) -> bytes:
-    return key if len(key) < DIGEST_BYTES else blake2b(key, digest_size=DIGEST_BYTES).digest()
+    if len(key) <= PLAIN_KEY_BYTES_MAX and len(key) != DIGEST_BYTES:
+        return key
+    return blake2b(key, digest_size=DIGEST_BYTES).digest()
 
 
 class OffsetMap:
