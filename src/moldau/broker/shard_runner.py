@@ -1,0 +1,110 @@
+"""Drives one coordinator machine over its partition: clock, log and timers are here, decisions are not.
+
+The durable facts of an outcome are appended, all of them replayed, timers set, and answers released. With one
+replica what is appended is committed; with several, answers will wait here for the high watermark.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Hashable
+from itertools import count
+from typing import Generic, Protocol, TypeVar
+
+from moldau.broker.shard_log import ShardLog, StoredRecord
+from moldau.core.errors import StorageFault
+from moldau.core.ids import Millis
+from moldau.core.machine import CancelTimer, Outcome, SetTimer
+from moldau.core.ports import Cancellable, Clock, Scheduler
+
+_log = logging.getLogger("moldau.coordinator")
+
+Fact = TypeVar("Fact")
+Decision = Callable[[int, Millis], Outcome[Fact]]
+"""Takes a request id and the time. Reads the machine's state and must not change it."""
+
+
+class Machine(Protocol[Fact]):
+    def replay(self, fact: Fact, /) -> None: ...
+
+    def decide_timer(self, key: Hashable, now_ms: Millis, /) -> Outcome[Fact]: ...
+
+
+class ShardRunner(Generic[Fact]):
+    def __init__(
+        self,
+        machine: Machine[Fact],
+        encode: Callable[[Fact], StoredRecord | None],
+        log: ShardLog,
+        clock: Clock,
+        scheduler: Scheduler,
+    ) -> None:
+        """`encode` says how a fact is written; None for one that is not."""
+        self._machine = machine
+        self._encode = encode
+        self._log = log
+        self._clock = clock
+        self._scheduler = scheduler
+        self._request_ids = count(1)
+        self._waiting: dict[int, asyncio.Future[object]] = {}
+        self._timers: dict[Hashable, Cancellable] = {}
+
+    def ask(self, decide: Decision[Fact]) -> object:
+        """The reply, or an awaitable of it where the machine lets the request wait. ApiError or StorageFault
+        when the facts could not be written: then nothing happened."""
+        request_id = next(self._request_ids)
+        replies = self._apply(decide(request_id, self._clock.now_ms()))
+        if request_id in replies:
+            return replies[request_id]
+        future = asyncio.get_running_loop().create_future()
+        self._waiting[request_id] = future
+        return future
+
+    def tell(self, decide: Callable[[Millis], Outcome[Fact]]) -> None:
+        """For what nobody waits for an answer to."""
+        self._apply(decide(self._clock.now_ms()))
+
+    def close(self, outcome: Outcome[Fact]) -> None:
+        """The shard goes: last answers are given, timers stop."""
+        self._release({answer.request_id: answer.reply for answer in outcome.answers})
+        for timer in self._timers.values():
+            timer.cancel()
+        self._timers.clear()
+        for future in self._waiting.values():
+            future.cancel()
+        self._waiting.clear()
+
+    def _apply(self, outcome: Outcome[Fact]) -> dict[int, object]:
+        """The answers nobody has been waiting for yet."""
+        if outcome.facts:
+            encoded = (self._encode(fact) for fact in outcome.facts)
+            records = [record for record in encoded if record is not None]
+            if records:
+                self._log.append(records, self._clock.now_ms())
+            for fact in outcome.facts:
+                self._machine.replay(fact)
+        for timer in outcome.timers:
+            self._set(timer)
+        return self._release({answer.request_id: answer.reply for answer in outcome.answers})
+
+    def _release(self, replies: dict[int, object]) -> dict[int, object]:
+        for request_id in [each for each in replies if each in self._waiting]:
+            future = self._waiting.pop(request_id)
+            reply = replies.pop(request_id)
+            if not future.done():
+                future.set_result(reply)
+        return replies
+
+    def _set(self, timer: SetTimer | CancelTimer) -> None:
+        running = self._timers.pop(timer.key, None)
+        if running is not None:
+            running.cancel()
+        if isinstance(timer, SetTimer):
+            delay_ms = max(0, timer.deadline_ms - self._clock.now_ms())
+            self._timers[timer.key] = self._scheduler.call_later(delay_ms, lambda: self._fire(timer.key))
+
+    def _fire(self, key: Hashable) -> None:
+        del self._timers[key]
+        try:
+            self.tell(lambda now_ms: self._machine.decide_timer(key, now_ms))
+        except StorageFault as fault:
+            _log.error("a coordinator could not write: %s", fault)
