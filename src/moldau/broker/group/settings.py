@@ -1,4 +1,4 @@
-"""What the group coordinator is told by the broker's configuration, under Kafka's names."""
+"""What the group coordinator is told by the broker's configuration, and the limits it sets itself."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -11,16 +11,19 @@ NEW_MEMBER_JOIN_TIMEOUT_MS: Final = 5 * 60 * 1000
 PENDING_MEMBERS_MAX: Final = 10_000
 """Ids given out in one group (KIP-394) to clients that have not come back with them."""
 
-REMOVALS_PER_CHECK_MAX: Final = 5_000
-"""Offsets dropped by one retention check; the rest waits for the next, so that one write stays small."""
+OFFSETS_PER_SLICE: Final = 2000
+"""Offsets looked at in one go when expired ones are searched for; nobody else is served meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupSettings:
+    """Kafka's keys and defaults; names differ by their units only."""
+
     initial_rebalance_delay_ms: int = 3000
     session_timeout_min_ms: int = 6000
     session_timeout_max_ms: int = 1_800_000
     group_size_max: int = INT_MAX
-    offset_metadata_bytes_max: int = 4096
+    offset_metadata_length_max: int = 4096
+    """`offset.metadata.max.bytes`, which Kafka holds against characters."""
     offsets_retention_ms: int = 10_080 * 60_000
     offsets_retention_check_interval_ms: int = 600_000

@@ -1,0 +1,56 @@
+"""What happens to groups and offsets that people ask about later: the words of the history."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class ChangeKind(StrEnum):
+    """Why a group rebalances, or did not."""
+
+    JOINED = "joined"
+    LEFT = "left"
+    SESSION_TIMED_OUT = "session timed out"
+    DID_NOT_REJOIN = "did not rejoin in time"
+    DID_NOT_SYNC = "did not fetch its assignment in time"
+    SUBSCRIPTION_CHANGED = "changed its subscription or metadata"
+    LEADER_REJOINED = "asked for a rebalance as leader"
+    """How a consumer that leads tells of a change it has seen in topics or partition counts."""
+    STATIC_MEMBER_REPLACED = "came back as a static member under a new id"
+    STATIC_MEMBER_RETURNED = "came back as a static member under a new id; no rebalance was needed"
+    GROUP_TOO_LARGE = "was refused because the group is full"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    kind: ChangeKind
+    at_ms: int
+    member_id: str
+    instance_id: str | None
+    client_id: str
+    client_host: str
+    detail: str = ""
+    """The client's own reason (KIP-800), or what changed."""
+
+
+class OffsetChangeKind(StrEnum):
+    MOVED_BACK = "moved back by a member"
+    SET_FROM_OUTSIDE = "set from outside the group"
+    """By a tool, or a consumer that does not use the group's membership."""
+    EXPIRED = "expired"
+    DELETED = "deleted by request"
+    GROUP_DELETED = "deleted with its group"
+    TOPIC_DELETED = "deleted with its topic"
+    TRANSACTION_ABORTED = "not stored: its transaction was aborted"
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetChange:
+    kind: OffsetChangeKind
+    at_ms: int
+    topic: str
+    partition: int
+    offset_before: int | None
+    offset_after: int | None
+    client_id: str = ""
+    client_host: str = ""
+    detail: str = ""

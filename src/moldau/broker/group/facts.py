@@ -1,0 +1,177 @@
+"""What the coordinator has found to be so: the only input of `replay`.
+
+Durable facts are written to `__consumer_offsets` (`records` has their bytes) and come back at a reload. Volatile ones
+are replayed and gone with the process: who waits for what, and what the history tells.
+"""
+
+from dataclasses import dataclass
+from typing import Any, TypeGuard
+
+from moldau.broker.group.changes import Change, OffsetChange
+from moldau.broker.group.classic_group import InitialDelay, Member
+from moldau.broker.group.committed import CommittedOffset
+from moldau.core.ids import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, ProducerEpoch, ProducerId
+from moldau.protocol.stored.classic_groups import GroupMetadataValue
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSaved:
+    """A generation with its assignments, or that the group is empty."""
+
+    group_id: str
+    value: GroupMetadataValue
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRemoved:
+    group_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetCommitted:
+    group_id: str
+    topic: str
+    partition: int
+    committed: CommittedOffset
+    producer_id: ProducerId = NO_PRODUCER_ID
+    """Set if it counts only once this producer's transaction commits; it is written under its id and epoch."""
+    producer_epoch: ProducerEpoch = NO_PRODUCER_EPOCH
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetRemoved:
+    group_id: str
+    topic: str
+    partition: int
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionEnded:
+    """In the log it is a control batch, which whoever ends the transaction writes; replayed after that."""
+
+    producer_id: ProducerId
+    committed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MemberIdGiven:
+    group_id: str
+    member_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemberIdWithdrawn:
+    group_id: str
+    member_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemberAdded:
+    group_id: str
+    member: Member
+    protocol_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemberUpdated:
+    """Joined again, perhaps with other protocols and timeouts."""
+
+    group_id: str
+    member: Member
+
+
+@dataclass(frozen=True, slots=True)
+class MemberReplaced:
+    """A static member came back without its id and got another one."""
+
+    group_id: str
+    member_id_before: str
+    member: Member
+
+
+@dataclass(frozen=True, slots=True)
+class MemberRemoved:
+    group_id: str
+    member_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class RebalanceStarted:
+    group_id: str
+    at_ms: int
+    initial_delay: InitialDelay | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InitialDelayExtended:
+    group_id: str
+    initial_delay: InitialDelay
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationFormed:
+    """The join phase is over; the leader's assignment is awaited."""
+
+    group_id: str
+    generation_id: int
+    protocol_name: str
+    leader: str
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class SyncReceived:
+    group_id: str
+    member_id: str
+    waiting: int | None
+    """The request that has to wait for the leader's."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupLoaded:
+    """This coordinator took the group over from the log. What happened before is not in its history."""
+
+    group_id: str
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class RemovalNoted:
+    group_id: str
+    at_ms: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeNoted:
+    group_id: str
+    change: Change
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetChangeNoted:
+    group_id: str
+    change: OffsetChange
+
+
+ClassicFact = (
+    GroupSaved
+    | MemberIdGiven
+    | MemberIdWithdrawn
+    | MemberAdded
+    | MemberUpdated
+    | MemberReplaced
+    | MemberRemoved
+    | RebalanceStarted
+    | InitialDelayExtended
+    | GenerationFormed
+    | SyncReceived
+)
+OffsetFact = OffsetCommitted | OffsetRemoved | TransactionEnded
+DurableFact = GroupSaved | GroupRemoved | OffsetCommitted | OffsetRemoved
+HistoryFact = GroupLoaded | RemovalNoted | ChangeNoted | OffsetChangeNoted
+GroupFact = ClassicFact | OffsetFact | GroupRemoved | HistoryFact
+
+
+def is_durable(fact: Any) -> TypeGuard[DurableFact]:
+    return isinstance(fact, DurableFact)

@@ -1,0 +1,39 @@
+"""What members of a classic group offer each other, and the topics consumers say in it that they read."""
+
+from typing import NamedTuple
+
+from moldau.core.errors import PeerError
+from moldau.protocol.stored.consumer_protocol import ConsumerProtocolSubscription
+from moldau.protocol.stored.framing import decode_prefix
+
+
+class GroupProtocol(NamedTuple):
+    """One way of assigning a member of a classic group can take part in, and what it has to say for it."""
+
+    name: str
+    metadata: bytes
+
+
+def subscribed_topics(metadata: bytes) -> frozenset[str] | None:
+    """None if these are not the bytes of a consumer's subscription: other kinds of members write what they like."""
+    try:
+        return frozenset(decode_prefix(ConsumerProtocolSubscription, metadata).topics)
+    except PeerError:
+        return None
+
+
+def subscription_change(before: tuple[GroupProtocol, ...], after: tuple[GroupProtocol, ...]) -> str:
+    """In words, as far as it can be told."""
+    names_before, names_after = [name for name, _ in before], [name for name, _ in after]
+    if names_before != names_after:
+        return f"offers {', '.join(names_after)} instead of {', '.join(names_before)}"
+    changed = next((pair for pair in zip(before, after, strict=True) if pair[0] != pair[1]), None)
+    topics = changed and [subscribed_topics(protocol.metadata) for protocol in changed]
+    if not topics or topics[0] is None or topics[1] is None:
+        return ""
+    added, dropped = sorted(topics[1] - topics[0]), sorted(topics[0] - topics[1])
+    words = [f"now reads {', '.join(added)}"] if added else []
+    words += [f"no longer reads {', '.join(dropped)}"] if dropped else []
+    return (
+        "; ".join(words) or "reads the same topics; owns other partitions or says something else about itself"
+    )
