@@ -4,12 +4,15 @@ Each foreign client (`confluent_client`, `java_client`, `kcat_client`) does it i
 test states a behaviour and every client shows it. Failures are ClientFailure with Kafka's name of the error.
 """
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
 
 Headers = tuple[tuple[str, bytes | None], ...]
+HOUR_AGO_MS = (int(time.time()) - 3600) * 1000
+"""Times given to records: old enough to differ from now, too young for retention to delete."""
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 FETCH_WAIT = {"fetch.max.wait.ms": "20"}
 """The end of a log shows in an empty answer, for which clients would otherwise wait half a second each."""

@@ -44,7 +44,9 @@ class ConfluentClient:
         self, topic: str, records: Sequence[Record], settings: Mapping[str, str] | None = None
     ) -> None:
         failures: list[KafkaError] = []
-        producer = Producer(librdkafka_settings(self.bootstrap, settings))
+        # A failure of the producer as a whole shows in the reports of its records too.
+        ignored = {"error_cb": lambda _: None}
+        producer = Producer(librdkafka_settings(self.bootstrap, settings) | ignored)
         for record in records:
             optional: dict[str, Any] = (
                 {} if record.timestamp_ms is None else {"timestamp": record.timestamp_ms}

@@ -3,13 +3,13 @@
 import json
 from collections.abc import Callable
 
+from compat.client import HOUR_AGO_MS as START_MS
 from compat.client import Record
 from compat.confluent_client import ConfluentClient
 from compat.kcat_client import KcatClient
 from compat.server_process import ServerProcess
 
 NewTopic = Callable[..., str]
-START_MS = 1_700_000_000_000
 
 
 def test_listing(broker: ServerProcess, kcat: KcatClient, new_topic: NewTopic) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from compat.client import CODECS, AdminClient, Client, ClientFailure, OffsetSpec, Record
+from compat.client import CODECS, HOUR_AGO_MS, AdminClient, Client, ClientFailure, OffsetSpec, Record
 from compat.java_client import JavaClient
 from compat.kcat_client import KcatClient
 from compat.server_process import ServerProcess
@@ -103,7 +103,7 @@ def test_log_append_time(broker: ServerProcess, client: Client, new_topic: NewTo
 def test_times_too_far_from_now(
     admin_client: AdminClient, new_topic: NewTopic, configs: dict[str, str], age_ms: int, accepted: bool
 ) -> None:
-    topic = new_topic(**configs)
+    topic = new_topic(retention_ms="-1", **configs)
     records = [Record(b"x", timestamp_ms=now_ms() - age_ms)]
     if accepted:
         admin_client.produce(topic, records)
@@ -124,7 +124,7 @@ def test_the_topic_decides_the_codec(
                 key=f"{codec}-{number}".encode(),
                 value=b"value " * 50,
                 headers=(("codec", codec.encode()),),
-                timestamp_ms=1_700_000_000_000 + number,
+                timestamp_ms=HOUR_AGO_MS + number,
             )
             for number in range(20)
         ]

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from compat.client import CODECS, Client, Record
+from compat.client import CODECS, HOUR_AGO_MS, Client, Record
 from compat.confluent_client import ConfluentClient
 from compat.java_client import JavaClient
 from compat.server_process import ServerProcess
@@ -13,18 +13,16 @@ from compat.stored import stored_batches
 from moldau.protocol.records.batch import Compression
 
 NewTopic = Callable[..., str]
-HOUR_MS = 3_600_000
 
 
 def sample_records(client: Client, count: int = 200) -> list[Record]:
     """Keys, headers and times of their own for each; kcat cannot set times, and has headers once a run."""
-    now = int(time.time() * 1000)
     return [
         Record(
             key=f"key-{number}".encode(),
             value=f"value {number} ".encode() * 20,
             headers=(("trace", b"abc"), ("attempt", b"1"), ("trace", b"def")),
-            timestamp_ms=None if client.name == "kcat" else now - HOUR_MS + number,
+            timestamp_ms=None if client.name == "kcat" else HOUR_AGO_MS + number,
         )
         for number in range(count)
     ]
@@ -75,7 +73,7 @@ def test_one_client_reads_what_another_wrote(
     for number, codec in enumerate(CODECS):
         for writer in (java, confluent):
             records = [
-                Record(f"{writer.name} {codec} {index}".encode(), timestamp_ms=1_700_000_000_000 + number)
+                Record(f"{writer.name} {codec} {index}".encode(), timestamp_ms=HOUR_AGO_MS + number)
                 for index in range(10)
             ]
             writer.produce(topic, records, {"compression.type": codec})
