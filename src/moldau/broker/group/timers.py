@@ -1,28 +1,35 @@
-"""The keys of the coordinator's timers: what `decide_timer` is told has come due."""
+"""The keys of the coordinator's timers: what `decide_timer` is told has come due.
 
-from typing import NamedTuple
+Not tuples: two of different kinds must never be equal.
+"""
+
+from dataclasses import dataclass
 
 
-class SessionTimer(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SessionTimer:
     """A member has not been heard of; or an id given out was not used."""
 
     group_id: str
     member_id: str
 
 
-class JoinTimer(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class JoinTimer:
     """The join phase has lasted long enough: the initial delay, or the members' rebalance timeout."""
 
     group_id: str
 
 
-class SyncTimer(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SyncTimer:
     """Members of a new generation have not asked for their assignment."""
 
     group_id: str
 
 
-class RetentionTimer(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RetentionTimer:
     """Time to look for expired offsets, in the groups after this one: they are gone through in slices."""
 
     after_group_id: str | None = None
