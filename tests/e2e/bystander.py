@@ -4,6 +4,7 @@ import threading
 import time
 from typing import Self
 
+from compat.server_process import wait_until
 from e2e.conversation import create_topic, fetch, produce_values
 from e2e.wire import WireClient
 
@@ -26,6 +27,7 @@ class Bystander:
             self._client.close()
             raise
         self._thread.start()
+        wait_until(lambda: bool(self.waits_s) or self.failure is not None, "the bystander is at work")
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -39,7 +41,7 @@ class Bystander:
 
     def _run(self) -> None:
         try:
-            while not self.waits_s or not self._is_over.wait(PAUSE_S):
+            while not self._is_over.wait(PAUSE_S):
                 start = time.monotonic()
                 offset = produce_values(self._client, self._topic, [b"still here"])
                 answer = fetch(self._client, self._topic, offset)

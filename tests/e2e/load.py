@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-import confluent_kafka
 from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 
 from compat.server_process import wait_until
@@ -118,7 +117,7 @@ def drive(producers: Sequence[LoadProducer], acknowledged_min: int) -> None:
 
 
 def read_everything(bootstrap: str, places: Iterable[Place]) -> dict[Place, dict[int, Content]]:
-    """All records of each partition by offset, in the order in which they came, as librdkafka reads them."""
+    """All records of each partition by offset, from 0 on, in the order in which they came, as librdkafka reads them."""
     wanted = list(places)
     consumer = Consumer(
         {
@@ -149,7 +148,7 @@ def read_everything(bootstrap: str, places: Iterable[Place]) -> dict[Place, dict
         return not unread
 
     try:
-        consumer.assign([TopicPartition(*place, confluent_kafka.OFFSET_BEGINNING) for place in wanted])
+        consumer.assign([TopicPartition(*place, 0) for place in wanted])
         wait_until(all_read, "everything is read", READ_TIMEOUT_S)
     finally:
         consumer.close()

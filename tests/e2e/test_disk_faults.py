@@ -133,7 +133,8 @@ def test_creating_a_topic_on_a_full_disk(make_disk: MakeDisk, start: Callable[[s
     disk = make_disk("disk", 2 * MB)
     broker = start(str(disk))
     with WireClient(broker.port) as client:
-        produce_values(client, TOPIC, [b"kept"]) if create_topic(client, TOPIC) else None
+        create_topic(client, TOPIC)
+        produce_values(client, TOPIC, [b"kept"])
         filler = disk / "filler"
         with pytest.raises(OSError, match="No space left"), filler.open("wb", buffering=0) as file:
             while True:

@@ -15,6 +15,7 @@ from e2e.conversation import (
     batch_of,
     create_topic,
     list_offset,
+    metadata,
     now_ms,
     produce,
     produce_values,
@@ -136,8 +137,7 @@ def test_connection_limit_changed_on_the_fly(broker: MoldauBroker, client: WireC
         assert refused.is_closed_by_broker(timeout_s=5)
     set_config(client, BROKER_RESOURCE, "", max_connections_per_ip="1000")
     with WireClient(broker.port) as admitted:
-        list_offset(admitted, "rolled", LATEST) if False else None
-        assert not admitted.is_closed_by_broker(timeout_s=0.2)
+        metadata(admitted, [])
 
 
 def test_compaction(broker: MoldauBroker, client: WireClient) -> None:
@@ -163,16 +163,17 @@ def test_compaction(broker: MoldauBroker, client: WireClient) -> None:
     wait_until(lambda: found() in (expected, expected_without_tombstone), "only the last of each key is left")
     for record in read_all(client, topic):
         assert (record.key, record.value) == written[record.offset]
-    # A tombstone goes in a pass after its time is up; such a pass needs something new to clean.
-    for number in range(40):
-        written[produce_values(client, topic, [b"more" + bytes(300)], key=b"a")] = (b"a", b"")
-        if number % 10 == 9:
-            list_offset(client, topic, LATEST)
-    wait_until(
-        lambda: all(record.value is not None for record in read_all(client, topic)), "the tombstone is gone"
-    )
+    end = len(written)
+
+    def tombstone_is_gone() -> bool:
+        """It goes in a pass after its time is up, and a pass needs something new to clean."""
+        nonlocal end
+        end = produce_values(client, topic, [b"more" + bytes(900)], key=b"a") + 1
+        return all(record.value is not None for record in read_all(client, topic))
+
+    wait_until(tombstone_is_gone, "the tombstone is gone")
     assert {record.key for record in read_all(client, topic)} == {b"a", b"b", b"c"}
-    assert list_offset(client, topic, LATEST) == len(written)
+    assert list_offset(client, topic, LATEST) == end
 
 
 def test_compaction_waits_for_the_lag(broker: MoldauBroker, client: WireClient) -> None:
