@@ -1,0 +1,173 @@
+"""One decision in the making: what it will write, answer, time and send. The state itself is not touched."""
+
+from collections.abc import Iterable
+
+from moldau.broker.group.client import ClientFacts
+from moldau.broker.txn.events import EndReason, Event, EventKind
+from moldau.broker.txn.facts import EndStarted, EventNoted, TransactionSaved, TxnFact
+from moldau.broker.txn.history import PARTITIONS_TOLD_MAX
+from moldau.broker.txn.markers import TxnOutcome, WriteMarkers
+from moldau.broker.txn.states import EPOCH_BUMP_VERSION, TxnState
+from moldau.broker.txn.timers import TransactionTimer
+from moldau.broker.txn.transaction import Transaction
+from moldau.core.error_codes import ErrorCode
+from moldau.core.ids import NO_PRODUCER_ID, Millis, ProducerId, TopicPartition
+from moldau.core.machine import Answer, CancelTimer, SetTimer
+from moldau.protocol.spec import Response
+
+NOTED_REFUSALS = frozenset(
+    {ErrorCode.PRODUCER_FENCED, ErrorCode.INVALID_PRODUCER_ID_MAPPING, ErrorCode.INVALID_TXN_STATE}
+)
+"""What zombies get, and those who come too late. The others are told to come again, and do."""
+
+NO_PRODUCER_ID_AT_HAND = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+"""What Kafka answers while it fetches a new block of producer ids: the client comes again."""
+
+OURSELVES = ClientFacts(client_id="", host="")
+
+
+class Draft:
+    def __init__(
+        self,
+        now_ms: Millis,
+        *,
+        coordinator_epoch: int,
+        end_number: int,
+        client: ClientFacts = OURSELVES,
+        new_producer_id: ProducerId | None = None,
+    ) -> None:
+        """`end_number` is the last one that was given; `new_producer_id` is free to be used."""
+        self.now_ms = now_ms
+        self.new_producer_id = new_producer_id
+        self._client = client
+        self._coordinator_epoch = coordinator_epoch
+        self._end_number = end_number
+        self._facts: list[TxnFact] = []
+        self._answers: list[Answer] = []
+        self._timers: list[SetTimer | CancelTimer] = []
+        self._markers: list[WriteMarkers] = []
+
+    def record(self, fact: TxnFact) -> None:
+        self._facts.append(fact)
+
+    def answer(self, request_id: int, reply: Response) -> None:
+        self._answers.append(Answer(request_id, reply))
+
+    def time(self, timer: SetTimer | CancelTimer) -> None:
+        self._timers.append(timer)
+
+    def save(
+        self,
+        transaction: Transaction,
+        kind: EventKind,
+        detail: str = "",
+        partitions: Iterable[TopicPartition] = (),
+    ) -> None:
+        self.record(TransactionSaved(transaction))
+        self.note(transaction, kind, detail, partitions)
+
+    def note(
+        self,
+        transaction: Transaction,
+        kind: EventKind,
+        detail: str = "",
+        partitions: Iterable[TopicPartition] = (),
+    ) -> None:
+        told = sorted(partitions)
+        event = Event(
+            kind,
+            self.now_ms,
+            transaction.producer_id,
+            transaction.producer_epoch,
+            self._client.client_id,
+            self._client.host,
+            detail,
+            partitions=tuple(told[:PARTITIONS_TOLD_MAX]),
+            partitions_left_out=max(len(told) - PARTITIONS_TOLD_MAX, 0),
+        )
+        self.record(EventNoted(transaction.transactional_id, event))
+
+    def note_refusal(
+        self,
+        transaction: Transaction | None,
+        api: str,
+        error: ErrorCode,
+        producer_id: int,
+        producer_epoch: int,
+    ) -> None:
+        if transaction is not None and error in NOTED_REFUSALS:
+            event = Event(
+                EventKind.REFUSED,
+                self.now_ms,
+                producer_id,
+                producer_epoch,
+                self._client.client_id,
+                self._client.host,
+                f"{api}: {error.name}",
+            )
+            self.record(EventNoted(transaction.transactional_id, event))
+
+    def time_out(self, transaction: Transaction) -> None:
+        if transaction.deadline_ms is not None:
+            self.time(SetTimer(TransactionTimer(transaction.transactional_id), transaction.deadline_ms))
+
+    def end(
+        self,
+        transaction: Transaction,
+        reason: EndReason,
+        *,
+        commit: bool,
+        client_version: int = EPOCH_BUMP_VERSION,
+    ) -> Transaction | ErrorCode:
+        """Decides the transaction and has its markers written. Returns what will be once they are.
+
+        The coordinator itself speaks the newest version, whatever the client did: what it ends is fenced by the
+        raise. Kafka leaves such an end at the very last epoch, which no client may get; here it too leads on to a
+        new producer id.
+        """
+        next_producer_id = NO_PRODUCER_ID
+        if transaction.epoch_exhausted and client_version >= EPOCH_BUMP_VERSION:
+            if self.new_producer_id is None:
+                return NO_PRODUCER_ID_AT_HAND
+            next_producer_id = self.new_producer_id
+        prepared = transaction.prepared(
+            commit=commit,
+            client_version=client_version,
+            next_producer_id=next_producer_id,
+            now_ms=self.now_ms,
+        )
+        decided = EventKind.COMMIT_DECIDED if commit else EventKind.ABORT_DECIDED
+        self.save(prepared, decided, reason, prepared.partitions)
+        if transaction.state is TxnState.ONGOING:
+            self.time(CancelTimer(TransactionTimer(transaction.transactional_id)))
+        self.go_on_ending(prepared)
+        return prepared.completed(self.now_ms)
+
+    def go_on_ending(self, prepared: Transaction) -> None:
+        if not prepared.partitions:
+            self.complete(prepared)
+            return
+        self._end_number += 1
+        self.record(EndStarted(prepared.transactional_id, self._end_number))
+        self._markers.append(
+            WriteMarkers(
+                prepared.transactional_id,
+                self._end_number,
+                prepared.producer_id,
+                prepared.producer_epoch,
+                committed=prepared.state is TxnState.PREPARE_COMMIT,
+                partitions=tuple(sorted(prepared.partitions)),
+                coordinator_epoch=self._coordinator_epoch,
+                transaction_version=prepared.client_version,
+            )
+        )
+
+    def complete(self, prepared: Transaction) -> None:
+        complete = prepared.completed(self.now_ms)
+        committed = complete.state is TxnState.COMPLETE_COMMIT
+        self.save(complete, EventKind.COMMITTED if committed else EventKind.ABORTED)
+
+    def outcome(self) -> TxnOutcome:
+        return TxnOutcome(
+            tuple(self._facts), tuple(self._answers), tuple(self._timers), markers=tuple(self._markers)
+        )
