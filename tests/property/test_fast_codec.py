@@ -331,7 +331,7 @@ def check_damaged(data: st.DataObject, frame: bytearray, fast: Any, general: Any
 
 
 @given(st.data(), produce_requests())
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_damaged_produce_requests(data: st.DataObject, versioned: tuple[int, ProduceRequest]) -> None:
     version, request = versioned
     check_damaged(
@@ -343,7 +343,7 @@ def test_damaged_produce_requests(data: st.DataObject, versioned: tuple[int, Pro
 
 
 @given(st.data(), fetch_requests())
-@settings(max_examples=400)
+@settings(max_examples=200)
 def test_damaged_fetch_requests(data: st.DataObject, versioned: tuple[int, FetchRequest]) -> None:
     version, request = versioned
     check_damaged(
@@ -355,7 +355,7 @@ def test_damaged_fetch_requests(data: st.DataObject, versioned: tuple[int, Fetch
 
 
 @given(st.binary(max_size=300), produce_versions, fetch_versions)
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_garbage_raises_peer_error_only(garbage: bytes, produce: int, fetch: int) -> None:
     outcome(lambda: decode_produce(memoryview(garbage), 0, produce))
     outcome(lambda: decode_fetch(memoryview(garbage), 0, fetch))

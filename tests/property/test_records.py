@@ -137,7 +137,7 @@ def test_a_scan_finds_the_spans(records: list[Record], codec: Compression) -> No
 
 
 @given(st.data(), record_lists(), codecs)
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_a_damaged_batch_raises_peer_error_only(
     data: st.DataObject, records: list[Record], codec: Compression
 ) -> None:
@@ -152,7 +152,7 @@ def test_a_damaged_batch_raises_peer_error_only(
 
 
 @given(codecs, st.binary(max_size=200), st.booleans())
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_garbage_records_raise_peer_error_only(codec: Compression, garbage: bytes, framed: bool) -> None:
     if framed:
         garbage = compress(codec, garbage)

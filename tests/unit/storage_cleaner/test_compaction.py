@@ -338,6 +338,22 @@ def test_the_checkpoint_is_kafkas_and_survives_a_restart(log: CompactedLog) -> N
     assert parse_offsets(log.disk.read_bytes(path), path) == {}
 
 
+def test_a_log_created_anew_under_the_same_name_is_all_dirty(log: CompactedLog) -> None:
+    for _ in range(3):
+        log.append((b"a", b"1"))
+    log.clean()
+    log.cleaner.uncleanable[TP] = "the old one was damaged"
+    log.directory.delete_log(TP).run()
+    log.log = log.directory.create_log(TP, None, CONFIG, now_ms=log.now_ms)
+    for value in (b"1", b"2", b"3", b"4"):
+        log.append((b"a", value))
+    log.clean()
+    assert log.contents() == [(3, b"a", b"4")]
+    log.directory.delete_log(TP).run()
+    assert log.begin() is None
+    assert log.cleaner.clean_offsets == {}
+
+
 def test_a_checkpoint_outside_the_log_means_all_is_dirty(log: CompactedLog) -> None:
     log.append((b"a", b"1"))
     log.append((b"a", b"2"))

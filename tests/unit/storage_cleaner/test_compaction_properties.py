@@ -104,7 +104,7 @@ class Model:
 
 @pytest.mark.slow
 @given(st.lists(steps, max_size=25), small_or_large_map)
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_readers_end_up_with_the_same(
     history: list[tuple],  # type: ignore[type-arg]
     cleaner_settings: CleanerSettings,
@@ -126,7 +126,7 @@ def test_readers_end_up_with_the_same(
 
 @pytest.mark.slow
 @given(st.lists(st.one_of(appends, transactions, st.just(("roll",))), min_size=3, max_size=15), st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_a_power_cut_while_cleaning_loses_nothing_that_was_flushed(
     history: list[tuple],  # type: ignore[type-arg]
     data: st.DataObject,

@@ -5,6 +5,7 @@
     transactions.py  which batches belong to aborted transactions, which markers may go
     batch_filter.py  what is left of one batch
     batch_source.py  whole batches of a segment file, in large reads
+    throttle.py      the bound on reads and writes per second
     job.py           one round over one log, off the owner's thread: writes `.cleaned` segments
     log_cleaner.py   the owner's side: chooses a log, swaps the result in, keeps the checkpoint
 

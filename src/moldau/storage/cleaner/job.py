@@ -264,9 +264,11 @@ class _Round:
 
     def _batches(self, source: SourceSegment) -> Iterator[tuple[BatchHeader, memoryview]]:
         file = self._disk.open(source.path, writable=False)
-        return iter_whole_batches(
+        for header, batch in iter_whole_batches(
             file, source.size, source.base_offset, self._settings.io_buffer_bytes, self._account_read
-        )
+        ):
+            self._throttle.breathe()
+            yield header, batch
 
     def _account_read(self, size: int) -> None:
         self._bytes_read += size

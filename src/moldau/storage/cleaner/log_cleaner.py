@@ -75,13 +75,21 @@ class LogCleaner:
         """Up to where each log is clean."""
         self._disk = disk
         self._directory = directory
+        self._met = dict(directory.logs)
+        """The logs that the two above speak of; one with the same name created later is another."""
         self._jobs: dict[TopicPartition, tuple[CleanJob, PartitionLog]] = {}
         self._shared = Shared(disk, Residency(OPEN_FILES_MAX), Residency(LOADED_INDEX_BYTES_MAX))
 
     def begin(self, now_ms: int) -> CleanJob | None:
         """The next round: of all logs that are due, the filthiest. One log takes part in one round at a time."""
         candidates = []
-        for topic_partition, log in list(self._directory.logs.items()):
+        logs = dict(self._directory.logs)
+        for topic_partition in self._met.keys() - logs.keys():
+            self.deleted(topic_partition)
+        for topic_partition, log in logs.items():
+            if self._met.get(topic_partition) is not log:
+                self.deleted(topic_partition)
+                self._met[topic_partition] = log
             if not log.config.compact or topic_partition in self._jobs or topic_partition in self.uncleanable:
                 continue
             with self._directory.health.guard(f"Looking at segments of {topic_partition}"):
@@ -177,9 +185,11 @@ class LogCleaner:
             self.clean_offsets[topic_partition] = offset
 
     def deleted(self, topic_partition: TopicPartition) -> SettleJob | None:
-        """The log is gone: its round ends, and nothing of it stays in the checkpoint."""
+        """The log is gone: its round ends, and nothing of it stays in the checkpoint. `begin` finds out by
+        itself; the call is for who cannot wait."""
         if topic_partition in self._jobs:
             self._jobs[topic_partition][0].cancel()
+        self._met.pop(topic_partition, None)
         self.uncleanable.pop(topic_partition, None)
         if self.clean_offsets.pop(topic_partition, None) is None:
             return None
