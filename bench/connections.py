@@ -16,7 +16,7 @@ from pathlib import Path
 
 from load_client import compiled, load
 from process_cost import memory
-from systems import SYSTEMS, ServerProcess, create_topic
+from systems import SYSTEMS, ServerProcess, create_topic, stop_servers_on_sigterm
 from wire_frames import fetch_frame, produce_frame
 
 BULK_RECORDS = 200_000
@@ -43,6 +43,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--system", choices=sorted(SYSTEMS), default="moldau")
     arguments = parser.parse_args()
+    stop_servers_on_sigterm()
     with tempfile.TemporaryDirectory(prefix="moldau-connections-") as folder:
         frames = Path(folder)
         with SYSTEMS[arguments.system](frames / "server") as server:

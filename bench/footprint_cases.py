@@ -94,11 +94,11 @@ class ManyPartitions:
 
 def wait_until_served(server: ServerProcess, topic: str, partitions: int) -> None:
     """A topic is there once each of its partitions tells its end offset."""
-    admin = admin_client(server)
     wanted = {TopicPartition(topic, index): OffsetSpec.latest() for index in range(partitions)}
     started = time.monotonic()
 
     def every_partition_answers() -> bool:
+        admin = admin_client(server)  # A new one each time: an old one may hold on to stale metadata.
         try:
             answers = admin.list_offsets(wanted, request_timeout=PARTITIONS_TIMEOUT_S)
             return all(answer.result().offset >= 0 for answer in answers.values())

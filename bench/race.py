@@ -24,7 +24,7 @@ from load_client import LoadFailed
 from machine import describe_machine
 from measures import CONTENDER, PEER, CaseResult, Comparison, Measure, RaceResult
 from report import text_table
-from systems import OUT, ServerFailed
+from systems import OUT, ServerFailed, stop_servers_on_sigterm
 from traffic_cases import EndToEnd, SmallRequests, Throughput
 
 QUICK_SHARE = 0.1
@@ -136,6 +136,7 @@ def main() -> int:
     parser.add_argument("--output", choices=["table", "json"], default="table")
     parser.add_argument("--data", type=Path, help="where the brokers keep their data (a temporary folder)")
     arguments = parser.parse_args()
+    stop_servers_on_sigterm()
     cases = _chosen(arguments.cases)
     scale = Scale(QUICK_SHARE if arguments.quick else 1.0)
     with tempfile.TemporaryDirectory(prefix="moldau-race-", dir=arguments.data) as folder:

@@ -7,6 +7,7 @@ import itertools
 import os
 import re
 import shutil
+import signal
 import socket
 import struct
 import sys
@@ -80,6 +81,11 @@ class StockMoldau(MoldauBroker):
 
 SYSTEMS: dict[str, type[StockMoldau] | type[StockKafka]] = {"moldau": StockMoldau, "kafka": StockKafka}
 _topic_numbers = itertools.count(1)
+
+
+def stop_servers_on_sigterm() -> None:
+    """A benchmark that is told to end takes its servers with it."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
 
 
 def create_topic(

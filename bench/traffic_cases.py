@@ -82,6 +82,7 @@ class SmallRequests:
             Measure("requests", "requests/s", True, bar=0.8, goal=1.2),
             Measure("p50", "us", False, bar=1.2, goal=0.8),
             Measure("p99", "us", False, bar=1.2, goal=0.8),
+            Measure("broker CPU", "us/request", False),
         )
 
     def run(self, arena: Arena, system: str) -> dict[str, float]:
@@ -89,9 +90,16 @@ class SmallRequests:
         topic = create_topic(server, 1)
         arena.settle()
         records = arena.scale.count(self.records)
-        result = load("latency", server.bootstrap, topic, in_flight=self.in_flight, records=records)
+        result, broker_cpu_s = _load_with_cost(
+            server, "latency", topic, in_flight=self.in_flight, records=records
+        )
         delete_topic(server, topic)
-        return {"requests": result.records_per_s, "p50": result.p50_us, "p99": result.p99_us}
+        return {
+            "requests": result.records_per_s,
+            "p50": result.p50_us,
+            "p99": result.p99_us,
+            "broker CPU": broker_cpu_s / result.records * 1e6,
+        }
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,13 @@
 
 #include "latencies.h"
 
-enum { ANSWER_BYTES_MAX = 64 << 10, SLOW_RECEIVE_BYTES = 4096, SLOW_REQUESTS = 8, EVENTS_MAX = 256, TIMER_SLACK_NS = 1000 };
+enum {
+    ANSWER_BYTES_MAX = 4096,
+    SLOW_RECEIVE_BYTES = 4096,
+    SLOW_REQUESTS = 8,
+    EVENTS_MAX = 256,
+    TIMER_SLACK_NS = 1000,
+};
 
 struct connection {
     int socket;

@@ -24,6 +24,8 @@ enum {
     PRODUCE_CHUNK = 500,
     PAYLOAD_POOL_BYTES = 4 << 20,
     FLUSH_TIMEOUT_MS = 60000,
+    METADATA_TIMEOUT_MS = 60000,
+    METADATA_RETRY_US = 20000,
     SILENCE_MS_MAX = 30000,
     BURST_INTERVAL_NS = 1000000,
     TIMER_SLACK_NS = 1000,
@@ -94,7 +96,8 @@ static void report(const char *mode, uint64_t records, uint64_t bytes) {
 static char *payload_pool;
 
 static void fill_payload_pool(void) {
-    static const char text[] = "{\"station\": \"Vltava, Praha - Chuchle\", \"quality\": \"good\", \"discharge_m3_s\": 148.";
+    static const char text[] =
+        "{\"station\": \"Vltava, Praha - Chuchle\", \"quality\": \"good\", \"discharge_m3_s\": 148.";
     uint64_t state = 0x9e3779b97f4a7c15u;
     long half = options.record_bytes / 2;
     payload_pool = malloc(PAYLOAD_POOL_BYTES + (size_t)options.record_bytes);
@@ -166,16 +169,27 @@ static rd_kafka_t *new_consumer(void) {
     return new_client(RD_KAFKA_CONSUMER, conf);
 }
 
-/* Returns when the client knows the topic's partitions: connecting is not what is measured. */
-static rd_kafka_topic_t *open_topic(rd_kafka_t *client) {
-    rd_kafka_topic_t *topic = rd_kafka_topic_new(client, options.topic, NULL);
+static int known_partitions(rd_kafka_t *client, rd_kafka_topic_t *topic) {
     const struct rd_kafka_metadata *metadata;
-    rd_kafka_resp_err_t error = rd_kafka_metadata(client, 0, topic, &metadata, 30000);
+    rd_kafka_resp_err_t error = rd_kafka_metadata(client, 0, topic, &metadata, METADATA_TIMEOUT_MS);
     if (error)
         fail("no metadata of %s: %s", options.topic, rd_kafka_err2str(error));
-    if (metadata->topics[0].partition_cnt < options.partitions)
-        fail("%s has %d partitions, not %ld", options.topic, metadata->topics[0].partition_cnt, options.partitions);
+    int count = metadata->topic_cnt && !metadata->topics[0].err ? metadata->topics[0].partition_cnt : 0;
     rd_kafka_metadata_destroy(metadata);
+    return count;
+}
+
+/* Returns when the client knows the topic's partitions: connecting is not what is measured. Kafka answers that a
+ * topic was created before its brokers know of it. */
+static rd_kafka_topic_t *open_topic(rd_kafka_t *client) {
+    rd_kafka_topic_t *topic = rd_kafka_topic_new(client, options.topic, NULL);
+    uint64_t deadline_ns = now_ns() + METADATA_TIMEOUT_MS * 1000000ull;
+    int count;
+    while ((count = known_partitions(client, topic)) < options.partitions) {
+        if (now_ns() > deadline_ns)
+            fail("%s has %d partitions, not %ld", options.topic, count, options.partitions);
+        usleep(METADATA_RETRY_US);
+    }
     return topic;
 }
 
@@ -196,9 +210,10 @@ static rd_kafka_queue_t *consume_all_partitions(rd_kafka_t *consumer, rd_kafka_t
 
 static void produce_chunk(rd_kafka_t *producer, rd_kafka_topic_t *topic, uint64_t first, int count) {
     rd_kafka_message_t messages[PRODUCE_CHUNK];
+    size_t size = (size_t)options.record_bytes;
     int32_t partition = (int32_t)(first / PRODUCE_CHUNK % (uint64_t)options.partitions);
     for (int i = 0; i < count; i++)
-        messages[i] = (rd_kafka_message_t){.payload = payload(first + (uint64_t)i), .len = (size_t)options.record_bytes};
+        messages[i] = (rd_kafka_message_t){.payload = payload(first + (uint64_t)i), .len = size};
     for (int done = 0; done < count;) {
         int taken = rd_kafka_produce_batch(topic, partition, 0, messages + done, count - done);
         done += taken;
@@ -321,9 +336,10 @@ static void *receive(void *opaque) {
 static void send_stamped(rd_kafka_t *producer, rd_kafka_topic_t *topic, char *record, uint64_t index) {
     struct stamp stamp = {arrivals.run_id, now_ns()};
     int32_t partition = (int32_t)(index % (uint64_t)options.partitions);
-    memcpy(record, payload(index), (size_t)options.record_bytes);
+    size_t size = (size_t)options.record_bytes;
+    memcpy(record, payload(index), size);
     memcpy(record, &stamp, sizeof stamp);
-    while (rd_kafka_produce(topic, partition, RD_KAFKA_MSG_F_COPY, record, (size_t)options.record_bytes, NULL, 0, NULL)) {
+    while (rd_kafka_produce(topic, partition, RD_KAFKA_MSG_F_COPY, record, size, NULL, 0, NULL)) {
         if (rd_kafka_last_error() != RD_KAFKA_RESP_ERR__QUEUE_FULL)
             fail("cannot produce: %s", rd_kafka_err2str(rd_kafka_last_error()));
         rd_kafka_poll(producer, 1);
