@@ -33,7 +33,7 @@ class Change:
 
 
 class OffsetChangeKind(StrEnum):
-    MOVED_BACK = "moved back by a member"
+    MOVED_BACK = "moved back"
     SET_FROM_OUTSIDE = "set from outside the group"
     """By a tool, or a consumer that does not use the group's membership."""
     EXPIRED = "expired"

@@ -12,7 +12,7 @@ from moldau.broker.group.changes import Change, ChangeKind
 from moldau.broker.group.classic_evolution import evolve
 from moldau.broker.group.classic_group import ClassicGroup, ClassicState, Member
 from moldau.broker.group.facts import ChangeNoted, ClassicFact, GroupFact
-from moldau.broker.group.settings import GroupSettings
+from moldau.broker.group.settings import NEW_MEMBER_JOIN_TIMEOUT_MS, GroupSettings
 from moldau.broker.group.timers import JoinTimer, SessionTimer, SyncTimer
 from moldau.core.ids import Millis
 from moldau.core.machine import Answer, CancelTimer, Outcome, SetTimer
@@ -55,9 +55,9 @@ class ClassicDraft:
     def time(self, key: Hashable, delay_ms: int) -> None:
         self._timers[key] = SetTimer(key, Millis(self.now_ms + max(delay_ms, 0)))
 
-    def expect(self, member: Member, within_ms: int | None = None) -> None:
-        """The member has to be heard of again in time: its session timeout, unless said otherwise."""
-        timeout_ms = member.session_timeout_ms if within_ms is None else within_ms
+    def expect(self, member: Member) -> None:
+        """The member has to be heard of again in time."""
+        timeout_ms = NEW_MEMBER_JOIN_TIMEOUT_MS if member.is_new else member.session_timeout_ms
         self.time(SessionTimer(self.group.group_id, member.member_id), timeout_ms)
 
     def outcome(self) -> Outcome[GroupFact]:

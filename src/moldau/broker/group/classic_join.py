@@ -21,7 +21,7 @@ from moldau.broker.group.facts import (
     MemberReplaced,
     MemberUpdated,
 )
-from moldau.broker.group.settings import NEW_MEMBER_JOIN_TIMEOUT_MS, PENDING_MEMBERS_MAX
+from moldau.broker.group.settings import PENDING_MEMBERS_MAX
 from moldau.broker.group.subscriptions import GroupProtocol, subscription_change
 from moldau.core.error_codes import ErrorCode
 from moldau.protocol.messages.join_group import JoinGroupRequest
@@ -140,7 +140,7 @@ def _add(draft: ClassicDraft, join: Join, member_id: str) -> None:
     member = replace(join.member(member_id), is_new=True)
     draft.note(ChangeKind.JOINED, member, join.request.reason)
     draft.record(MemberAdded(draft.group.group_id, member, join.request.protocol_type))
-    draft.expect(member, NEW_MEMBER_JOIN_TIMEOUT_MS)
+    draft.expect(member)
     rebalance(draft)
 
 

@@ -94,7 +94,7 @@ def complete_join(draft: ClassicDraft) -> None:
     for member in group.members.values():
         if member.joining is not None:
             draft.answer(member.joining, joined(draft.group, member))
-        draft.expect(member)
+        draft.expect(draft.group.members[member.member_id])
     draft.time(SyncTimer(group.group_id), group.rebalance_timeout_ms)
 
 
