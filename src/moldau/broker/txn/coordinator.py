@@ -68,7 +68,7 @@ class Transactions:
         return iter(self._transactions.values())
 
     def wants_producer_id(self, transactional_id: str) -> bool:
-        """Whether InitProducerId, EndTxn or the timer of this id may need a fresh one. Without, they are put off."""
+        """Whether InitProducerId, EndTxn or the timer of this id can use a fresh one. Without, they may be put off."""
         transaction = self.get(transactional_id)
         return transaction is None or transaction.epoch_exhausted
 

@@ -122,14 +122,14 @@ class Draft:
         """Decides the transaction and has its markers written. Returns what will be once they are.
 
         The coordinator itself speaks the newest version, whatever the client did: what it ends is fenced by the
-        raise. Kafka leaves such an end at the very last epoch, which no client may get; here it too leads on to a
-        new producer id.
+        raise. It need not wait for a producer id either: the very last epoch, which no client gets, is left for this.
         """
         next_producer_id = NO_PRODUCER_ID
         if transaction.epoch_exhausted and client_version >= EPOCH_BUMP_VERSION:
-            if self.new_producer_id is None:
+            if self.new_producer_id is not None:
+                next_producer_id = self.new_producer_id
+            elif reason is EndReason.CLIENT:
                 return NO_PRODUCER_ID_AT_HAND
-            next_producer_id = self.new_producer_id
         prepared = transaction.prepared(
             commit=commit,
             client_version=client_version,

@@ -5,7 +5,15 @@ from typing import Final
 from moldau.broker.txn.draft import Draft
 from moldau.broker.txn.events import EndReason
 from moldau.broker.txn.partitions import fenced_by_name, owner_error
-from moldau.broker.txn.states import END_V1, END_V2, EPOCH_BUMP_VERSION, EPOCH_GIVEN_MAX, End, EndVerdict
+from moldau.broker.txn.states import (
+    END_V1,
+    END_V2,
+    EPOCH_BUMP_VERSION,
+    EPOCH_GIVEN_MAX,
+    EPOCH_MAX,
+    End,
+    EndVerdict,
+)
 from moldau.broker.txn.transaction import Transaction
 from moldau.core.error_codes import ErrorCode
 from moldau.protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
@@ -44,7 +52,8 @@ def _end(
     if isinstance(verdict, ErrorCode):
         return verdict
     if verdict is End.DONE_BEFORE:
-        return transaction
+        # The very last epoch, at which we may have ended it ourselves, is nobody's to go on with.
+        return ErrorCode.PRODUCER_FENCED if transaction.producer_epoch == EPOCH_MAX else transaction
     client_version = EPOCH_BUMP_VERSION if is_v2 else 0
     return draft.end(transaction, EndReason.CLIENT, commit=request.committed, client_version=client_version)
 

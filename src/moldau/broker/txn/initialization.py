@@ -100,8 +100,8 @@ def _abort_first(draft: Draft, transaction: Transaction, owner: Identity | None)
         # Kafka lets a zombie abort the transaction of its successor here, and fences it only when it comes again.
         return ErrorCode.PRODUCER_FENCED
     reason = EndReason.NEW_PRODUCER if owner is None else EndReason.PRODUCER_RESTARTED
-    ended = draft.end(transaction, reason, commit=False)
-    return ended if isinstance(ended, ErrorCode) else ErrorCode.CONCURRENT_TRANSACTIONS
+    draft.end(transaction, reason, commit=False)
+    return ErrorCode.CONCURRENT_TRANSACTIONS
 
 
 def _initialized(

@@ -11,9 +11,6 @@ EXPIRATIONS_PER_CHECK_MAX: Final = 5_000
 
 EXPIRATIONS_PAUSE_MS: Final = 1_000
 
-PRODUCER_ID_RETRY_MS: Final = 1_000
-"""When a timed-out transaction is looked at again that could not be ended for want of a producer id."""
-
 
 @dataclass(frozen=True, slots=True)
 class TxnSettings:

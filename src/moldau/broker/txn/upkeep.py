@@ -8,13 +8,11 @@ from moldau.broker.txn.facts import TransactionRemoved
 from moldau.broker.txn.settings import (
     EXPIRATIONS_PAUSE_MS,
     EXPIRATIONS_PER_CHECK_MAX,
-    PRODUCER_ID_RETRY_MS,
     TxnSettings,
 )
 from moldau.broker.txn.states import AT_REST, TxnState
-from moldau.broker.txn.timers import ExpirationTimer, TransactionTimer
+from moldau.broker.txn.timers import ExpirationTimer
 from moldau.broker.txn.transaction import Transaction
-from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import Millis
 from moldau.core.machine import SetTimer
 
@@ -25,9 +23,8 @@ def decide_transaction_timer(draft: Draft, transaction: Transaction | None) -> N
         return
     if transaction.deadline_ms is None or draft.now_ms < transaction.deadline_ms:
         draft.time_out(transaction)
-    elif isinstance(draft.end(transaction, EndReason.TIMEOUT, commit=False), ErrorCode):
-        key = TransactionTimer(transaction.transactional_id)
-        draft.time(SetTimer(key, Millis(draft.now_ms + PRODUCER_ID_RETRY_MS)))
+    else:
+        draft.end(transaction, EndReason.TIMEOUT, commit=False)
 
 
 def decide_expiration_timer(draft: Draft, transactions: Iterable[Transaction], settings: TxnSettings) -> None:
