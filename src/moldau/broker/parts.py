@@ -12,6 +12,7 @@ from moldau.broker.configs import ConfigStore
 from moldau.broker.disks import Disks
 from moldau.broker.fetch_sessions import FetchSessions
 from moldau.broker.flusher import Flusher
+from moldau.broker.group_coordinator import GroupCoordinator
 from moldau.broker.listeners import AdvertisedListeners
 from moldau.broker.parked_fetches import ParkedFetches
 from moldau.broker.partitions import HostedPartitions
@@ -40,3 +41,4 @@ class Broker:
     parked_fetches: ParkedFetches
     fetch_sessions: FetchSessions
     producer_ids: ProducerIds
+    groups: GroupCoordinator

@@ -14,7 +14,9 @@ from moldau.broker.configs import ConfigStore
 from moldau.broker.disks import Disks
 from moldau.broker.fetch_sessions import FetchSessions
 from moldau.broker.flusher import Flusher
+from moldau.broker.group_coordinator import GroupCoordinator
 from moldau.broker.handlers import HANDLERS
+from moldau.broker.internal_topics import InternalTopics
 from moldau.broker.listeners import Address, AdvertisedListeners
 from moldau.broker.log_host import HostedLogs
 from moldau.broker.parked_fetches import ParkedFetches
@@ -60,6 +62,8 @@ class BrokerNode:
         try:
             data = self._data = await self._files.run_in_worker(lambda: open_data(self._layers, clock))
             broker = self._assemble(data, clock)
+            await self._files.run_in_worker(broker.groups.load)
+            broker.groups.start()
             self._net = Listeners(
                 loop, _limits(self._settings), lambda connection: ClientSession(broker, connection)
             )
@@ -78,6 +82,7 @@ class BrokerNode:
     async def stop(self) -> None:
         """Clean: the next start needs no recovery."""
         self._stalls.stop()
+        self.broker.groups.stop()
         self._net.close()
         self._compaction.cancel()
         await self._files.close()
@@ -115,6 +120,16 @@ class BrokerNode:
         configs = ConfigStore(data.store, data.catalog, self._layers, broker_id, in_order, logs)
         for entry in data.catalog.topics():
             logs.serve(entry, 0)
+        topics = TopicAdmin(data.store, data.catalog, configs, logs, in_order, lambda: [broker_id])
+        groups = GroupCoordinator(
+            data.catalog,
+            configs,
+            partitions,
+            parked_fetches,
+            InternalTopics(data.catalog, configs, topics),
+            clock,
+            scheduler,
+        )
         advertised = {name: Address(*endpoint) for name, endpoint in self._advertised.items()}
         return Broker(
             broker_id=broker_id,
@@ -127,7 +142,7 @@ class BrokerNode:
             listeners=AdvertisedListeners(advertised),
             catalog=data.catalog,
             configs=configs,
-            topics=TopicAdmin(data.store, data.catalog, configs, logs, in_order, lambda: [broker_id]),
+            topics=topics,
             partitions=partitions,
             disks=disks,
             flusher=Flusher(scheduler, clock, disks),
@@ -138,6 +153,7 @@ class BrokerNode:
                 new_id=lambda: secrets.randbits(31),
             ),
             producer_ids=ProducerIds(data.store, self._store_thread, broker_id),
+            groups=groups,
         )
 
 

@@ -1,22 +1,24 @@
 """Keeps compacted topics compact: one round at a time in each log directory, on a worker thread."""
 
 import asyncio
+import logging
 
 from moldau.broker.parts import Broker
 from moldau.core.errors import StorageFault
-from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.node.removal import remove_later
 from moldau.storage.cleaner.job import CleanerSettings, CleanJob
 from moldau.storage.cleaner.log_cleaner import LogCleaner
 from moldau.storage.os_files import OsFiles
 
+_log = logging.getLogger("moldau.cleaner")
+
 
 class Compaction:
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
-        settings = _cleaner_settings(broker.configs.broker)
         self._cleaners = [
-            LogCleaner(OsFiles(), directory, settings) for directory in broker.disks.directories
+            LogCleaner(OsFiles(), directory, self._cleaner_settings())
+            for directory in broker.disks.directories
         ]
 
     def start(self) -> None:
@@ -33,12 +35,14 @@ class Compaction:
         while True:
             await asyncio.sleep(self._broker.configs.broker.log_cleaner_backoff_ms / 1000)
             try:
-                cleaner.settings = _cleaner_settings(self._broker.configs.broker)
+                cleaner.settings = self._cleaner_settings()
                 while (job := cleaner.begin(self._broker.clock.now_ms())) is not None:
                     await self._clean(cleaner, job)
             except StorageFault as fault:
                 self._broker.disks.fail(fault)
                 return
+            except OSError as error:
+                _log.error("a compaction could not be remembered, it will be done again: %s", error)
 
     async def _clean(self, cleaner: LogCleaner, job: CleanJob) -> None:
         run_in_worker = self._broker.scheduler.run_in_worker
@@ -49,11 +53,13 @@ class Compaction:
         if finished.settle is not None:
             await run_in_worker(finished.settle.run)
 
-
-def _cleaner_settings(settings: BrokerSettings) -> CleanerSettings:
-    return CleanerSettings(
-        dedupe_buffer_bytes=settings.log_cleaner_dedupe_buffer_size,
-        load_factor=settings.log_cleaner_io_buffer_load_factor,
-        io_buffer_bytes=settings.log_cleaner_io_buffer_size,
-        io_bytes_per_second_max=settings.log_cleaner_io_max_bytes_per_second,
-    )
+    def _cleaner_settings(self) -> CleanerSettings:
+        """The memory is shared out among the directories, whose rounds may run at the same time."""
+        settings = self._broker.configs.broker
+        return CleanerSettings(
+            dedupe_buffer_bytes=settings.log_cleaner_dedupe_buffer_size
+            // len(self._broker.disks.directories),
+            load_factor=settings.log_cleaner_io_buffer_load_factor,
+            io_buffer_bytes=settings.log_cleaner_io_buffer_size,
+            io_bytes_per_second_max=settings.log_cleaner_io_max_bytes_per_second,
+        )

@@ -2,27 +2,33 @@
 
 v1 kinds of key   v3 flexible   v4 many keys at once (KIP-699)   v5 abortable errors   v6 share groups
 
-librdkafka takes the presence of this API for a sign that lz4 may be used, so it is served before there is a
-coordinator to be found.
+The topic a coordinator keeps its state in is made when the first client looks for one. librdkafka takes the
+presence of this API for a sign that lz4 may be used.
 """
+
+from typing import Final
 
 from moldau.broker.api_table import ApiSpec
 from moldau.broker.session import RequestContext
 from moldau.core.error_codes import ErrorCode
+from moldau.core.errors import ApiError
 from moldau.protocol.messages.find_coordinator import (
     Coordinator,
     FindCoordinatorRequest,
     FindCoordinatorResponse,
 )
 
-BATCHED_SINCE = 4
-NO_NODE = -1
+GROUP: Final = 0
+TRANSACTION: Final = 1
+BATCHED_SINCE: Final = 4
+NO_NODE: Final = -1
 
 
-def handle(ctx: RequestContext, request: FindCoordinatorRequest) -> FindCoordinatorResponse:
+async def handle(ctx: RequestContext, request: FindCoordinatorRequest) -> FindCoordinatorResponse:
     keys = request.coordinator_keys if ctx.version >= BATCHED_SINCE else [request.key]
-    found = [_find(key) for key in keys]
-    first = found[0] if found else _find("")
+    code, message = await _make_ready(ctx, request.key_type)
+    found = [_coordinator(ctx, key, code, message) for key in keys]
+    first = found[0] if found else _coordinator(ctx, "", code, message)
     return FindCoordinatorResponse(
         throttle_time_ms=0,
         error_code=first.error_code,
@@ -37,12 +43,29 @@ def handle(ctx: RequestContext, request: FindCoordinatorRequest) -> FindCoordina
 API = ApiSpec.of(FindCoordinatorRequest, handle)
 
 
-def _find(key: str) -> Coordinator:
+async def _make_ready(ctx: RequestContext, key_type: int) -> tuple[ErrorCode, str | None]:
+    try:
+        if key_type == GROUP:
+            await ctx.broker.groups.ready()
+            return ErrorCode.NONE, None
+        if key_type == TRANSACTION:
+            return ErrorCode.COORDINATOR_NOT_AVAILABLE, "this broker does not coordinate transactions yet"
+        return ErrorCode.INVALID_REQUEST, f"there is no coordinator for keys of type {key_type}"
+    except ApiError as error:
+        return ErrorCode.COORDINATOR_NOT_AVAILABLE, error.message
+
+
+def _coordinator(ctx: RequestContext, key: str, code: ErrorCode, message: str | None) -> Coordinator:
+    if code is not ErrorCode.NONE:
+        return Coordinator(
+            key=key, node_id=NO_NODE, host="", port=NO_NODE, error_code=code, error_message=message
+        )
+    address = ctx.broker.listeners.address_for(ctx.client.connection)
     return Coordinator(
         key=key,
-        node_id=NO_NODE,
-        host="",
-        port=NO_NODE,
-        error_code=ErrorCode.COORDINATOR_NOT_AVAILABLE,
-        error_message="this broker does not coordinate groups or transactions yet",
+        node_id=ctx.broker.broker_id,
+        host=address.host,
+        port=address.port,
+        error_code=ErrorCode.NONE,
+        error_message=None,
     )

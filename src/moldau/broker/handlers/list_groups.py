@@ -1,0 +1,16 @@
+"""ListGroups (16), v0-5.
+
+v3 flexible   v4 states (KIP-518)   v5 types (KIP-848)
+"""
+
+from moldau.broker.api_table import ApiSpec
+from moldau.broker.session import RequestContext
+from moldau.protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
+
+
+def handle(ctx: RequestContext, request: ListGroupsRequest) -> ListGroupsResponse:
+    replies = [shard.ask(request, ctx.version, ctx.client) for shard in ctx.broker.groups.shards()]
+    return ListGroupsResponse(groups=[group for reply in replies for group in reply.groups])
+
+
+API = ApiSpec.of(ListGroupsRequest, handle)
