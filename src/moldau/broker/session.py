@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from moldau.broker.answer_cache import AnswerKey
 from moldau.broker.api_table import API_VERSIONS_KEY, ApiSpec
 from moldau.core.chunks import Chunk
 from moldau.core.errors import PeerError
@@ -110,7 +111,10 @@ class ClientSession:
         cache_key = None
         if spec.is_cached:
             connection = self._connection
-            cache_key = (spec.key, version, frame[position:], connection.listener, connection.local_host)
+            request_bytes = frame[position:]
+            cache_key = AnswerKey(
+                spec.key, version, request_bytes, connection.listener, connection.local_host
+            )
             cached = self._broker.answers.find(cache_key)
             if cached is not None:
                 return frame_answer(correlation_id, cached, has_tags=version >= spec.flexible_from)

@@ -5,6 +5,7 @@ buffer of its connection's own. So an idle connection holds no buffer, and a bus
 Pure: whoever owns the socket reads into `target()` and tells `received()` how much came.
 """
 
+import mmap
 import struct
 from typing import Final
 
@@ -67,7 +68,7 @@ class FrameAssembler:
         needed = max(needed, left + 1, 4)
         unfinished = self._view[self._start : self._end]
         if not self._is_own or len(self._view) < needed:
-            own = memoryview(bytearray(needed))
+            own = _buffer(needed)
             own[:left] = unfinished
             self._view, self._is_own = own, True
         elif self._start:
@@ -82,3 +83,10 @@ class FrameAssembler:
     @property
     def buffered_bytes(self) -> int:
         return self._end - self._start
+
+
+def _buffer(size: int) -> memoryview:
+    """Large ones take memory only as they are filled: a length that is never lived up to costs nothing."""
+    if size <= OWN_BUFFER_KEPT_MIN:
+        return memoryview(bytearray(size))
+    return memoryview(mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))

@@ -33,7 +33,6 @@ class ConnectionLimits:
     idle_ms_max: int
     connections_max: int
     connections_per_ip_max: int
-    backlog: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +45,18 @@ class Endpoint:
 class Listeners:
     """All listening sockets of one node and the connections that came through them."""
 
-    def __init__(self, loop: AbstractEventLoop, limits: ConnectionLimits, open_session: OpenSession) -> None:
+    def __init__(
+        self,
+        loop: AbstractEventLoop,
+        limits: Callable[[], ConnectionLimits],
+        open_session: OpenSession,
+        *,
+        backlog: int,
+    ) -> None:
+        """`limits` is asked again whenever they matter: they may be changed while we run."""
         self._loop = loop
-        self._limits = limits
+        self._current_limits = limits
+        self._backlog = backlog
         self._open_session = open_session
         self._scratch = memoryview(bytearray(SCRATCH_BYTES))
         self._sockets: list[socket.socket] = []
@@ -57,12 +65,16 @@ class Listeners:
         self._sweep = loop.call_later(self._sweep_interval_s, self._close_idle)
 
     @property
+    def _limits(self) -> ConnectionLimits:
+        return self._current_limits()
+
+    @property
     def connections(self) -> list[Connection]:
         return list(self._ip_of)
 
     def listen(self, endpoint: Endpoint) -> Endpoint:
         """Binds and starts accepting; returns the endpoint with the port that was really taken."""
-        sock = _bind(endpoint, self._limits.backlog)
+        sock = _bind(endpoint, self._backlog)
         self._sockets.append(sock)
         self._loop.add_reader(sock, self._accept, sock, endpoint.name)
         return Endpoint(endpoint.name, endpoint.host, sock.getsockname()[1])

@@ -65,7 +65,10 @@ class BrokerNode:
             await self._files.run_in_worker(broker.groups.load)
             broker.groups.start()
             self._net = Listeners(
-                loop, _limits(self._settings), lambda connection: ClientSession(broker, connection)
+                loop,
+                lambda: _limits(broker.configs.broker),
+                lambda connection: ClientSession(broker, connection),
+                backlog=self._settings.socket_listen_backlog_size,
             )
             self._stalls = StallWatch(loop)
             for listener in self._listeners:
@@ -163,7 +166,6 @@ def _limits(settings: BrokerSettings) -> ConnectionLimits:
         idle_ms_max=settings.connections_max_idle_ms,
         connections_max=settings.max_connections,
         connections_per_ip_max=settings.max_connections_per_ip,
-        backlog=settings.socket_listen_backlog_size,
     )
 
 

@@ -16,12 +16,16 @@ class LoopScheduler:
         self._loop = loop
         self._workers = ThreadPoolExecutor(workers_max, thread_name_prefix=f"moldau-{name}")
         self._tasks: set[asyncio.Task[None]] = set()
+        self._is_closed = False
         self.call_soon: Callable[[Callable[[], None]], object] = loop.call_soon
 
     def call_later(self, delay_ms: int, callback: Callable[[], None]) -> asyncio.TimerHandle:
         return self._loop.call_later(delay_ms / 1000, callback)
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        if self._is_closed:
+            work.close()
+            return
         task = self._loop.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._finished)
@@ -31,6 +35,7 @@ class LoopScheduler:
 
     async def close(self) -> None:
         """Cancels what runs and waits for it, threads included."""
+        self._is_closed = True
         tasks = [task for task in self._tasks if task is not asyncio.current_task()]
         for task in tasks:
             task.cancel()

@@ -211,10 +211,11 @@ def _as_configured(
             f"Invalid timestamp type in a record batch for {topic_partition}. "
             "Producer should not set timestamp type to LogAppendTime.",
         )
-    if _needs_record_scan(header, config, now_ms):
-        records = _check_records(records, header, topic_partition, config, now_ms)
     codec = _CODECS.get(config.compression_type) if config.compression_type != PRODUCER_COMPRESSION else None
-    if codec is not None and codec != header.attributes & COMPRESSION_MASK:
+    is_recoded = codec is not None and codec != header.attributes & COMPRESSION_MASK
+    if is_recoded or _needs_record_scan(header, config, now_ms):
+        records = _check_records(records, header, topic_partition, config, now_ms)
+    if codec is not None and is_recoded:
         level = _level(codec, config)
         records = memoryview(recompress(records, codec, level, decompressed_bytes_max=DECOMPRESSED_BYTES_MAX))
         check_size(len(records), topic_partition, config)

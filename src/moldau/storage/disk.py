@@ -21,6 +21,10 @@ class Disk(FileSystem, Protocol):
 
     def modified_ms(self, path: str) -> int: ...
 
+    def sync_all(self, path: str) -> None:
+        """Returns when everything written to the file system that holds `path` is on stable storage. For many
+        files at once; whether each made it, its own `sync` tells."""
+
 
 _ADVICE = {
     errno.ENOSPC: "the disk is full: free space or lower the retention, then restart the broker",

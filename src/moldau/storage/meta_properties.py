@@ -55,8 +55,14 @@ def parse_properties(text: str) -> dict[str, str]:
 def check_properties(
     path: str, properties: Mapping[str, str], cluster_id: str | None, node_id: int
 ) -> MetaProperties:
-    """What the file says, when it is ours to use."""
-    version = properties.get("version", "0")
+    """What the file says, when it is ours to use; no properties when there is no file yet."""
+    version = properties.get("version", "0" if "broker.id" in properties else VERSION)
+    is_whole = "cluster.id" in properties and ("node.id" in properties or "broker.id" in properties)
+    if properties and not is_whole:
+        raise ConfigError(
+            f"{path} does not say to which cluster and node the directory belongs: it is damaged. Put back "
+            "cluster.id, node.id and version=1, or move the file away if the directory is this broker's own"
+        )
     if version not in ("0", "1"):
         raise ConfigError(
             f"{path} has version {version}; this broker knows 0 and 1. Is it from a newer Kafka?"

@@ -156,3 +156,6 @@ class OsFiles:
 
     def modified_ms(self, path: str) -> int:
         return os.stat(path).st_mtime_ns // 1_000_000
+
+    def sync_all(self, path: str) -> None:
+        os.sync()

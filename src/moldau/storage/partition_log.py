@@ -33,9 +33,9 @@ from moldau.storage.append_check import (
 )
 from moldau.storage.disk import DirectoryHealth
 from moldau.storage.epochs import LeaderEpochs
-from moldau.storage.flush import FlushJob
+from moldau.storage.flush import FlushJob, FlushState, add_unsaved_files
 from moldau.storage.log_config import LogConfig
-from moldau.storage.names import LEADER_EPOCHS, PARTITION_METADATA
+from moldau.storage.names import PARTITION_METADATA
 from moldau.storage.partition_metadata import topic_id_file
 from moldau.storage.producer_log import ProducerLog
 from moldau.storage.producer_replay import rebuild_producers
@@ -63,11 +63,9 @@ class PartitionLog:
     __slots__ = (
         "_batch_bytes_max",
         "_config",
-        "_flushing",
+        "_flush",
         "_health",
-        "_indexed_to",
         "_is_closed",
-        "_last_flush_ms",
         "_roll_ms",
         "_segment_bytes",
         "_stores_as_sent",
@@ -76,7 +74,6 @@ class PartitionLog:
         "epochs",
         "high_watermark",
         "producers",
-        "recovery_point",
         "segments",
         "start_offset",
         "topic_id",
@@ -97,7 +94,6 @@ class PartitionLog:
         end_offset: int,
         high_watermark: int,
         recovery_point: int,
-        indexed_to: int,
         now_ms: int,
     ) -> None:
         self.topic_partition = topic_partition
@@ -108,13 +104,10 @@ class PartitionLog:
         self.start_offset = start_offset
         self.end_offset = end_offset
         self.high_watermark = high_watermark
-        self.recovery_point = recovery_point
         self.config = config
         self._health = health
         self._is_closed = False
-        self._indexed_to = indexed_to
-        self._flushing: FlushJob | None = None
-        self._last_flush_ms = now_ms
+        self._flush = FlushState(segments, recovery_point, now_ms)
         producers.high_watermark_advanced(high_watermark)
 
     # --- what it is
@@ -140,6 +133,16 @@ class PartitionLog:
     @property
     def size_bytes(self) -> int:
         return self.segments.size_bytes
+
+    @property
+    def recovery_point(self) -> int:
+        """Every batch below is on stable storage."""
+        return self._flush.recovery_point
+
+    @property
+    def recovery_checkpoint(self) -> int:
+        """From where a start after a crash must read."""
+        return self._flush.checkpoint
 
     @property
     def latest_epoch(self) -> int:
@@ -425,18 +428,15 @@ class PartitionLog:
             self._cut_end(offset)
             self.epochs.clear()
             self.producers.replace_state(None)
-            self.start_offset = self.high_watermark = self.recovery_point = self._indexed_to = offset
+            self.start_offset = self.high_watermark = offset
             return retired
 
     def _cut_end(self, offset: int) -> None:
         self.end_offset = offset
         self.start_offset = min(self.start_offset, offset)
         self.high_watermark = min(self.high_watermark, offset)
-        self.recovery_point = min(self.recovery_point, offset)
-        self._indexed_to = min(self._indexed_to, self.segments.active.base_offset)
+        self._flush.cut(offset)
         self.epochs.truncate_from_end(offset)
-        if self._flushing is not None:
-            self._flushing.is_stale = True
 
     # --- rolling and flushing
 
@@ -450,89 +450,57 @@ class PartitionLog:
 
     def flush_due(self, now_ms: int) -> bool:
         """Whether `flush.messages` or `flush.ms` ask for a flush now."""
-        unflushed = self.end_offset - self.recovery_point
-        return unflushed > 0 and (
-            unflushed >= self._config.flush_messages or now_ms - self._last_flush_ms >= self._config.flush_ms
-        )
+        return self._flush.is_due(self.end_offset, now_ms)
 
     @property
     def has_rolled_since_flush(self) -> bool:
         """Whether complete segments wait to be flushed. Kafka does that right after a roll, in the background."""
-        return self._indexed_to < self.segments.active.base_offset
-
-    @property
-    def recovery_checkpoint(self) -> int:
-        """From where a start after a crash must read. Not past a segment whose indexes are not on disk, even
-        when its data is."""
-        return min(self.recovery_point, self._indexed_to)
+        return self._flush.has_rolled
 
     def begin_flush(self, now_ms: int, *, rolled_only: bool = False) -> FlushJob | None:
         """A job that brings the log to stable storage up to its end, or its complete segments alone. None when
         there is nothing to do or one is under way."""
-        active = self.segments.active
-        end_offset = active.base_offset if rolled_only else self.end_offset
-        has_rolled = self.has_rolled_since_flush
-        if self._flushing is not None or self._health.offline_reason is not None:
+        if self._health.offline_reason is not None:
             return None
-        if end_offset <= self.recovery_point and not has_rolled:
-            return None
-        job = FlushJob(self.segments.disk, self.directory, end_offset, active.base_offset)
         with self._health.guard(f"Flushing {self.topic_partition}"):
-            for segment in self.segments.from_offset(self.recovery_checkpoint):
-                if segment is not active:
-                    job.add_log(segment, self.recovery_point)
-                    job.add_indexes(segment)
-                elif not rolled_only:
-                    job.add_log(segment, self.recovery_point)
-        if has_rolled:
-            self._add_unsaved_files(job)
-        if self.recovery_point == 0 and self.topic_id is not None:
-            # Not synced at creation, so that ten thousand partitions can be made at once.
-            job.add_replacement(PARTITION_METADATA, topic_id_file(self.topic_id))
-        self._flushing = job
-        self._last_flush_ms = now_ms
+            has_rolled = self._flush.has_rolled
+            job = self._flush.begin(self.end_offset, now_ms, rolled_only=rolled_only)
+        if job is not None:
+            if has_rolled:
+                add_unsaved_files(job, self.producers, self.epochs)
+            if self.recovery_point == 0 and self.topic_id is not None:
+                # Not synced at creation, so that ten thousand partitions can be made at once.
+                job.add_replacement(PARTITION_METADATA, topic_id_file(self.topic_id))
         return job
-
-    def _add_unsaved_files(self, job: FlushJob) -> None:
-        for name, data in self.producers.take_unsaved():
-            job.add_replacement(name, data)
-        if not self.epochs.is_saved:
-            self.epochs.is_saved = True
-            job.add_replacement(LEADER_EPOCHS, self.epochs.text())
 
     def finish_flush(self, job: FlushJob) -> None:
         """Moves the recovery point; raises StorageFault when the job failed, unless the log is gone anyway."""
-        self._flushing = None
         if self._is_closed:
             return
+        self._flush.finish(job)
         if job.error is not None:
             raise self._health.fail(f"Flushing {self.topic_partition}", job.error) from job.error
         if job.is_stale:
             with self._health.guard(f"Flushing {self.topic_partition}"):
                 self.producers.remove_strays(job.replaced_files)
-        else:
-            self.recovery_point = max(self.recovery_point, job.end_offset)
-            self._indexed_to = job.indexed_to
-        job.release_indexes()
 
     def expire_producers(self, now_ms: int) -> None:
         self.producers.expire(now_ms, self._config.producer_id_expiration_ms)
 
+    def begin_close(self) -> FlushJob:
+        """What brings all that a quick start needs to stable storage. Nothing may be appended any more."""
+        with self._health.guard(f"Closing {self.topic_partition}"):
+            self.segments.active.seal()
+            self.producers.take_last_snapshot(self.end_offset)
+            job = self._flush.begin_last(self.end_offset)
+            add_unsaved_files(job, self.producers, self.epochs)
+        return job
+
     def close(self, *, clean: bool) -> None:
-        """Takes no more requests. When clean, all that a quick start needs is on stable storage afterwards."""
+        """Takes no more requests. When clean, a start need not read the log again."""
         if clean and self._health.offline_reason is None:
-            job = FlushJob(
-                self.segments.disk, self.directory, self.end_offset, self.segments.active.base_offset
-            )
-            with self._health.guard(f"Closing {self.topic_partition}"):
-                self.segments.active.seal()
-                self.producers.take_last_snapshot(self.end_offset)
-                for segment in self.segments.from_offset(self.recovery_checkpoint):
-                    if self.end_offset > self.recovery_point:
-                        job.add_log(segment, self.recovery_point)
-                    job.add_indexes(segment)
-                self._add_unsaved_files(job)
-                job.run()
+            job = self.begin_close()
+            job.run()
             self.finish_flush(job)
         self._is_closed = True
         self._health = DirectoryHealth(self._health.directory)

@@ -105,7 +105,6 @@ class LogLoader:
             end_offset=end_offset,
             high_watermark=min(max(self._known.high_watermark, start_offset), end_offset),
             recovery_point=recovery_point,
-            indexed_to=segments.from_offset(recovery_point)[0].base_offset,
             now_ms=self._now_ms,
         )
 
@@ -299,6 +298,5 @@ def create_log(
         end_offset=0,
         high_watermark=0,
         recovery_point=0,
-        indexed_to=0,
         now_ms=now_ms,
     )
