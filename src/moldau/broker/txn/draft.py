@@ -137,7 +137,9 @@ class Draft:
             now_ms=self.now_ms,
         )
         decided = EventKind.COMMIT_DECIDED if commit else EventKind.ABORT_DECIDED
-        self.save(prepared, decided, reason, prepared.partitions)
+        timed_out = reason is EndReason.TIMEOUT
+        detail = f"{reason} of {transaction.timeout_ms} ms" if timed_out else str(reason)
+        self.save(prepared, decided, detail, prepared.partitions)
         if transaction.state is TxnState.ONGOING:
             self.time(CancelTimer(TransactionTimer(transaction.transactional_id)))
         self.go_on_ending(prepared)

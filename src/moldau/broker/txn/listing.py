@@ -6,7 +6,7 @@ from moldau.broker.txn.records import partitions_by_topic
 from moldau.broker.txn.states import TxnState
 from moldau.broker.txn.transaction import Transaction
 from moldau.core.error_codes import ErrorCode
-from moldau.core.ids import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, NO_TIMESTAMP, Millis, TopicPartition
+from moldau.core.ids import Millis, TopicPartition
 from moldau.protocol.messages.describe_transactions import TopicData
 from moldau.protocol.messages.describe_transactions import TransactionState as Described
 from moldau.protocol.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse
@@ -32,14 +32,15 @@ def described(transaction: Transaction, partitions: Iterable[TopicPartition]) ->
 
 
 def not_described(transactional_id: str) -> Described:
+    """All but the error is zero, as in Kafka."""
     return Described(
         error_code=ErrorCode.TRANSACTIONAL_ID_NOT_FOUND if transactional_id else ErrorCode.INVALID_REQUEST,
         transactional_id=transactional_id,
         transaction_state="",
         transaction_timeout_ms=0,
-        transaction_start_time_ms=NO_TIMESTAMP,
-        producer_id=NO_PRODUCER_ID,
-        producer_epoch=NO_PRODUCER_EPOCH,
+        transaction_start_time_ms=0,
+        producer_id=0,
+        producer_epoch=0,
         topics=[],
     )
 
