@@ -29,6 +29,10 @@ class _Inode:
         self.floor = len(content)
         """How much of `synced` has stayed in place since: everything before it is certain."""
 
+    def sync_all(self) -> None:
+        self.synced = bytes(self.content)
+        self.floor = len(self.synced)
+
     def after_crash(self, random: Random) -> "_Inode":
         certain = self.synced[: self.floor]
         if random.random() < 0.3 and len(self.synced) > self.floor:
@@ -58,6 +62,11 @@ class _Directory:
     def sync(self) -> None:
         self.synced = dict(self.entries)
         self.passed.clear()
+
+    def sync_all(self) -> None:
+        self.sync()
+        for node in self.entries.values():
+            node.sync_all()
 
     def after_crash(self, random: Random) -> "_Directory":
         survivor = _Directory()
@@ -104,8 +113,7 @@ class CrashFile:
 
     def sync(self) -> None:
         self._disk.step()
-        self._inode.synced = bytes(self._inode.content)
-        self._inode.floor = len(self._inode.synced)
+        self._inode.sync_all()
 
     def fileno(self) -> int:
         return -1
@@ -205,7 +213,7 @@ class CrashDisk:
             directory, name = self._parent(path)
         except OSError:
             return False
-        return name in directory.entries
+        return not name or name in directory.entries
 
     def list(self, directory: str) -> Sequence[str]:
         return sorted(self._directory(directory).entries)
@@ -258,6 +266,10 @@ class CrashDisk:
     def sync_directory(self, path: str) -> None:
         self.step()
         self._directory(path).sync()
+
+    def sync_all(self, path: str) -> None:
+        self.step()
+        self._root.sync_all()
 
     def lock(self, path: str) -> object:
         self.open(path, create=True)
