@@ -90,9 +90,10 @@ def _row(label: str, row: Comparison, y: int) -> Iterator[str]:
             f'stroke-dasharray="3 2"/>'
         )
     if row.ratio is not None:
+        verdict = "" if row.verdict == "-" else f", {row.verdict}"
         yield (
             f'<text x="{LABEL_WIDTH + BAR_WIDTH + 40}" y="{y + 20}" '
-            f'fill="{VERDICT_COLOURS[row.verdict]}">ratio {row.ratio:.2f}, {row.verdict}</text>'
+            f'fill="{VERDICT_COLOURS[row.verdict]}">ratio {row.ratio:.2f}{verdict}</text>'
         )
 
 
