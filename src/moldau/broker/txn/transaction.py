@@ -35,7 +35,7 @@ class Transaction:
     partitions: frozenset[TopicPartition] = frozenset()
     start_ms: Millis = NO_TIMESTAMP
     previous_producer_id: ProducerId = NO_PRODUCER_ID
-    """The producer id before the last change, which differs only if that change gave a new one."""
+    """The one before, if the last change gave a new one: its owner may not have heard of it yet."""
     next_producer_id: ProducerId = NO_PRODUCER_ID
     """The one to go on with once the markers are written, because the epochs of this one are used up."""
     client_version: int = 0
@@ -81,7 +81,7 @@ class Transaction:
     ) -> "Transaction":
         """A new producer id, for the epochs of the old one are used up."""
         initialized = self.initialized(timeout_ms, now_ms, epoch=0, last_epoch=last_epoch)
-        return replace(initialized, producer_id=producer_id)
+        return replace(initialized, producer_id=producer_id, previous_producer_id=self.producer_id)
 
     def extended(self, partitions: Set[TopicPartition], client_version: int, now_ms: Millis) -> "Transaction":
         return self._moved(
@@ -113,10 +113,15 @@ class Transaction:
         )
         if self.next_producer_id == NO_PRODUCER_ID:
             return complete
-        return replace(complete, producer_id=self.next_producer_id, producer_epoch=ProducerEpoch(0))
+        return replace(
+            complete,
+            producer_id=self.next_producer_id,
+            previous_producer_id=self.producer_id,
+            producer_epoch=ProducerEpoch(0),
+        )
 
     def _moved(self, state: TxnState, now_ms: Millis, **changes: Any) -> "Transaction":
         assert self.state in PREVIOUS[state], f"{self.transactional_id}: {self.state.label} to {state.label}"
         return replace(
-            self, state=state, last_update_ms=now_ms, previous_producer_id=self.producer_id, **changes
+            self, state=state, last_update_ms=now_ms, previous_producer_id=NO_PRODUCER_ID, **changes
         )
