@@ -32,8 +32,6 @@ from moldau.storage.recovery import LastKnown, LogLoader, create_log
 from moldau.storage.residency import Residency
 from moldau.storage.segment import Shared
 
-OPEN_FILES_MAX: Final = 2000
-"""Segment files kept open for appending and reading. The usual limit of a process is 1024 to 1048576."""
 LOADED_INDEX_BYTES_MAX: Final = 64 << 20
 LOGS_FSYNCED_ONE_BY_ONE: Final = 20
 LOGS_PER_SYNC: Final = 500
@@ -89,13 +87,15 @@ class LogDirectory:
         node_id: int,
         config_for: Callable[[str], LogConfig],
         now_ms: int,
-        open_files_max: int = OPEN_FILES_MAX,
+        open_files_max: int | None = None,
         loaded_index_bytes_max: int = LOADED_INDEX_BYTES_MAX,
     ) -> "LogDirectory":
         """Takes the directory, creating it where there is none, and opens every log in it. ConfigError when it
         is not ours to take, StorageFault when it cannot be used."""
         path = path.rstrip("/") or "/"
-        shared = Shared(disk, Residency(open_files_max), Residency(loaded_index_bytes_max))
+        shared = Shared(
+            disk, Residency(open_files_max or disk.open_files_max), Residency(loaded_index_bytes_max)
+        )
         with DirectoryHealth(path).guard("Opening the directory"):
             _make_durable_directory(disk, path)
             try:

@@ -6,14 +6,18 @@ Implements `Disk`. Knows nothing of logs, segments or formats.
 import errno
 import fcntl
 import os
+import resource
 import shutil
 import stat
 from collections.abc import Iterator, Sequence
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from moldau.core.ports import Buffer
 
-TEMPORARY_SUFFIX = ".tmp"
+TEMPORARY_SUFFIX: Final = ".tmp"
+OPEN_FILES_MIN: Final = 64
+OPEN_FILES_MAX: Final = 10_000
+"""A quarter of what the process may open, within these: connections and other directories need some too."""
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
@@ -101,6 +105,10 @@ class _Lock:
 
 
 class OsFiles:
+    def __init__(self) -> None:
+        allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self.open_files_max = max(OPEN_FILES_MIN, min(OPEN_FILES_MAX, allowed // 4))
+
     def open(self, path: str, *, create: bool = False, writable: bool = True) -> OsFile:
         flags = os.O_RDWR | os.O_APPEND if writable else os.O_RDONLY
         return OsFile(path, flags | os.O_CREAT if create else flags)

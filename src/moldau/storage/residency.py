@@ -37,3 +37,10 @@ class Residency:
         resident.recently_used = True
         self._entries.append((resident, weight))
         self._held += weight
+
+    def shrink(self) -> None:
+        """Lets go of half of them: someone else needs the room."""
+        for _ in range(len(self._entries) // 2):
+            oldest, held = self._entries.popleft()
+            self._held -= held
+            oldest.evict()

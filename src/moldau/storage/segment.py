@@ -4,6 +4,7 @@ Owns the files that share one base offset: appending bytes, finding positions, i
 intervals. Knows nothing of producers, epochs or offsets to assign. Belongs to the owner's thread.
 """
 
+import errno
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final, NamedTuple
@@ -123,8 +124,16 @@ class Segment:
         return self._file or self._open()
 
     def _open(self) -> File:
-        self._file = file = self._shared.disk.open(self.files.path(LOG))
+        path = self.files.path(LOG)
+        try:
+            file = self._shared.disk.open(path)
+        except OSError as error:
+            if error.errno not in (errno.EMFILE, errno.ENFILE):
+                raise
+            self._shared.open_files.shrink()
+            file = self._shared.disk.open(path)
         self._shared.open_files.admit(self)
+        self._file = file
         return file
 
     def reader_file(self) -> File:
