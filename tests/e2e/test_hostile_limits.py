@@ -7,11 +7,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from compat.server_process import wait_until
+from compat.server_process import stopwatch, wait_until
 from e2e.conftest import StartBroker
 from e2e.conversation import (
     FETCH_BY_NAME,
     PRODUCE_BY_NAME,
+    TOPIC_RESOURCE,
     batch_of,
     create_topic,
     fetch_request,
@@ -22,23 +23,28 @@ from e2e.conversation import (
 from e2e.hostility import Attacked
 from e2e.process_facts import MB, open_files, resident_bytes
 from e2e.wire import HungUp, WireClient, framed, request_bytes
+from moldau.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from moldau.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
-from moldau.protocol.messages.metadata import MetadataRequest
+from moldau.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
+from moldau.protocol.spec import Request
 
 pytestmark = pytest.mark.slow
 
 BROKER_SETTINGS: dict[str, str] = {}
 MEMORY_BYTES_MAX = 48 * MB
 LARGE = "large"
+WIDE = "wide"
 FLUSHED = "flushed"
 LARGE_BATCHES = 40
 CROWD = 1000
+BACKLOG_SAFE = 40
 
 
 @pytest.fixture(scope="module", autouse=True)
 def topics(attacked: Attacked) -> None:
     with attacked.connect() as client:
         create_topic(client, LARGE)
+        create_topic(client, WIDE, partitions=1000)
         create_topic(client, FLUSHED, configs={"flush.messages": "1"})
         for _ in range(LARGE_BATCHES):
             produce_values(client, LARGE, [bytes(MB - 1000)])
@@ -50,8 +56,12 @@ def crowd(port: int, count: int) -> Iterator[list[WireClient]]:
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 2 * count)), hard))
     clients: list[WireClient] = []
     try:
-        for _ in range(count):
+        for number in range(count):
             clients.append(WireClient(port))
+            if number % BACKLOG_SAFE == 0:
+                metadata(
+                    clients[-1], []
+                )  # So the broker keeps up: beyond its backlog the kernel makes us wait.
         yield clients
     finally:
         for client in clients:
@@ -132,10 +142,10 @@ def test_vanishing_while_a_flush_is_under_way(attacked: Attacked) -> None:
 
 
 @pytest.mark.usefixtures("undisturbed")
-def test_fetch_sessions_by_the_thousand(attacked: Attacked) -> None:
-    """Sessions nobody comes back to: there are only so many places for them, and they stay small."""
+def test_large_fetch_sessions(attacked: Attacked) -> None:
+    """Sessions nobody comes back to, for a million partitions that do not exist."""
     partitions = [
-        FetchPartition(partition=index, fetch_offset=0, partition_max_bytes=1) for index in range(1000)
+        FetchPartition(partition=index, fetch_offset=0, partition_max_bytes=1) for index in range(5000)
     ]
     request = FetchRequest(
         max_wait_ms=0,
@@ -145,8 +155,52 @@ def test_fetch_sessions_by_the_thousand(attacked: Attacked) -> None:
         topics=[FetchTopic(topic="absent", partitions=partitions)],
     )
     with attacked.connect() as client:
-        for _ in range(60):
-            client.call(request, FETCH_BY_NAME)
+        for _ in range(200):
+            client.send(request, FETCH_BY_NAME)
+            client.receive_frame()
+
+
+def repeated_fetch(wait_ms: int) -> FetchRequest:
+    partition = FetchPartition(partition=0, fetch_offset=LARGE_BATCHES, partition_max_bytes=1)
+    topic = FetchTopic(topic=LARGE, partitions=[partition] * 100_000)
+    return FetchRequest(max_wait_ms=wait_ms, min_bytes=1 << 30, topics=[topic])
+
+
+def repeated_describe() -> DescribeConfigsRequest:
+    resource = DescribeConfigsResource(
+        resource_type=TOPIC_RESOURCE, resource_name=LARGE, configuration_keys=None
+    )
+    return DescribeConfigsRequest(
+        resources=[resource] * 5000, include_synonyms=True, include_documentation=True
+    )
+
+
+@pytest.mark.usefixtures("undisturbed")
+@pytest.mark.parametrize(
+    ("repeated", "version"),
+    [
+        pytest.param(MetadataRequest(topics=[MetadataRequestTopic(name=WIDE)] * 2000), 12, id="metadata"),
+        pytest.param(repeated_describe(), 4, id="configs"),
+        pytest.param(repeated_fetch(0), FETCH_BY_NAME, id="fetch"),
+    ],
+)
+def test_the_same_thing_asked_for_over_and_over(attacked: Attacked, repeated: Request, version: int) -> None:
+    """In one request of some kilobytes: the answer must not be that many times as large, nor the work."""
+    with attacked.connect() as client:
+        client.send(repeated, version)
+        with contextlib.suppress(HungUp):
+            client.receive_frame()
+
+
+@pytest.mark.usefixtures("undisturbed")
+def test_waiting_for_the_same_thing_over_and_over(attacked: Attacked) -> None:
+    """Each append looks at the parked fetch again; it must not take long."""
+    with attacked.connect() as waiting, attacked.connect() as client:
+        waiting.send(repeated_fetch(600_000), FETCH_BY_NAME)
+        with stopwatch() as elapsed_ms:
+            for _ in range(40):
+                produce_values(client, LARGE, [b"small"])
+            assert elapsed_ms() < 5000
 
 
 @pytest.mark.usefixtures("undisturbed")

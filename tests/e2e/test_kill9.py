@@ -57,13 +57,13 @@ class Journey:
                 partitions = sum(place[0] == topic for place in PLACES)
                 create_topic(client, topic, partitions, configs)
 
-    def load_and_kill(self, number: int) -> None:
+    def load(self, number: int) -> None:
+        """Returns in the middle of it: some records are acknowledged, others are on their way."""
         rng = self.rng
         names = [f"round{number}-producer{index}" for index in range(rng.randrange(1, 4))]
         self.producers += [LoadProducer(self.broker.bootstrap, name, PLACES, rng) for name in names]
         acknowledged = sum(producer.acknowledged_count for producer in self.producers)
         drive(self.producers, acknowledged + rng.randrange(50, 800))
-        self.broker.kill9()
 
     def give_up_producers(self) -> None:
         for producer in self.producers:
@@ -199,7 +199,8 @@ def test_nothing_promised_is_lost_or_doubled(journey: Journey, seed: int) -> Non
     for number in range(KILLS):
         with replayable(journey, seed, number):
             journey.notes = []
-            journey.load_and_kill(number)
+            journey.load(number)
+            journey.broker.kill9()
             has_power = journey.rng.random() < 0.5
             if not has_power or journey.rng.random() < 0.3:
                 # A producer that outlives its acknowledged records cannot go on, in Kafka neither.
@@ -211,6 +212,20 @@ def test_nothing_promised_is_lost_or_doubled(journey: Journey, seed: int) -> Non
             journey.restart()
             journey.finish_producers()
             journey.check()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1000])
+def test_a_clean_stop_under_load(journey: Journey) -> None:
+    """Producers go on against the next process as if nothing had been."""
+    journey.begin()
+    for number in range(3):
+        journey.load(number)
+        assert journey.broker.stop() == 0
+        journey.restart()
+        journey.finish_producers()
+        journey.check()
+    assert "Traceback" not in journey.broker.log_path.read_text()
 
 
 TEST = test_nothing_promised_is_lost_or_doubled.__name__

@@ -37,14 +37,23 @@ def request_bytes(request: Request, version: int, correlation_id: int = 1, clien
 
 class WireClient:
     def __init__(
-        self, port: int, host: str = "127.0.0.1", *, receive_buffer_bytes: int | None = None
+        self,
+        port: int,
+        host: str = "127.0.0.1",
+        *,
+        timeout_s: float = TIMEOUT_S,
+        receive_buffer_bytes: int | None = None,
     ) -> None:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self.socket = socket.socket(family)
         if receive_buffer_bytes is not None:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer_bytes)
-        self.socket.settimeout(TIMEOUT_S)
-        self.socket.connect((host, port))
+        self.socket.settimeout(timeout_s)
+        try:
+            self.socket.connect((host, port))
+        except OSError:
+            self.socket.close()
+            raise
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.local_port: int = self.socket.getsockname()[1]
 
