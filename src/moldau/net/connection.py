@@ -35,6 +35,7 @@ class Session(Protocol):
 class Connection:
     __slots__ = (
         "_busy", "_frames", "_loop", "_on_closed", "_outgoing", "_reading", "_session", "_socket", "_writing",
+        "file_number",
         "is_closed", "last_active", "listener", "local_host", "local_port", "peer",
     )  # fmt: skip
 
@@ -48,6 +49,7 @@ class Connection:
     ) -> None:
         self._loop = loop
         self._socket = sock
+        self.file_number = sock.fileno()
         self._frames = frames
         self._on_closed = on_closed
         self._outgoing: deque[Chunk] = deque()
@@ -94,6 +96,11 @@ class Connection:
         self._outgoing.clear()
         self._session.closed()
         self._on_closed(self)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the client waits for an answer, or for us to send it."""
+        return self._busy or bool(self._outgoing)
 
     def release_idle_memory(self) -> None:
         self._frames.release()

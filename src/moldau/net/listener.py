@@ -5,6 +5,7 @@ The scratch buffer of the loop lives here. Must not know what is said on a conne
 
 import errno
 import logging
+import select
 import socket
 from asyncio import AbstractEventLoop
 from collections import Counter
@@ -23,6 +24,8 @@ ACCEPTS_PER_TURN_MAX: Final = 64
 ACCEPT_PAUSE_S: Final = 0.1
 """How long we stop accepting when the process has run out of file descriptors."""
 SWEEPS_PER_IDLE_TIME: Final = 4
+HANGUP_LOOK_S: Final = 1.0
+"""How often we ask the kernel which clients have gone."""
 
 OpenSession = Callable[[Connection], Session]
 
@@ -62,7 +65,10 @@ class Listeners:
         self._sockets: list[socket.socket] = []
         self._per_ip: Counter[str] = Counter()
         self._ip_of: dict[Connection, str] = {}
+        self._by_file: dict[int, Connection] = {}
+        self._hangups = select.epoll()
         self._sweep = loop.call_later(self._sweep_interval_s, self._close_idle)
+        self._hangup_look = loop.call_later(HANGUP_LOOK_S, self._close_hung_up)
 
     @property
     def _limits(self) -> ConnectionLimits:
@@ -88,8 +94,10 @@ class Listeners:
     def close(self) -> None:
         self.stop_accepting()
         self._sweep.cancel()
+        self._hangup_look.cancel()
         for connection in self.connections:
             connection.close()
+        self._hangups.close()
 
     def _accept(self, listening: socket.socket, name: str) -> None:
         for _ in range(ACCEPTS_PER_TURN_MAX):
@@ -119,6 +127,8 @@ class Listeners:
             return
         self._per_ip[ip] += 1
         self._ip_of[connection] = ip
+        self._by_file[sock.fileno()] = connection
+        self._hangups.register(sock, select.EPOLLRDHUP)
         connection.start(self._open_session(connection))
 
     def _refusal(self, ip: str) -> str | None:
@@ -141,6 +151,7 @@ class Listeners:
 
     def _forget(self, connection: Connection) -> None:
         ip = self._ip_of.pop(connection)
+        del self._by_file[connection.file_number]
         self._per_ip[ip] -= 1
         if not self._per_ip[ip]:
             del self._per_ip[ip]
@@ -159,6 +170,15 @@ class Listeners:
             elif idle_s > self._sweep_interval_s:
                 connection.release_idle_memory()
         self._sweep = self._loop.call_later(self._sweep_interval_s, self._close_idle)
+
+    def _close_hung_up(self) -> None:
+        """A reset does not always wake a reader (libuv stops polling on POLLERR), and a client that keeps
+        sending while it waits is not read at all: so nobody's going away is left unnoticed for long."""
+        for file_number, events in self._hangups.poll(0):
+            connection = self._by_file[file_number]
+            if events & (select.EPOLLERR | select.EPOLLHUP) or connection.is_waiting:
+                connection.close()
+        self._hangup_look = self._loop.call_later(HANGUP_LOOK_S, self._close_hung_up)
 
 
 def _bind(endpoint: Endpoint, backlog: int) -> socket.socket:
