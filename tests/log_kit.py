@@ -8,6 +8,7 @@ from moldau.protocol.records.batch import Compression, iter_headers
 from moldau.protocol.records.builder import build_batch
 from moldau.protocol.records.control import ControlType, build_end_transaction_marker
 from moldau.protocol.records.record import Record, iter_records
+from moldau.storage.append_check import UnpackingNeeded
 from moldau.storage.disk import Disk
 from moldau.storage.log_config import LogConfig
 from moldau.storage.log_dir import LogDirectory
@@ -73,7 +74,11 @@ def new_log(disk: Disk, config: LogConfig | None = None) -> tuple[LogDirectory, 
 
 def append(log: PartitionLog, records: memoryview, *, epoch: int = 0, now_ms: int = NOW_MS) -> Appended:
     """As a leader whose followers all have it."""
-    appended = log.append_as_leader(records, leader_epoch=epoch, now_ms=now_ms)
+    try:
+        appended = log.append_as_leader(records, leader_epoch=epoch, now_ms=now_ms)
+    except UnpackingNeeded:
+        prepared = log.prepare(records, now_ms=now_ms)
+        appended = log.append_as_leader(prepared, leader_epoch=epoch, now_ms=now_ms, is_prepared=True)
     log.advance_high_watermark(log.end_offset)
     return appended
 
