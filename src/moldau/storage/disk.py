@@ -15,9 +15,6 @@ from moldau.core.ports import FileSystem
 
 
 class Disk(FileSystem, Protocol):
-    open_files_max: int
-    """How many files one log directory may keep open at rest."""
-
     def lock(self, path: str) -> object:
         """Takes the exclusive lock on a file, creating it. Held until the returned object goes;
         BlockingIOError when another process holds it."""

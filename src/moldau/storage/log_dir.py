@@ -27,6 +27,7 @@ from moldau.storage.names import (
     parse_partition_directory,
     stray_directory,
 )
+from moldau.storage.os_files import open_files_share
 from moldau.storage.partition_log import PartitionLog
 from moldau.storage.recovery import LastKnown, LogLoader, create_log
 from moldau.storage.residency import Residency
@@ -94,7 +95,7 @@ class LogDirectory:
         is not ours to take, StorageFault when it cannot be used."""
         path = path.rstrip("/") or "/"
         shared = Shared(
-            disk, Residency(open_files_max or disk.open_files_max), Residency(loaded_index_bytes_max)
+            disk, Residency(open_files_max or open_files_share()), Residency(loaded_index_bytes_max)
         )
         with DirectoryHealth(path).guard("Opening the directory"):
             _make_durable_directory(disk, path)

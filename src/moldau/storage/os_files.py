@@ -17,8 +17,14 @@ from moldau.core.ports import Buffer
 TEMPORARY_SUFFIX: Final = ".tmp"
 OPEN_FILES_MIN: Final = 64
 OPEN_FILES_MAX: Final = 10_000
-"""A quarter of what the process may open, within these: connections and other directories need some too."""
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+
+
+def open_files_share() -> int:
+    """How many files one log directory may keep open at rest: a quarter of what the process may, since
+    connections and other directories need some too."""
+    allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return max(OPEN_FILES_MIN, min(OPEN_FILES_MAX, allowed // 4))
 
 
 class OsFile:
@@ -105,10 +111,6 @@ class _Lock:
 
 
 class OsFiles:
-    def __init__(self) -> None:
-        allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-        self.open_files_max = max(OPEN_FILES_MIN, min(OPEN_FILES_MAX, allowed // 4))
-
     def open(self, path: str, *, create: bool = False, writable: bool = True) -> OsFile:
         flags = os.O_RDWR | os.O_APPEND if writable else os.O_RDONLY
         return OsFile(path, flags | os.O_CREAT if create else flags)

@@ -135,7 +135,6 @@ class _Lock:
 
 class CrashDisk:
     def __init__(self) -> None:
-        self.open_files_max = 100
         self.now_ms = 0
         """What `modified_ms` tells for every file."""
         self._root = _Directory()
