@@ -28,18 +28,18 @@ class GroupRunner:
         """Requests without an answer, by their id, with their versions."""
         self.answers: dict[int, Response] = {}
         self._see = see
-        self._ids = 0
+        self.next_request_id = 1
 
     def start(self) -> None:
         self.run(self.groups.decide_loaded(self.now_ms))
 
     def ask(self, request: Request, version: int, client: ClientFacts) -> int:
         """The request's id. Both ways go through the codec, which refuses what a version cannot carry."""
-        self._ids += 1
-        request_id = self._ids
+        request_id = self.next_request_id
+        self.next_request_id += 1
         arrived, _ = decode(type(request), version, encode(request, version))
         self.waiting[request_id] = (arrived, version)
-        self.run(self.groups.decide(request_id, arrived, version, client, self.now_ms, f"{self._ids}"))
+        self.run(self.groups.decide(request_id, arrived, version, client, self.now_ms, f"{request_id}"))
         return request_id
 
     def run(self, outcome: GroupOutcome) -> None:

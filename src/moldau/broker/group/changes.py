@@ -18,16 +18,18 @@ class ChangeKind(StrEnum):
     STATIC_MEMBER_REPLACED = "came back as a static member under a new id"
     STATIC_MEMBER_RETURNED = "came back as a static member under a new id; no rebalance was needed"
     GROUP_TOO_LARGE = "was refused because the group is full"
+    LIMIT_LOWERED = "has more members than group.max.size allows now"
+    """The group as a whole; no member is named."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
     kind: ChangeKind
     at_ms: int
-    member_id: str
-    instance_id: str | None
-    client_id: str
-    client_host: str
+    member_id: str = ""
+    instance_id: str | None = None
+    client_id: str = ""
+    client_host: str = ""
     detail: str = ""
     """The client's own reason (KIP-800), or what changed."""
 

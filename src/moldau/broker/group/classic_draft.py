@@ -38,15 +38,22 @@ class ClassicDraft:
 
     def note(self, kind: ChangeKind, member: Member, detail: str | None = None) -> None:
         """Goes into the history of the group, as a reason of the rebalance that is under way or about to start."""
-        change = Change(
-            kind=kind,
-            at_ms=self.now_ms,
-            member_id=member.member_id,
-            instance_id=member.instance_id,
-            client_id=member.client_id,
-            client_host=member.client_host,
-            detail=(detail or "")[:DETAIL_LENGTH_MAX],
+        self._note(
+            Change(
+                kind=kind,
+                at_ms=self.now_ms,
+                member_id=member.member_id,
+                instance_id=member.instance_id,
+                client_id=member.client_id,
+                client_host=member.client_host,
+                detail=(detail or "")[:DETAIL_LENGTH_MAX],
+            )
         )
+
+    def note_of_group(self, kind: ChangeKind) -> None:
+        self._note(Change(kind, self.now_ms))
+
+    def _note(self, change: Change) -> None:
         self._facts.append(ChangeNoted(self.group.group_id, change))
 
     def answer(self, request_id: int, reply: Response) -> None:

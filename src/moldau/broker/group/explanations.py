@@ -154,6 +154,8 @@ def _change_text(change: Change) -> str:
     static = "" if change.instance_id is None else f", static {change.instance_id!r}"
     detail = f": {change.detail}" if change.detail else ""
     who = f"{change.member_id} (client {change.client_id!r} at {change.client_host}{static})"
+    if not change.member_id:
+        who = "the group"
     return f"{who} {change.kind}{detail}"
 
 

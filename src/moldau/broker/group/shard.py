@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Hashable, Mapping
 from typing import Any, Final
 
 from moldau.broker.group.call import Call, GroupOutcome
+from moldau.broker.group.changes import ChangeKind
 from moldau.broker.group.classic_draft import ClassicDraft
 from moldau.broker.group.classic_group import ClassicGroup
 from moldau.broker.group.classic_rebalance import decide_join_timer, start_rebalance
@@ -152,5 +153,6 @@ def _greet_members(draft: ClassicDraft) -> None:
     for member in draft.group.members.values():
         draft.expect(member)
     if len(draft.group.members) > draft.settings.group_size_max:
-        # The limit was lowered: whoever rejoins first may stay.
+        # Whoever rejoins first may stay.
+        draft.note_of_group(ChangeKind.LIMIT_LOWERED)
         start_rebalance(draft)
