@@ -15,6 +15,8 @@ NO_SESSION: Final = 0
 FULL_FETCH_EPOCH: Final = 0
 CLOSING_EPOCH: Final = -1
 EPOCH_MAX: Final = 2**31 - 1
+PARTITIONS_MAX: Final = 250_000
+"""Of all sessions together, about 300 bytes each. Whoever gets no session goes on with full fetches."""
 
 Wanted = list[tuple[TopicKey, list[PartitionWanted]]]
 Forgotten = list[tuple[TopicKey, list[int]]]
@@ -95,6 +97,7 @@ class FetchSessions:
         self._new_id = new_id
         self._sessions: dict[int, FetchSession] = {}
         """In order of last use, the longest unused first."""
+        self._partitions = 0
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -102,7 +105,7 @@ class FetchSessions:
     def resume(self, session_id: int, epoch: int, now_ms: int) -> FetchSession | None:
         """The session an incremental fetch goes on with, or None for one without a session."""
         if epoch in (FULL_FETCH_EPOCH, CLOSING_EPOCH):
-            self._sessions.pop(session_id, None)
+            self._close(session_id)
             return None
         session = self._sessions.get(session_id)
         if session is None:
@@ -116,18 +119,35 @@ class FetchSessions:
 
     def open(self, wanted: Wanted, now_ms: int) -> FetchSession | None:
         """A new session, or None when every slot is in use: the client then goes on with full fetches."""
+        count = sum(len(partitions) for _, partitions in wanted)
+        if self._partitions + count > PARTITIONS_MAX:
+            return None
         if len(self._sessions) >= self._slots_max and not self._evict(now_ms):
             return None
         session_id = self._new_id()
         while session_id in self._sessions or session_id <= NO_SESSION:
             session_id = self._new_id()
         session = self._sessions[session_id] = FetchSession(session_id, now_ms)
-        session.update(wanted, [])
+        self.update(session, wanted, [])
         return session
+
+    def update(self, session: FetchSession, changed: Wanted, forgotten: Forgotten) -> None:
+        """ApiError when the session would hold too much: the client then starts a new one."""
+        before = len(session)
+        session.update(changed, forgotten)
+        self._partitions += len(session) - before
+        if self._partitions > PARTITIONS_MAX:
+            self._close(session.id)
+            raise ApiError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+
+    def _close(self, session_id: int) -> None:
+        session = self._sessions.pop(session_id, None)
+        if session is not None:
+            self._partitions -= len(session)
 
     def _evict(self, now_ms: int) -> bool:
         oldest = next(iter(self._sessions.values()), None)
         if oldest is None or now_ms - oldest.last_used_ms < self._eviction_ms_min:
             return False
-        del self._sessions[oldest.id]
+        self._close(oldest.id)
         return True

@@ -19,7 +19,7 @@ from moldau.protocol.layout import FIXED, STRING_BYTES_MAX, Layout, Source
 from moldau.protocol.spec import Field, Message, fields_of
 from moldau.protocol.varints import continue_unsigned_varint, read_unsigned_varint
 
-ELEMENTS_MAX: Final = 1_000_000
+ELEMENTS_MAX: Final = 250_000
 """Array elements and tagged fields in one message, at all depths together."""
 
 Decoder = Callable[[Buffer, int, int], tuple[Any, int]]

@@ -6,25 +6,16 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from moldau.broker import store_layout as layout
-from moldau.broker.answer_cache import AnswerCache
-from moldau.broker.api_table import ApiSpec, ApiTable
-from moldau.broker.configs import ConfigStore
-from moldau.broker.disks import Disks
-from moldau.broker.fetch_sessions import FetchSessions
-from moldau.broker.flusher import Flusher
-from moldau.broker.listeners import AdvertisedListeners
-from moldau.broker.log_host import HostedLogs
-from moldau.broker.parked_fetches import ParkedFetches
-from moldau.broker.partitions import HostedPartitions
+from moldau.broker.api_table import ApiSpec
 from moldau.broker.parts import Broker
-from moldau.broker.producer_ids import ProducerIds
 from moldau.broker.session import Client, RequestContext
-from moldau.broker.topic_admin import TopicAdmin
 from moldau.broker.topic_records import load_catalog
 from moldau.coordination.sqlite import SqliteStore
 from moldau.core.chunks import Chunk
 from moldau.core.ids import BrokerId
 from moldau.core.settings.static_layer import static_layer
+from moldau.node.assembly import assemble
+from moldau.node.opening import OpenedData
 from moldau.protocol import codec
 from moldau.storage.log_config import LogConfig
 from moldau.storage.log_dir import LogDirectory
@@ -88,30 +79,6 @@ def make_rig(properties: str = "", *, store: SqliteStore | None = None, disk: Cr
         config_for=lambda topic: LogConfig(),
         now_ms=clock.now_ms(),
     )
-    disks = Disks([directory], {"/broken": "it does not open"})
-    partitions = HostedPartitions()
-    parked = ParkedFetches(clock)
-    logs = HostedLogs(BROKER_ID, clock, disks, partitions, parked)
-    configs = ConfigStore(store, catalog, static_layer(properties), BROKER_ID, clock.run_in_worker, logs)
-    for entry in catalog.topics():
-        logs.serve(entry, 0)
-    broker = Broker(
-        broker_id=BROKER_ID,
-        cluster_id="cluster",
-        rack="r1",
-        clock=clock,
-        scheduler=clock,
-        table=ApiTable([]),
-        answers=AnswerCache(lambda: catalog.epoch),
-        listeners=AdvertisedListeners({}),
-        catalog=catalog,
-        configs=configs,
-        topics=TopicAdmin(store, catalog, configs, logs, clock.run_in_worker, lambda: [BROKER_ID]),
-        partitions=partitions,
-        disks=disks,
-        flusher=Flusher(clock, clock, disks),
-        parked_fetches=parked,
-        fetch_sessions=FetchSessions(slots_max=10, eviction_ms_min=0, new_id=lambda: 1),
-        producer_ids=ProducerIds(store, clock, BROKER_ID),
-    )
+    data = OpenedData("cluster", store, catalog, [directory], {"/broken": "it does not open"})
+    broker = assemble(static_layer(properties, overrides=["broker.rack=r1"]), data, clock, clock, clock)
     return Rig(broker, store, disk, clock, Client(Connection(), client_id="tester"))

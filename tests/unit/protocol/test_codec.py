@@ -244,7 +244,7 @@ def test_more_elements_than_any_request_needs(version: int) -> None:
         else elements.to_bytes(4, "big") + bytes(2 * elements)
     )
     with pytest.raises(
-        PeerError, match=f"MetadataRequest v{version}: more than 1000000 elements in one message"
+        PeerError, match=f"MetadataRequest v{version}: more than 250000 elements in one message"
     ):
         decode(MetadataRequest, version, frame)
 

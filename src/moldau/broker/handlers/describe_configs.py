@@ -22,7 +22,9 @@ from moldau.protocol.messages.describe_configs import (
 
 
 def handle(ctx: RequestContext, request: DescribeConfigsRequest) -> DescribeConfigsResponse:
-    return DescribeConfigsResponse(results=[_describe(ctx, request, each) for each in request.resources])
+    # Whoever asks for a resource twice is told once.
+    wanted = {(each.resource_type, each.resource_name): each for each in request.resources}
+    return DescribeConfigsResponse(results=[_describe(ctx, request, each) for each in wanted.values()])
 
 
 API = ApiSpec.of(DescribeConfigsRequest, handle)

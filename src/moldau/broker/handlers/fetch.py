@@ -27,6 +27,8 @@ from moldau.protocol.messages.fetch import FetchRequest
 READ_COMMITTED: Final = 1
 FLEXIBLE_FROM: Final = 12
 NO_PREFERRED_REPLICA: Final = -1
+MANY_PARTITIONS: Final = 100
+"""Of one topic in one request: fewer are not worth looking for repetitions."""
 
 
 def handle_frame(
@@ -39,18 +41,21 @@ def handle_frame(
     bytes_max = min(bytes_max, broker.configs.broker.fetch_max_bytes)
     is_full = True
     fetch_session: FetchSession | None = None
+    if any(len(partitions) > MANY_PARTITIONS for _, partitions in wanted):
+        wanted = _each_once(wanted)
     if session_epoch >= 0:
+        sessions = broker.fetch_sessions
         try:
             now_ms = broker.clock.monotonic_ms()
-            fetch_session = broker.fetch_sessions.resume(session_id, session_epoch, now_ms)
+            fetch_session = sessions.resume(session_id, session_epoch, now_ms)
+            if fetch_session is not None:
+                sessions.update(fetch_session, wanted, forgotten)
+                wanted = fetch_session.wanted()
+                is_full = False
+            elif _all_hosted(session, wanted):
+                fetch_session = sessions.open(wanted, now_ms)
         except ApiError as error:
             return _framed(version, correlation_id, error.code, NO_SESSION, [])
-        if fetch_session is None:
-            fetch_session = broker.fetch_sessions.open(wanted, now_ms)
-        else:
-            fetch_session.update(wanted, forgotten)
-            wanted = fetch_session.wanted()
-            is_full = False
     elif session_id != NO_SESSION:
         broker.fetch_sessions.resume(session_id, session_epoch, 0)
     fetch = _Fetch(
@@ -186,6 +191,20 @@ class _Fetch:
         return (
             index, 0, high_watermark, stable, log.start_offset, aborted, NO_PREFERRED_REPLICA, records or b"",
         )  # fmt: skip
+
+
+def _each_once(wanted: Wanted) -> Wanted:
+    """A partition named twice is read once, from where it was named last."""
+    return [
+        (topic, list({partition[0]: partition for partition in partitions}.values()))
+        for topic, partitions in wanted
+    ]
+
+
+def _all_hosted(session: ClientSession, wanted: Wanted) -> bool:
+    """A session that is full of partitions nobody has would cost memory and save nothing."""
+    find = session.broker.partitions.find
+    return all(find(topic, each[0]) is not None for topic, partitions in wanted for each in partitions)
 
 
 def _refused(

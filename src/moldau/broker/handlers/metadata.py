@@ -33,9 +33,10 @@ CLUSTER_OPERATIONS: Final = sum(1 << code for code in (5, 7, 8, 9, 10, 11, 12))
 
 
 def handle(ctx: RequestContext, request: MetadataRequest) -> MetadataResponse | Awaitable[MetadataResponse]:
-    wanted = request.topics
-    if wanted is None or (not wanted and ctx.version < NULL_MEANS_ALL_SINCE):
+    if request.topics is None or (not request.topics and ctx.version < NULL_MEANS_ALL_SINCE):
         return _answer(ctx, request, [_known(ctx, request, entry) for entry in ctx.broker.catalog.topics()])
+    # Whoever asks for a topic twice is told once.
+    wanted = list({(topic.topic_id, topic.name): topic for topic in request.topics}.values())
     missing = [] if not _may_create(ctx, request) else _creatable(ctx, wanted)
     if missing:
         return _create_and_answer(ctx, request, wanted, missing)

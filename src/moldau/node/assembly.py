@@ -1,0 +1,73 @@
+"""Puts a broker's parts together: who is handed what. Starts nothing."""
+
+import secrets
+from typing import Final
+
+from moldau.broker.answer_cache import AnswerCache
+from moldau.broker.api_table import ApiTable
+from moldau.broker.configs import ConfigStore
+from moldau.broker.disks import Disks
+from moldau.broker.fetch_sessions import FetchSessions
+from moldau.broker.flusher import Flusher
+from moldau.broker.group_coordinator import GroupCoordinator
+from moldau.broker.handlers import HANDLERS
+from moldau.broker.internal_topics import InternalTopics
+from moldau.broker.listeners import Address, AdvertisedListeners
+from moldau.broker.log_host import HostedLogs
+from moldau.broker.parked_fetches import ParkedFetches
+from moldau.broker.partitions import HostedPartitions
+from moldau.broker.parts import Broker
+from moldau.broker.producer_ids import ProducerIds
+from moldau.broker.topic_admin import TopicAdmin
+from moldau.core.ids import BrokerId
+from moldau.core.ports import Clock, Scheduler
+from moldau.core.settings.listeners import advertised_endpoints
+from moldau.core.settings.resolve import BrokerLayers
+from moldau.node.opening import OpenedData
+
+FETCH_SESSION_EVICTION_MS: Final = 120_000
+
+
+def assemble(
+    layers: BrokerLayers, data: OpenedData, clock: Clock, scheduler: Scheduler, store_thread: Scheduler
+) -> Broker:
+    """`store_thread` runs its jobs one at a time, in order: what the coordination store needs."""
+    settings = layers.settings()
+    broker_id = BrokerId(settings.node_id)
+    in_order = store_thread.run_in_worker
+    disks = Disks(data.directories, data.offline)
+    partitions = HostedPartitions()
+    parked_fetches = ParkedFetches(scheduler)
+    logs = HostedLogs(broker_id, clock, disks, partitions, parked_fetches)
+    configs = ConfigStore(data.store, data.catalog, layers, broker_id, in_order, logs)
+    for entry in data.catalog.topics():
+        logs.serve(entry, 0)
+    topics = TopicAdmin(data.store, data.catalog, configs, logs, in_order, lambda: [broker_id])
+    internal_topics = InternalTopics(data.catalog, configs, topics)
+    advertised = {name: Address(*endpoint) for name, endpoint in advertised_endpoints(settings).items()}
+    return Broker(
+        broker_id=broker_id,
+        cluster_id=data.cluster_id,
+        rack=settings.broker_rack,
+        clock=clock,
+        scheduler=scheduler,
+        table=ApiTable(HANDLERS),
+        answers=AnswerCache(lambda: data.catalog.epoch),
+        listeners=AdvertisedListeners(advertised),
+        catalog=data.catalog,
+        configs=configs,
+        topics=topics,
+        partitions=partitions,
+        disks=disks,
+        flusher=Flusher(scheduler, clock, disks),
+        parked_fetches=parked_fetches,
+        fetch_sessions=FetchSessions(
+            slots_max=settings.max_incremental_fetch_session_cache_slots,
+            eviction_ms_min=FETCH_SESSION_EVICTION_MS,
+            new_id=lambda: secrets.randbits(31),
+        ),
+        producer_ids=ProducerIds(data.store, store_thread, broker_id),
+        groups=GroupCoordinator(
+            data.catalog, configs, partitions, parked_fetches, internal_topics, clock, scheduler
+        ),
+    )
