@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
 
+from compat.server_process import wait_until
+
 Headers = tuple[tuple[str, bytes | None], ...]
 HOUR_AGO_MS = (int(time.time()) - 3600) * 1000
 """Times given to records: old enough to differ from now, too young for retention to delete."""
@@ -112,3 +114,21 @@ class AdminClient(Client, Protocol):
         append: Mapping[str, str] | None = None,
         subtract: Mapping[str, str] | None = None,
     ) -> None: ...
+
+
+def wait_for_topic(client: Client, topic: str, partitions: int = 1) -> None:
+    """Until every partition has a leader that answers.
+
+    Kafka's controller says that a topic is created before its broker serves it; a producer with several batches
+    in flight to such a partition may see the second accepted and the first refused, and never recover.
+    """
+
+    def is_served() -> bool:
+        try:
+            return all(
+                client.offset_for(topic, OffsetSpec.LATEST, number) >= 0 for number in range(partitions)
+            )
+        except ClientFailure:
+            return False
+
+    wait_until(is_served, f"{topic} is served")

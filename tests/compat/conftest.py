@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from compat.apache_kafka import ApacheKafka
-from compat.client import AdminClient, Client
+from compat.client import AdminClient, Client, wait_for_topic
 from compat.confluent_client import ConfluentClient
 from compat.java_client import JavaClient, JavaDriver
 from compat.kcat_client import KcatClient, KcatMissing
 from compat.moldau_broker import MoldauBroker
-from compat.server_process import ServerProcess, wait_until
+from compat.server_process import ServerProcess
 from kafka_jars import KafkaJarsUnavailable
 
 KAFKA = pytest.param("kafka", marks=pytest.mark.java)
@@ -107,8 +107,7 @@ def new_topic(topic: str, confluent: ConfluentClient) -> Callable[..., str]:
     def make(partitions: int = 1, **configs: str) -> str:
         dotted = {key.replace("_", "."): value for key, value in configs.items()}
         confluent.create_topic(topic, partitions, dotted)
-        # Kafka's controller answers before its brokers know the topic.
-        wait_until(lambda: topic in confluent.list_topics(), f"{topic} is there")
+        wait_for_topic(confluent, topic, partitions)
         return topic
 
     return make

@@ -14,6 +14,8 @@ from kafka_jars import KafkaJarsUnavailable, cached_folder, digest_of, kafka_jar
 
 SOURCES = Path(__file__).parent / "java" / "src"
 CONSUME_TIMEOUT_MS = 20_000
+PATIENCE = {"delivery.timeout.ms": "30000", "request.timeout.ms": "20000", "max.block.ms": "30000"}
+"""Much less than the defaults, so that what does not work shows soon."""
 LOG_OPTIONS = (
     "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
     # The only place where the client tells whether it keeps a fetch session (KIP-227).
@@ -85,7 +87,7 @@ class JavaClient:
         self, topic: str, records: Sequence[Record], settings: Mapping[str, str] | None = None
     ) -> None:
         described = [encoded(record) for record in records]
-        self.call("produce", topic=topic, records=described, settings=dict(settings or {}))
+        self.call("produce", topic=topic, records=described, settings=PATIENCE | dict(settings or {}))
 
     def produce_transactions(
         self, topic: str, transactions: Sequence[tuple[bool, Sequence[Record]]], transactional_id: str

@@ -5,7 +5,7 @@ Written through a client into any broker, so that one broker's files can be held
 
 from collections.abc import Sequence
 
-from compat.client import CODECS, HOUR_AGO_MS, AdminClient, Record
+from compat.client import CODECS, HOUR_AGO_MS, AdminClient, Record, wait_for_topic
 from compat.java_client import JavaClient
 from compat.server_process import ServerProcess, wait_until
 from compat.stored import stored_batches
@@ -101,4 +101,4 @@ def committed(records: Sequence[Record]) -> list[Record]:
 
 def _create(client: AdminClient, topic: str, configs: dict[str, str]) -> None:
     client.create_topic(topic, configs=configs)
-    wait_until(lambda: topic in client.list_topics(), f"{topic} is there")
+    wait_for_topic(client, topic)

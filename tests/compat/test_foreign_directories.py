@@ -13,7 +13,7 @@ import pytest
 
 from compat import log_content
 from compat.apache_kafka import ApacheKafka
-from compat.client import HOUR_AGO_MS, OffsetSpec, Record
+from compat.client import HOUR_AGO_MS, OffsetSpec, Record, wait_for_topic
 from compat.confluent_client import ConfluentClient
 from compat.java_client import JavaClient, JavaDriver
 from compat.log_content import committed
@@ -190,7 +190,7 @@ def test_kafka_serves_what_moldau_wrote(
         client = ConfluentClient(kafka.bootstrap)
         for topic in written.contents:
             client.create_topic(topic, configs={"cleanup.policy": "compact", **log_content.ROLLING})
-            wait_until(kafka.partition_dir(topic).is_dir, f"the directory of {topic} is there")
+            wait_for_topic(client, topic)
     for topic in written.contents:
         folder = kafka.partition_dir(topic)
         identity = (folder / "partition.metadata").read_bytes()

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from compat.apache_kafka import ApacheKafka
-from compat.client import ClientFailure
+from compat.client import ClientFailure, wait_for_topic
 from compat.java_client import JavaClient, JavaDriver
 from compat.moldau_broker import MoldauBroker
-from compat.server_process import ServerProcess, wait_until
+from compat.server_process import ServerProcess
 
 pytestmark = pytest.mark.java
 
@@ -41,7 +41,7 @@ def outcome(action: Callable[[JavaClient], object], client: JavaClient) -> objec
 def created(both: tuple[JavaClient, JavaClient], topic: str, **configs: str) -> None:
     for client in both:
         client.create_topic(topic, configs={key.replace("_", "."): value for key, value in configs.items()})
-        wait_until(lambda client=client: topic in client.list_topics(), f"{topic} is there")  # type: ignore[misc]
+        wait_for_topic(client, topic)
 
 
 KNOWN_DIFFERENCES = {

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from compat.client import AdminClient, Client, ClientFailure, Record
+from compat.client import AdminClient, Client, ClientFailure, Record, wait_for_topic
 from compat.confluent_client import ConfluentClient
 from compat.java_client import JavaClient
 from compat.kcat_client import KcatClient
@@ -23,7 +23,8 @@ def code_of(action: Callable[[], object]) -> str:
 def test_life_of_a_topic(broker: ServerProcess, admin_client: AdminClient, topic: str) -> None:
     assert topic not in admin_client.list_topics()
     admin_client.create_topic(topic, partitions=3)
-    wait_until(lambda: topic in admin_client.list_topics(), "the topic is there")
+    wait_for_topic(admin_client, topic, 3)
+    assert topic in admin_client.list_topics()
     assert admin_client.partition_count(topic) == 3
     admin_client.produce(topic, [Record(b"here", partition=2)])
     assert broker.partition_dir(topic, 2).is_dir()
@@ -36,13 +37,13 @@ def test_life_of_a_topic(broker: ServerProcess, admin_client: AdminClient, topic
 
 def test_a_topic_made_again_is_a_new_one(java: JavaClient, topic: str) -> None:
     java.create_topic(topic)
-    wait_until(lambda: topic in java.list_topics(), "the topic is there")
+    wait_for_topic(java, topic)
     java.produce(topic, [Record(b"old")])
     first_id = java.call("describe_topic", topic=topic)["topic_id"]
     java.delete_topic(topic)
     wait_until(lambda: topic not in java.list_topics(), "the topic is gone")
     java.create_topic(topic)
-    wait_until(lambda: topic in java.list_topics(), "the topic is there again")
+    wait_for_topic(java, topic)
     assert java.call("describe_topic", topic=topic)["topic_id"] != first_id
     assert java.consume(topic) == []
     java.produce(topic, [Record(b"new")])
@@ -52,7 +53,7 @@ def test_a_topic_made_again_is_a_new_one(java: JavaClient, topic: str) -> None:
 def test_description(broker: ServerProcess, java: JavaClient, topic: str) -> None:
     created = java.call("create_topic", topic=topic, partitions=2, replicas=-1, configs={})
     assert (created["partitions"], created["replicas"]) == (2, 1)
-    wait_until(lambda: topic in java.list_topics(), "the topic is there")
+    wait_for_topic(java, topic, 2)
     described = java.call("describe_topic", topic=topic)
     assert described["topic_id"] == created["topic_id"]
     assert described["internal"] is False
@@ -71,7 +72,7 @@ def test_cluster_description(broker: ServerProcess, java: JavaClient) -> None:
 
 def test_default_partition_count(admin_client: AdminClient, topic: str) -> None:
     admin_client.create_topic(topic, partitions=-1, replicas=-1)
-    wait_until(lambda: topic in admin_client.list_topics(), "the topic is there")
+    wait_for_topic(admin_client, topic)
     assert admin_client.partition_count(topic) == 1
 
 
