@@ -184,7 +184,7 @@ class FlushState:
 
     def finish(self, job: FlushJob) -> None:
         self._flushing = None
-        if not job.is_stale:
+        if job.error is None and not job.is_stale:
             self.recovery_point = max(self.recovery_point, job.end_offset)
             self._indexed_to = job.indexed_to
         job.release_indexes()
