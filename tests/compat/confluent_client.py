@@ -44,9 +44,7 @@ class ConfluentClient:
         self, topic: str, records: Sequence[Record], settings: Mapping[str, str] | None = None
     ) -> None:
         failures: list[KafkaError] = []
-        # A failure of the producer as a whole shows in the reports of its records too.
-        ignored = {"error_cb": lambda _: None}
-        producer = Producer(librdkafka_settings(self.bootstrap, settings) | ignored)
+        producer = Producer(librdkafka_settings(self.bootstrap, settings))
         for record in records:
             optional: dict[str, Any] = (
                 {} if record.timestamp_ms is None else {"timestamp": record.timestamp_ms}
@@ -60,7 +58,10 @@ class ConfluentClient:
                 on_delivery=lambda error, _: failures.append(error) if error else None,
                 **optional,
             )
-        unsent = producer.flush(TIMEOUT_S)
+        try:
+            unsent = producer.flush(TIMEOUT_S)
+        except KafkaException as failure:
+            raise failure_of(failure.args[0]) from None
         if failures:
             raise failure_of(failures[0])
         assert unsent == 0, f"{unsent} records were not acknowledged within {TIMEOUT_S} s"
