@@ -5,6 +5,8 @@ Owns the child process and its log file. What to run and how to see that it serv
 """
 
 import contextlib
+import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -90,6 +92,14 @@ class ServerProcess:
     def restart(self) -> Self:
         self.stop()
         return self.start()
+
+    def copy_as_crashed(self, target: Path) -> None:
+        """Its data as a crash at this moment would leave it: the process stands still while they are copied."""
+        os.kill(self.pid, signal.SIGSTOP)
+        try:
+            shutil.copytree(self.log_dir, target)
+        finally:
+            os.kill(self.pid, signal.SIGCONT)
 
     def log_text(self) -> str:
         """What it has printed since its last start."""

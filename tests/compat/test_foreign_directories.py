@@ -62,7 +62,7 @@ def written_by_kafka(
         high_watermarks = server.log_dir / "replication-offset-checkpoint"
         last = f"transactional 0 {ends['transactional']}\n"
         wait_until(lambda: last in high_watermarks.read_text(), "the high watermarks are written down")
-        shutil.copytree(server.log_dir, folder / "crashed")
+        server.copy_as_crashed(folder / "crashed")
     return {
         "stopped": WrittenDirectory(server.log_dir, contents, ends),
         "crashed": WrittenDirectory(folder / "crashed", contents, ends),
@@ -148,7 +148,7 @@ def written_by_moldau(
         topics.append(log_content.write_indexed_topic(java))
         topics.append(log_content.write_compacted_topic(server, java))
         contents, ends = observed(server, topics)
-        shutil.copytree(server.log_dir, folder / "crashed")
+        server.copy_as_crashed(folder / "crashed")
         assert server.stop() == 0
     return {
         "stopped": WrittenDirectory(server.log_dir, contents, ends),
