@@ -28,8 +28,8 @@ class OffsetIndex(EntryIndex):
         return position_in(self.entries(), offset - self._files.base_offset)
 
     def last_position(self) -> int:
-        entries = self.entries()
-        return int(_ENTRY.unpack_from(entries, len(entries) - _ENTRY.size)[1]) if entries else 0
+        last = self.last_entry()
+        return int(_ENTRY.unpack(last)[1]) if last else 0
 
     def truncate_to(self, offset: int) -> None:
         entries = self.entries()

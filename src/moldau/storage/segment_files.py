@@ -68,6 +68,20 @@ class EntryIndex:
         used = len(data.rstrip(b"\0"))
         return data[: min(-(-used // size), len(data) // size) * size]
 
+    def last_entry(self) -> bytes:
+        """Empty when there is none. Does not load the others."""
+        size = self.ENTRY.size
+        if self._entries is None:
+            try:
+                file = self._files.disk.open(self._files.path(self.KIND), writable=False)
+            except FileNotFoundError:
+                return b""
+            last = file.read((file.size() // size - 1) * size, size) if file.size() >= size else b""
+            if last.strip(b"\0") or not last:
+                return last
+        entries = self.entries()
+        return bytes(entries[len(entries) - size :]) if entries else b""
+
     def truncate_entries(self, count: int) -> None:
         entries = self.entries()
         if count * self.ENTRY.size < len(entries):

@@ -32,7 +32,7 @@ class TimeIndex(EntryIndex):
             self.entries().extend(_ENTRY.pack(timestamp_ms, offset - self._files.base_offset))
 
     def last(self) -> TimestampOffset:
-        timestamp_ms, relative = last_in(self.entries())
+        timestamp_ms, relative = last_in(self.last_entry())
         return TimestampOffset(timestamp_ms, self._files.base_offset + relative)
 
     def truncate_to(self, offset: int) -> None:

@@ -93,6 +93,7 @@ def test_a_preallocated_tail_and_a_torn_entry_are_not_read() -> None:
     file = at.disk.open(at.path(".index"), create=True)
     file.append(struct.pack(">ii", 4, 4096) + bytes(4096))
     assert len(OffsetIndex(at, Residency(1 << 20))) == 1
+    assert OffsetIndex(at, Residency(1 << 20)).last_position() == 4096
     torn = files()
     torn.disk.open(torn.path(".index"), create=True).append(
         struct.pack(">ii", 4, 4100) + b"\x00\x00\x00\x09\x07"
@@ -163,3 +164,12 @@ def test_an_index_without_a_file_is_empty(tmp_path: Path) -> None:
     index = OffsetIndex(SegmentFiles(OsFiles(), str(tmp_path), 0), Residency(1 << 20))
     assert len(index) == 0
     assert index.lookup(17) == 0
+
+
+def test_the_last_entry_is_read_alone() -> None:
+    at = files()
+    offset_index([(1004, 4100), (1009, 8300)], at).save()
+    index = OffsetIndex(at, Residency(1 << 20))
+    assert index.last_position() == 8300
+    assert index._entries is None
+    assert OffsetIndex(files(), Residency(1 << 20)).last_position() == 0
