@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from moldau.core.ids import TopicId
+from moldau.core.ids import TopicId, TopicPartition
 
 INTERNAL_TOPICS: Final = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
 
@@ -59,6 +59,10 @@ class TopicCatalog:
 
     def find_by_id(self, topic_id: TopicId) -> TopicEntry | None:
         return self._by_id.get(topic_id)
+
+    def leader_epoch(self, place: TopicPartition) -> int:
+        """Of a partition that exists."""
+        return self._by_name[place.topic].partitions[place.partition].leader_epoch
 
     def put(self, entry: TopicEntry) -> None:
         """Adds a topic, or replaces it by its newer state."""

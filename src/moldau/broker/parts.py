@@ -14,10 +14,12 @@ from moldau.broker.fetch_sessions import FetchSessions
 from moldau.broker.flusher import Flusher
 from moldau.broker.group_coordinator import GroupCoordinator
 from moldau.broker.listeners import AdvertisedListeners
+from moldau.broker.marker_writer import MarkerWriter
 from moldau.broker.parked_fetches import ParkedFetches
 from moldau.broker.partitions import HostedPartitions
 from moldau.broker.producer_ids import ProducerIds
 from moldau.broker.topic_admin import TopicAdmin
+from moldau.broker.txn_coordinator import TxnCoordinator
 from moldau.core.ids import BrokerId
 from moldau.core.ports import Clock, Scheduler
 
@@ -42,3 +44,5 @@ class Broker:
     fetch_sessions: FetchSessions
     producer_ids: ProducerIds
     groups: GroupCoordinator
+    transactions: TxnCoordinator
+    markers: MarkerWriter

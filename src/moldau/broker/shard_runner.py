@@ -37,13 +37,16 @@ class ShardRunner(Generic[Fact]):
         log: ShardLog,
         clock: Clock,
         scheduler: Scheduler,
+        after: Callable[[Outcome[Fact]], None] | None = None,
     ) -> None:
-        """`encode` says how a fact is written; None for one that is not."""
+        """`encode` says how a fact is written; None for one that is not. `after` sees each outcome once its facts
+        are committed, for work outside the log."""
         self._machine = machine
         self._encode = encode
         self._log = log
         self._clock = clock
         self._scheduler = scheduler
+        self._after = after
         self._request_ids = count(1)
         self._waiting: dict[int, asyncio.Future[object]] = {}
         self._timers: dict[Hashable, Cancellable] = {}
@@ -84,7 +87,10 @@ class ShardRunner(Generic[Fact]):
                 self._machine.replay(fact)
         for timer in outcome.timers:
             self._set(timer)
-        return self._release({answer.request_id: answer.reply for answer in outcome.answers})
+        replies = self._release({answer.request_id: answer.reply for answer in outcome.answers})
+        if self._after is not None:
+            self._after(outcome)
+        return replies
 
     def _release(self, replies: dict[int, object]) -> dict[int, object]:
         for request_id in [each for each in replies if each in self._waiting]:

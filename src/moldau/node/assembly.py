@@ -6,20 +6,28 @@ from typing import Final
 from moldau.broker.answer_cache import AnswerCache
 from moldau.broker.api_table import ApiTable
 from moldau.broker.configs import ConfigStore
+from moldau.broker.coordinator_shards import CoordinatorShards
 from moldau.broker.disks import Disks
 from moldau.broker.fetch_sessions import FetchSessions
 from moldau.broker.flusher import Flusher
-from moldau.broker.group_coordinator import GroupCoordinator
+from moldau.broker.group.shard import Groups
+from moldau.broker.group_coordinator import GroupCoordinator, GroupShard, group_settings
 from moldau.broker.handlers import HANDLERS
-from moldau.broker.internal_topics import InternalTopics
+from moldau.broker.internal_topics import OFFSETS_TOPIC, TRANSACTIONS_TOPIC, InternalTopics
 from moldau.broker.listeners import Address, AdvertisedListeners
 from moldau.broker.log_host import HostedLogs
+from moldau.broker.marker_writer import MarkerWriter
 from moldau.broker.parked_fetches import ParkedFetches
 from moldau.broker.partitions import HostedPartitions
 from moldau.broker.parts import Broker
 from moldau.broker.producer_ids import ProducerIds
+from moldau.broker.shard_log import ShardLog
 from moldau.broker.topic_admin import TopicAdmin
-from moldau.core.ids import BrokerId
+from moldau.broker.txn.coordinator import Transactions
+from moldau.broker.txn_coordinator import TxnCoordinator, TxnShard, txn_settings
+from moldau.core.error_codes import ErrorCode
+from moldau.core.errors import ApiError
+from moldau.core.ids import BrokerId, TopicPartition
 from moldau.core.ports import Clock, Scheduler
 from moldau.core.settings.listeners import advertised_endpoints
 from moldau.core.settings.resolve import BrokerLayers
@@ -44,6 +52,34 @@ def assemble(
         logs.serve(entry, 0)
     topics = TopicAdmin(data.store, data.catalog, configs, logs, in_order, lambda: [broker_id])
     internal_topics = InternalTopics(data.catalog, configs, topics)
+    producer_ids = ProducerIds(data.store, store_thread, broker_id)
+
+    def shard_log(place: TopicPartition) -> ShardLog:
+        partition = partitions.find(place.topic, place.partition)
+        if partition is None:
+            raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"{place} is not hosted here")
+        return ShardLog(partition, parked_fetches)
+
+    group_shards = CoordinatorShards(
+        OFFSETS_TOPIC,
+        data.catalog,
+        internal_topics.ensure_offsets,
+        lambda place: GroupShard(Groups(group_settings(configs.broker)), shard_log(place), clock, scheduler),
+    )
+    markers = MarkerWriter(partitions, parked_fetches, disks, group_shards, clock)
+    txn_shards = CoordinatorShards(
+        TRANSACTIONS_TOPIC,
+        data.catalog,
+        internal_topics.ensure_transactions,
+        lambda place: TxnShard(
+            Transactions(txn_settings(configs.broker), data.catalog.leader_epoch(place)),
+            shard_log(place),
+            markers,
+            producer_ids,
+            clock,
+            scheduler,
+        ),
+    )
     advertised = {name: Address(*endpoint) for name, endpoint in advertised_endpoints(settings).items()}
     return Broker(
         broker_id=broker_id,
@@ -66,8 +102,8 @@ def assemble(
             eviction_ms_min=FETCH_SESSION_EVICTION_MS,
             new_id=lambda: secrets.randbits(31),
         ),
-        producer_ids=ProducerIds(data.store, store_thread, broker_id),
-        groups=GroupCoordinator(
-            data.catalog, configs, partitions, parked_fetches, internal_topics, clock, scheduler
-        ),
+        producer_ids=producer_ids,
+        groups=GroupCoordinator(group_shards),
+        transactions=TxnCoordinator(txn_shards, producer_ids),
+        markers=markers,
     )

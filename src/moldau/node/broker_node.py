@@ -37,8 +37,11 @@ class BrokerNode:
         try:
             data = self._data = await self._files.run_in_worker(lambda: open_data(self._layers, clock))
             broker = assemble(self._layers, data, clock, self._files, self._store_thread)
-            await self._files.run_in_worker(broker.groups.load)
-            broker.groups.start()
+            coordinators = (broker.groups.shards, broker.transactions.shards)
+            for shards in coordinators:
+                await self._files.run_in_worker(shards.load)
+            for shards in coordinators:
+                shards.start()
             self._net = Listeners(
                 loop,
                 lambda: _limits(broker.configs.broker),
@@ -60,7 +63,8 @@ class BrokerNode:
     async def stop(self) -> None:
         """Clean: the next start needs no recovery."""
         self._stalls.stop()
-        self.broker.groups.stop()
+        self.broker.groups.shards.stop()
+        self.broker.transactions.shards.stop()
         self._net.close()
         self._compaction.cancel()
         await self._files.close()

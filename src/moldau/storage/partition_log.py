@@ -156,6 +156,12 @@ class PartitionLog:
     def active_producers(self) -> list[ProducerStateView]:
         return self.producers.state.views() if self.producers.state else []
 
+    def has_open_transaction(self, producer_id: int, producer_epoch: int) -> bool:
+        """Whether this producer has written here in a transaction it has not ended."""
+        state = self.producers.state
+        producer = None if state is None else state.producers.get(producer_id)
+        return producer is not None and producer.epoch == producer_epoch and producer.txn_first_offset >= 0
+
     def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
         """(epoch, end offset) of the largest epoch we know that is not above `epoch` (KIP-101, KIP-320);
         (-1, -1) when that cannot be told."""

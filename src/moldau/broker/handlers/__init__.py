@@ -3,6 +3,8 @@
 from typing import Final
 
 from moldau.broker.handlers import (
+    add_offsets_to_txn,
+    add_partitions_to_txn,
     alter_configs,
     alter_replica_log_dirs,
     api_versions,
@@ -17,6 +19,8 @@ from moldau.broker.handlers import (
     describe_log_dirs,
     describe_producers,
     describe_topic_partitions,
+    describe_transactions,
+    end_txn,
     fetch,
     find_coordinator,
     get_telemetry_subscriptions,
@@ -28,6 +32,7 @@ from moldau.broker.handlers import (
     list_config_resources,
     list_groups,
     list_offsets,
+    list_transactions,
     metadata,
     offset_commit,
     offset_delete,
@@ -36,6 +41,8 @@ from moldau.broker.handlers import (
     produce,
     push_telemetry,
     sync_group,
+    txn_offset_commit,
+    write_txn_markers,
 )
 
 HANDLERS: Final = (
@@ -59,6 +66,13 @@ HANDLERS: Final = (
     delete_topics.API,
     delete_records.API,
     init_producer_id.API,
+    add_partitions_to_txn.API,
+    add_offsets_to_txn.API,
+    end_txn.API,
+    write_txn_markers.API,
+    txn_offset_commit.API,
+    describe_transactions.API,
+    list_transactions.API,
     offset_for_leader_epoch.API,
     describe_configs.API,
     alter_configs.API,

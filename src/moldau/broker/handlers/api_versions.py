@@ -12,10 +12,19 @@ from typing import Final
 from moldau.broker.api_table import ApiSpec
 from moldau.broker.session import RequestContext
 from moldau.core.error_codes import ErrorCode
-from moldau.protocol.messages.api_versions import ApiVersion, ApiVersionsRequest, ApiVersionsResponse
+from moldau.protocol.messages.api_versions import (
+    ApiVersion,
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    FinalizedFeatureKey,
+    SupportedFeatureKey,
+)
 
 _SOFTWARE: Final = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 SOFTWARE_SINCE: Final = 3
+FEATURES: Final = {"transaction.version": 2}
+"""What clients look for before they use a newer protocol: transactions v2 (KIP-890)."""
+FEATURES_FROM_ZERO_SINCE: Final = 4
 TELEMETRY_KEYS: Final = frozenset({71, 72})
 """Offered only where somebody subscribed to client metrics: a client that sees them starts to measure."""
 
@@ -43,5 +52,16 @@ def _answer(ctx: RequestContext, code: ErrorCode) -> ApiVersionsResponse:
             )
             for spec in ctx.broker.table.specs
             if spec.key not in TELEMETRY_KEYS or ctx.broker.configs.client_metrics
+        ],
+        # Before v4 a client chokes on a feature that may be switched off (KAFKA-17011).
+        supported_features=[
+            SupportedFeatureKey(name=name, min_version=0, max_version=level)
+            for name, level in FEATURES.items()
+            if ctx.version >= FEATURES_FROM_ZERO_SINCE
+        ],
+        finalized_features_epoch=0,
+        finalized_features=[
+            FinalizedFeatureKey(name=name, max_version_level=level, min_version_level=level)
+            for name, level in FEATURES.items()
         ],
     )

@@ -57,6 +57,7 @@ async def _delete(
         if state.name is not None and topic_id in times:
             raise _invalid("The provided topic name maps to an ID that was already supplied.")
         await ctx.broker.topics.delete(entry)
+        ctx.broker.groups.topics_deleted([entry.name])
     except ApiError as error:
         code = error.code
         if code is ErrorCode.TOPIC_DELETION_DISABLED and ctx.version < DISABLED_SINCE:

@@ -46,10 +46,11 @@ API = ApiSpec.of(FindCoordinatorRequest, handle)
 async def _make_ready(ctx: RequestContext, key_type: int) -> tuple[ErrorCode, str | None]:
     try:
         if key_type == GROUP:
-            await ctx.broker.groups.ready()
+            await ctx.broker.groups.shards.ready("")
             return ErrorCode.NONE, None
         if key_type == TRANSACTION:
-            return ErrorCode.COORDINATOR_NOT_AVAILABLE, "this broker does not coordinate transactions yet"
+            await ctx.broker.transactions.shards.ready("")
+            return ErrorCode.NONE, None
         return ErrorCode.INVALID_REQUEST, f"there is no coordinator for keys of type {key_type}"
     except ApiError as error:
         return ErrorCode.COORDINATOR_NOT_AVAILABLE, error.message

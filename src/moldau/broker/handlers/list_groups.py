@@ -9,7 +9,7 @@ from moldau.protocol.messages.list_groups import ListGroupsRequest, ListGroupsRe
 
 
 def handle(ctx: RequestContext, request: ListGroupsRequest) -> ListGroupsResponse:
-    replies = [shard.ask(request, ctx.version, ctx.client) for shard in ctx.broker.groups.shards()]
+    replies = [shard.ask(request, ctx.version, ctx.client) for shard in ctx.broker.groups.shards]
     return ListGroupsResponse(groups=[group for reply in replies for group in reply.groups])
 
 

@@ -13,15 +13,26 @@ from typing import Final, NamedTuple
 from moldau.broker.api_table import ApiSpec
 from moldau.broker.partitions import Partition, TopicKey, missing_partition_error
 from moldau.broker.session import NO_ANSWER, ClientSession, frame_answer
+from moldau.broker.txn_membership import Refused, join_transaction
 from moldau.core.chunks import Chunk
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError, StorageFault
-from moldau.protocol.fast.produce import PartitionProduced, decode_produce, encode_produce_response
+from moldau.core.ids import TopicPartition
+from moldau.protocol.fast.produce import (
+    PartitionProduced,
+    ProduceTopics,
+    decode_produce,
+    encode_produce_response,
+)
 from moldau.protocol.messages.produce import ProduceRequest
+from moldau.protocol.records.batch import HEADER_SIZE, read_header
 from moldau.storage.append_check import RecordsRefused, UnpackingNeeded
 from moldau.storage.partition_log import PartitionLog
 
 FLEXIBLE_FROM: Final = 9
+ABORTABLE_SINCE: Final = 11
+JOINS_SINCE: Final = 12
+"""From here on the broker makes a partition part of the transaction (KIP-890); before, the client has."""
 ACKS: Final = frozenset({-1, 0, 1})
 
 Produced = list[tuple[TopicKey, list[PartitionProduced]]]
@@ -66,10 +77,11 @@ class _Request:
 def handle_frame(
     session: ClientSession, frame: memoryview, position: int, version: int, correlation_id: int
 ) -> list[Chunk] | None:
-    _, acks, _, topics = decode_produce(frame, position, version)
+    transactional_id, acks, _, topics = decode_produce(frame, position, version)
     broker = session.broker
     request = _Request(session, version, correlation_id, acks, broker.clock.now_ms())
     find = broker.partitions.find
+    outside = None if transactional_id is None else _outside_transaction(request, transactional_id, topics)
     for topic, partitions in topics:
         answers: list[PartitionProduced] = []
         for index, records in partitions:
@@ -80,6 +92,8 @@ def handle_frame(
                 answers.append(
                     _refused(index, ErrorCode.INVALID_REQUIRED_ACKS, f"acks={acks}: use 0, 1 or -1")
                 )
+            elif outside and (partition.topic, index) in outside:
+                answers.append(_refused(index, outside[TopicPartition(partition.topic, index)]))
             elif records is None:
                 answers.append(_refused(index, ErrorCode.INVALID_RECORD, "no records were sent"))
             else:
@@ -101,6 +115,40 @@ def handle_frame(
 
 
 API = ApiSpec.of(ProduceRequest, handle_frame=handle_frame, advertised_min_version=0)
+
+
+def _outside_transaction(request: _Request, transactional_id: str, topics: ProduceTopics) -> Refused:
+    """Partitions that could not be made part of the producer's transaction, and why."""
+    places: list[TopicPartition] = []
+    producer = (-1, -1)
+    find = request.session.broker.partitions.find
+    for topic, partitions in topics:
+        for index, records in partitions:
+            partition = find(topic, index)
+            if partition is None or partition.log is None or records is None or len(records) < HEADER_SIZE:
+                continue
+            header = read_header(records)
+            producer = (header.producer_id, header.producer_epoch)
+            if not partition.log.has_open_transaction(*producer):
+                places.append(TopicPartition(partition.topic, index))
+    if not places:
+        return {}
+    session, joins = request.session, request.version >= JOINS_SINCE
+    refused = join_transaction(
+        session.broker, session.client, transactional_id, *producer, places, verify_only=not joins
+    )
+    return {place: _as_produce_error(code, request.version) for place, code in refused.items()}
+
+
+def _as_produce_error(code: ErrorCode, version: int) -> ErrorCode:
+    """A coordinator's refusal in words a producer of this version understands (KIP-890)."""
+    if code is ErrorCode.CONCURRENT_TRANSACTIONS and version < JOINS_SINCE:
+        return ErrorCode.NOT_ENOUGH_REPLICAS
+    if code is ErrorCode.TRANSACTION_ABORTABLE and version < ABORTABLE_SINCE:
+        return ErrorCode.INVALID_TXN_STATE
+    if code is ErrorCode.PRODUCER_FENCED:
+        return ErrorCode.INVALID_PRODUCER_EPOCH
+    return code
 
 
 def _append(

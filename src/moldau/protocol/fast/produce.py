@@ -28,7 +28,8 @@ from moldau.protocol.fast.fields import (
 from moldau.protocol.varints import continue_unsigned_varint, write_unsigned_varint
 
 PartitionRecords = tuple[int, memoryview | None]
-ProduceRequestView = tuple[str | None, int, int, list[tuple[TopicKey, list[PartitionRecords]]]]
+ProduceTopics = list[tuple[TopicKey, list[PartitionRecords]]]
+ProduceRequestView = tuple[str | None, int, int, ProduceTopics]
 """transactional_id, acks, timeout_ms, topics"""
 RecordErrors = Sequence[tuple[int, str | None]]
 PartitionProduced = tuple[int, int, int, int, int, RecordErrors | None, str | None]

@@ -1,0 +1,85 @@
+"""AddPartitionsToTxn (24), v0-5.
+
+v2 producer fenced   v3 flexible   v4 many transactions at once, verification only (KIP-890)   v5 abortable errors
+
+All partitions of a transaction must exist, or none is added.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from moldau.broker.api_table import ApiSpec
+from moldau.broker.group_coordinator import client_facts
+from moldau.broker.session import RequestContext
+from moldau.core.error_codes import ErrorCode
+from moldau.protocol.messages.add_partitions_to_txn import (
+    AddPartitionsToTxnPartitionResult,
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnResponse,
+    AddPartitionsToTxnResult,
+    AddPartitionsToTxnTopic,
+    AddPartitionsToTxnTopicResult,
+)
+
+BATCHED_SINCE: Final = 4
+
+
+async def handle(ctx: RequestContext, request: AddPartitionsToTxnRequest) -> AddPartitionsToTxnResponse:
+    if ctx.version < BATCHED_SINCE:
+        results = _missing(ctx, request.v3_and_below_topics)
+        if results is not None:
+            return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=results)
+        return await _ask(ctx, request, request.v3_and_below_transactional_id)
+    by_transaction: list[AddPartitionsToTxnResult] = []
+    for each in request.transactions:
+        results = _missing(ctx, each.topics)
+        if results is not None:
+            by_transaction.append(
+                AddPartitionsToTxnResult(transactional_id=each.transactional_id, topic_results=results)
+            )
+            continue
+        reply = await _ask(ctx, AddPartitionsToTxnRequest(transactions=[each]), each.transactional_id)
+        by_transaction += reply.results_by_transaction
+    return AddPartitionsToTxnResponse(results_by_transaction=by_transaction)
+
+
+API = ApiSpec.of(AddPartitionsToTxnRequest, handle)
+
+
+async def _ask(
+    ctx: RequestContext, request: AddPartitionsToTxnRequest, transactional_id: str
+) -> AddPartitionsToTxnResponse:
+    shard = await ctx.broker.transactions.shards.ready(transactional_id)
+    client = client_facts(ctx.client)
+    reply: AddPartitionsToTxnResponse = shard.ask(
+        lambda machine, request_id, now_ms: machine.decide_add_partitions(
+            request_id, request, ctx.version, client, now_ms
+        )
+    )
+    return reply
+
+
+def _missing(
+    ctx: RequestContext, topics: Sequence[AddPartitionsToTxnTopic]
+) -> list[AddPartitionsToTxnTopicResult] | None:
+    """The refusal, when a partition does not exist: the others were not attempted."""
+    find = ctx.broker.partitions.find
+    if all(find(topic.name, index) is not None for topic in topics for index in topic.partitions):
+        return None
+    return [
+        AddPartitionsToTxnTopicResult(
+            name=topic.name,
+            results_by_partition=[
+                AddPartitionsToTxnPartitionResult(
+                    partition_index=index,
+                    partition_error_code=(
+                        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+                        if find(topic.name, index) is None
+                        else ErrorCode.OPERATION_NOT_ATTEMPTED
+                    ),
+                )
+                for index in topic.partitions
+            ],
+        )
+        for topic in topics
+    ]

@@ -1,0 +1,41 @@
+"""ListTransactions (66), v0-2.
+
+v1 by duration (KIP-994)   v2 by pattern (KIP-1152)
+"""
+
+import re
+
+from moldau.broker.api_table import ApiSpec
+from moldau.broker.session import RequestContext
+from moldau.core.error_codes import ErrorCode
+from moldau.protocol.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse
+
+
+def handle(ctx: RequestContext, request: ListTransactionsRequest) -> ListTransactionsResponse:
+    matches = None
+    if request.transactional_id_pattern:
+        try:
+            pattern = re.compile(request.transactional_id_pattern)
+        except re.error:
+            return ListTransactionsResponse(
+                error_code=ErrorCode.INVALID_REGULAR_EXPRESSION,
+                unknown_state_filters=[],
+                transaction_states=[],
+            )
+
+        def matches(transactional_id: str) -> bool:
+            return pattern.fullmatch(transactional_id) is not None
+
+    replies = [
+        shard.ask(
+            lambda machine, request_id, now_ms: machine.decide_list(request_id, request, now_ms, matches)
+        )
+        for shard in ctx.broker.transactions.shards
+    ]
+    return ListTransactionsResponse(
+        unknown_state_filters=replies[0].unknown_state_filters if replies else [],
+        transaction_states=[state for reply in replies for state in reply.transaction_states],
+    )
+
+
+API = ApiSpec.of(ListTransactionsRequest, handle)

@@ -1,0 +1,48 @@
+"""TxnOffsetCommit (28), v0-5.
+
+v2 leader epoch   v3 flexible, membership checked (KIP-447)   v4 abortable errors   v5 joins the transaction by
+itself (KIP-890)
+"""
+
+from collections.abc import Awaitable
+
+from moldau.broker.api_table import ApiSpec
+from moldau.broker.group.offset_commits import txn_commit_refused
+from moldau.broker.session import RequestContext
+from moldau.broker.txn_membership import join_transaction
+from moldau.core.error_codes import ErrorCode
+from moldau.core.errors import ApiError
+from moldau.protocol.messages.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitResponse,
+)
+
+JOINS_SINCE = 5
+
+
+async def handle(ctx: RequestContext, request: TxnOffsetCommitRequest) -> TxnOffsetCommitResponse:
+    broker = ctx.broker
+    try:
+        await broker.groups.shards.ready(request.group_id)
+        await broker.transactions.shards.ready(request.transactional_id)
+    except ApiError:
+        return txn_commit_refused(request, ErrorCode.COORDINATOR_NOT_AVAILABLE)
+    place = broker.groups.shards.place_of(request.group_id)
+    assert place is not None
+    refused = join_transaction(
+        broker,
+        ctx.client,
+        request.transactional_id,
+        request.producer_id,
+        request.producer_epoch,
+        [place],
+        verify_only=ctx.version < JOINS_SINCE,
+    )
+    if refused:
+        return txn_commit_refused(request, refused[place])
+    reply = broker.groups.ask(request.group_id, request, ctx.version, ctx.client)
+    committed: TxnOffsetCommitResponse = await reply if isinstance(reply, Awaitable) else reply
+    return committed
+
+
+API = ApiSpec.of(TxnOffsetCommitRequest, handle)

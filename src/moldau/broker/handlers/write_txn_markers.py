@@ -1,0 +1,64 @@
+"""WriteTxnMarkers (27), v1-2.
+
+v1 flexible   v2 transaction version (KIP-1228)
+
+From a coordinator to the leaders of partitions, and from an administrator who ends a hanging transaction.
+"""
+
+from moldau.broker.api_table import ApiSpec
+from moldau.broker.group_coordinator import client_facts
+from moldau.broker.session import RequestContext
+from moldau.core.ids import ProducerEpoch, ProducerId, TopicPartition
+from moldau.protocol.messages.write_txn_markers import (
+    WritableTxnMarker,
+    WritableTxnMarkerPartitionResult,
+    WritableTxnMarkerResult,
+    WritableTxnMarkerTopicResult,
+    WriteTxnMarkersRequest,
+    WriteTxnMarkersResponse,
+)
+
+
+def handle(ctx: RequestContext, request: WriteTxnMarkersRequest) -> WriteTxnMarkersResponse:
+    return WriteTxnMarkersResponse(markers=[_write(ctx, marker) for marker in request.markers])
+
+
+API = ApiSpec.of(WriteTxnMarkersRequest, handle)
+
+
+def _write(ctx: RequestContext, marker: WritableTxnMarker) -> WritableTxnMarkerResult:
+    topics = [
+        WritableTxnMarkerTopicResult(
+            name=topic.name,
+            partitions=[
+                WritableTxnMarkerPartitionResult(
+                    partition_index=index,
+                    error_code=ctx.broker.markers.write(
+                        TopicPartition(topic.name, index),
+                        producer_id=ProducerId(marker.producer_id),
+                        producer_epoch=ProducerEpoch(marker.producer_epoch),
+                        coordinator_epoch=marker.coordinator_epoch,
+                        committed=marker.transaction_result,
+                    ),
+                )
+                for index in topic.partition_indexes
+            ],
+        )
+        for topic in marker.topics
+    ]
+    _note(ctx, marker)
+    return WritableTxnMarkerResult(producer_id=marker.producer_id, topics=topics)
+
+
+def _note(ctx: RequestContext, marker: WritableTxnMarker) -> None:
+    """The transaction's own coordinator should be able to tell what happened to it."""
+    places = [
+        TopicPartition(topic.name, index) for topic in marker.topics for index in topic.partition_indexes
+    ]
+    client = client_facts(ctx.client)
+    for shard in ctx.broker.transactions.shards:
+        shard.tell(
+            lambda machine, now_ms: machine.decide_markers_by_admin(
+                marker.producer_id, marker.producer_epoch, places, client, now_ms
+            )
+        )
