@@ -160,6 +160,7 @@ class LogDirectory:
         """Safe on a worker thread: the log is entered when it is complete."""
         if self.health.offline_reason is not None:
             self.health.refuse()
+        assert topic_partition not in self.logs
         path = f"{self.path}/{topic_partition}"
         with self.health.guard(f"Creating the log of {topic_partition}"):
             log = create_log(self._shared, self.health, path, topic_partition, topic_id, config, now_ms)
