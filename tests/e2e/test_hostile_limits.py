@@ -46,6 +46,7 @@ def topics(attacked: Attacked) -> None:
         create_topic(client, LARGE)
         create_topic(client, WIDE, partitions=1000)
         create_topic(client, FLUSHED, configs={"flush.messages": "1"})
+        produce_values(client, FLUSHED, [b"opened"])
         for _ in range(LARGE_BATCHES):
             produce_values(client, LARGE, [bytes(MB - 1000)])
 
