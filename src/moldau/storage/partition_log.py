@@ -171,6 +171,15 @@ class PartitionLog:
         """The leader epoch `offset` was written in; -1 where that is not known."""
         return self.epochs.epoch_of(offset)
 
+    def assign_topic_id(self, topic_id: TopicId) -> None:
+        """For a log that has none: older than topic ids, or its file was lost in a crash."""
+        assert self.topic_id in (None, topic_id)
+        with self._health.guard(f"Naming the topic of {self.topic_partition}"):
+            self.segments.disk.write_atomically(
+                f"{self.directory}/{PARTITION_METADATA}", topic_id_file(topic_id)
+            )
+        self.topic_id = topic_id
+
     # --- appending
 
     def prepare(self, records: memoryview, *, now_ms: int) -> memoryview:

@@ -109,6 +109,16 @@ def test_logs_come_back_with_their_topic_ids(tmp_path: Path) -> None:
     again.close()
 
 
+def test_a_log_without_a_topic_id_can_be_given_one() -> None:
+    disk = CrashDisk()
+    directory = open_directory(disk)
+    log = directory.create_log(ORDERS, None, LogConfig(), now_ms=NOW_MS)
+    assert log.topic_id is None
+    log.assign_topic_id(ORDERS_ID)
+    directory.close()
+    assert open_directory(disk).logs[ORDERS].topic_id == ORDERS_ID
+
+
 def test_what_is_not_a_log_is_left_alone() -> None:
     disk = CrashDisk()
     new_log(disk)[0].close()
