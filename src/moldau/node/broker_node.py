@@ -1,9 +1,12 @@
 """One broker as a whole: opens its data, starts its parts in order and stops them in reverse. Owns lifetimes."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Final
 
-from moldau.broker.session import ClientSession
+from moldau.broker.parts import Broker
+from moldau.broker.session import ClientConnection, ClientSession
+from moldau.core.ports import Clock
 from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.core.settings.listeners import Listener, broker_listeners
 from moldau.core.settings.resolve import BrokerLayers
@@ -22,8 +25,17 @@ FILE_WORKERS: Final = 4
 class BrokerNode:
     """One broker. `start` returns when it serves, `stop` when nothing of it is left."""
 
-    def __init__(self, layers: BrokerLayers) -> None:
+    def __init__(
+        self,
+        layers: BrokerLayers,
+        *,
+        clock: Clock | None = None,
+        session: Callable[[Broker, ClientConnection], ClientSession] = ClientSession,
+    ) -> None:
+        """`clock` and `session` may be others where the passing of time or a client's luck is to be arranged."""
         self._layers = layers
+        self._clock = clock or OsClock()
+        self._session = session
         self._settings = layers.settings()
         self._listeners: tuple[Listener, ...] = broker_listeners(self._settings)
         self._bound: list[Endpoint] = []
@@ -33,7 +45,7 @@ class BrokerNode:
         loop = asyncio.get_running_loop()
         self._files = LoopScheduler(loop, name="files", workers_max=FILE_WORKERS)
         self._store_thread = LoopScheduler(loop, name="store", workers_max=1)
-        clock = OsClock()
+        clock = self._clock
         try:
             data = self._data = await self._files.run_in_worker(lambda: open_data(self._layers, clock))
             broker = assemble(self._layers, data, clock, self._files, self._store_thread)
@@ -45,7 +57,7 @@ class BrokerNode:
             self._net = Listeners(
                 loop,
                 lambda: _limits(broker.configs.broker),
-                lambda connection: ClientSession(broker, connection),
+                lambda connection: self._session(broker, connection),
                 backlog=self._settings.socket_listen_backlog_size,
             )
             self._stalls = StallWatch(loop)
@@ -60,8 +72,8 @@ class BrokerNode:
         self._compaction.start()
         self.broker = broker
 
-    async def stop(self) -> None:
-        """Clean: the next start needs no recovery."""
+    async def stop(self, *, clean: bool = True) -> None:
+        """Clean: the next start needs no recovery. Otherwise the files stay as a killed process leaves them."""
         self._stalls.stop()
         self.broker.groups.shards.stop()
         self.broker.transactions.shards.stop()
@@ -70,7 +82,7 @@ class BrokerNode:
         await self._files.close()
         await self._store_thread.close()
         assert self._data is not None
-        await asyncio.to_thread(self._data.close, clean=True)
+        await asyncio.to_thread(self._data.close, clean=clean)
 
     @property
     def endpoints(self) -> list[str]:
