@@ -1,0 +1,32 @@
+"""The test kit: a real broker inside the test's own process.
+
+Names are imported when they are first used: the pytest plugin lives in this package, and every run of pytest
+in an environment that has Moldau imports it.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from moldau.core.error_codes import ErrorCode as ErrorCode
+    from moldau.testing.faults import Fault as Fault
+    from moldau.testing.faults import Faults as Faults
+    from moldau.testing.local_cluster import LocalCluster as LocalCluster
+    from moldau.testing.moved_clock import MovedClock as MovedClock
+
+_HOMES = {
+    "ErrorCode": "moldau.core.error_codes",
+    "Fault": "moldau.testing.faults",
+    "Faults": "moldau.testing.faults",
+    "LocalCluster": "moldau.testing.local_cluster",
+    "MovedClock": "moldau.testing.moved_clock",
+}
+
+__all__ = ["ErrorCode", "Fault", "Faults", "LocalCluster", "MovedClock"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)

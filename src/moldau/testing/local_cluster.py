@@ -7,76 +7,104 @@ The broker runs on a thread with its own event loop, so synchronous and asynchro
 """
 
 import asyncio
-import shutil
+import logging
+import socket
 import tempfile
-import threading
 from collections.abc import Mapping
 from typing import Final, Self
 
+from moldau.broker.topic_rules import NewTopic
 from moldau.core.settings.static_layer import static_layer
 from moldau.node.broker_node import BrokerNode
-from moldau.node.main import event_loop
+from moldau.testing.broker_thread import BrokerThread
+from moldau.testing.faults import Faults
+from moldau.testing.faulty_session import FaultySession
+from moldau.testing.moved_clock import MovedClock
 
-START_TIMEOUT_S: Final = 60.0
-STOP_TIMEOUT_S: Final = 60.0
-TEST_SETTINGS: Final = {"listeners": "PLAINTEXT://127.0.0.1:0"}
+HOST: Final = "127.0.0.1"
+TEST_SETTINGS: Final[Mapping[str, str]] = {
+    # The first member of a group need not wait for others to come.
+    "group.initial.rebalance.delay.ms": "0",
+    # What a test's clock has made old is gone a second later.
+    "log.retention.check.interval.ms": "1000",
+    # Fifty logs each, made when a test first commits an offset, are forty-nine too many.
+    "offsets.topic.num.partitions": "1",
+    "transaction.state.log.num.partitions": "1",
+}
+
+# What the broker says goes to whoever listens to the log, not to the terminal of somebody's tests.
+logging.getLogger("moldau").addHandler(logging.NullHandler())
 
 
 class LocalCluster:
-    """`settings` are Kafka's keys as in server.properties. A given `data_directory` is kept."""
+    """`settings` are Kafka's keys as in server.properties; they go before `TEST_SETTINGS`.
+
+    With a `data_directory` the cluster opens what is there, and leaves it there at the end. The address stays the
+    same however often it is killed and restarted.
+    """
 
     def __init__(
         self, *, settings: Mapping[str, str] | None = None, data_directory: str | None = None
     ) -> None:
-        self._settings = {**TEST_SETTINGS, **(settings or {})}
+        self.settings: Mapping[str, str] = {**TEST_SETTINGS, **(settings or {})}
+        self.clock = MovedClock()
+        self.faults = Faults()
         self._given_directory = data_directory
-        self._directory = ""
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
-        self._node: BrokerNode | None = None
-        self._port = 0
+        self._temporary: tempfile.TemporaryDirectory[str] | None = None
+        self._port: socket.socket | None = None
+        self._broker: BrokerThread | None = None
 
     @property
     def bootstrap_servers(self) -> str:
         """What a client needs to know."""
-        assert self._node is not None, "the cluster is not running: use it as a context manager"
-        return f"127.0.0.1:{self._port}"
+        return f"{HOST}:{self._running.node.port}"
 
     @property
     def data_directory(self) -> str:
-        return self._directory
+        if self._given_directory is not None:
+            return self._given_directory
+        if self._temporary is None:
+            raise RuntimeError("the cluster has no data directory until it is started")
+        return self._temporary.name
 
     def start(self) -> Self:
-        assert self._thread is None, "the cluster is running already"
-        self._directory = self._given_directory or tempfile.mkdtemp(prefix="moldau-")
-        settings = {"log.dirs": self._directory, **self._settings}
-        self._node = BrokerNode(static_layer(overrides=[f"{key}={value}" for key, value in settings.items()]))
-        self._loop = event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="moldau-cluster", daemon=True)
-        self._thread.start()
+        """Returns when clients are served. After `kill`, finds what the killed broker left."""
+        if self._broker is not None:
+            raise RuntimeError(f"the cluster runs already, on {self.bootstrap_servers}")
+        if self._given_directory is None and self._temporary is None:
+            self._temporary = tempfile.TemporaryDirectory(prefix="moldau-", ignore_cleanup_errors=True)
+        self._port = self._port or _reserve_port()
         try:
-            asyncio.run_coroutine_threadsafe(self._node.start(), self._loop).result(START_TIMEOUT_S)
+            self._broker = BrokerThread(self._make_node, self.clock)
         except BaseException:
-            self._end_thread()
+            self._release()
             raise
-        self._port = self._node.port
         return self
 
     def stop(self) -> None:
-        """Stops cleanly; a second call does nothing."""
-        if self._thread is None or self._node is None or self._loop is None:
-            return
-        asyncio.run_coroutine_threadsafe(self._node.stop(), self._loop).result(STOP_TIMEOUT_S)
-        self._end_thread()
+        """Takes everything down. A second call does nothing."""
+        try:
+            # Nobody will open temporary data again: it is not worth the wait for a disk.
+            self._end(clean=self._given_directory is not None)
+        finally:
+            self._release()
 
-    def _end_thread(self) -> None:
-        assert self._loop is not None and self._thread is not None
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(STOP_TIMEOUT_S)
-        self._loop.close()
-        self._loop = self._thread = self._node = None
-        if self._given_directory is None:
-            shutil.rmtree(self._directory, ignore_errors=True)
+    def kill(self) -> None:
+        """Ends the broker as `kill -9` would: connections break, nothing is flushed, no clean mark is left."""
+        self._end(clean=False)
+
+    def restart(self, *, clean: bool = True) -> None:
+        """The same broker again, at the same address with the same data; not clean is after a `kill`."""
+        self._end(clean=clean)
+        self.start()
+
+    def create_topic(
+        self, name: str, *, partitions: int = -1, configs: Mapping[str, str] | None = None
+    ) -> str:
+        """The name. -1 partitions are as many as `num.partitions` says."""
+        topics = self._running.node.broker.topics
+        self._running.call(topics.create(NewTopic(name, partitions, configs=[*(configs or {}).items()])))
+        return name
 
     def __enter__(self) -> Self:
         return self.start()
@@ -89,3 +117,45 @@ class LocalCluster:
 
     async def __aexit__(self, *_: object) -> None:
         await asyncio.to_thread(self.stop)
+
+    @property
+    def _running(self) -> BrokerThread:
+        if self._broker is None:
+            raise RuntimeError("the cluster is not running: call start(), or use it in a with statement")
+        return self._broker
+
+    def _make_node(self) -> BrokerNode:
+        assert self._port is not None
+        settings = {
+            "listeners": f"PLAINTEXT://{HOST}:{self._port.getsockname()[1]}",
+            "log.dirs": self.data_directory,
+            **self.settings,
+        }
+        layers = static_layer(overrides=[f"{key}={value}" for key, value in settings.items()])
+        return BrokerNode(
+            layers,
+            clock=self.clock,
+            session=lambda broker, connection: FaultySession(broker, connection, self.faults),
+        )
+
+    def _end(self, *, clean: bool) -> None:
+        broker, self._broker = self._broker, None
+        if broker is not None:
+            broker.stop(clean=clean)
+
+    def _release(self) -> None:
+        if self._port is not None:
+            self._port.close()
+            self._port = None
+        if self._temporary is not None:
+            self._temporary.cleanup()
+            self._temporary = None
+
+
+def _reserve_port() -> socket.socket:
+    """A bound socket that never listens: while it is open nobody else is given its port, and a client that calls
+    when the broker is down is refused."""
+    reserved = socket.socket()
+    reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    reserved.bind((HOST, 0))
+    return reserved

@@ -1,0 +1,71 @@
+"""One broker on a thread of its own, with its own event loop. Owns that thread from start to end."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from typing import Any, Final, TypeVar
+
+from moldau.node.broker_node import BrokerNode
+from moldau.testing.moved_clock import MovedClock, MovedLoop
+
+WAIT_S_MAX: Final = 60.0
+"""For the broker to start, stop or answer: past it, something hangs."""
+TURNS_UNTIL_BEGUN: Final = 4
+"""Of the loop, until a timer that fell due has woken the task that slept on it."""
+
+Result = TypeVar("Result")
+
+
+class BrokerThread:
+    def __init__(self, make_node: Callable[[], BrokerNode], clock: MovedClock) -> None:
+        """Returns when the broker serves; raises what kept it from that."""
+        self._clock = clock
+        self._started: Future[tuple[asyncio.AbstractEventLoop, BrokerNode]] = Future()
+        self._ended: Future[None] = Future()
+        self._thread = threading.Thread(
+            target=self._run, args=(make_node,), name="moldau-broker", daemon=True
+        )
+        self._thread.start()
+        try:
+            self._loop, self.node = self._started.result(WAIT_S_MAX)
+        except BaseException:
+            self._thread.join(WAIT_S_MAX)
+            raise
+        clock.tell(self._let_due_begin)
+
+    def stop(self, *, clean: bool) -> None:
+        """Returns when nothing is left of it."""
+        self._clock.tell(None)
+        self._loop.call_soon_threadsafe(self._stopping.set_result, clean)
+        self._thread.join(WAIT_S_MAX)
+        self._ended.result(0)
+
+    def call(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """The result of a coroutine that runs where the broker does."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(WAIT_S_MAX)
+
+    def _run(self, make_node: Callable[[], BrokerNode]) -> None:
+        try:
+            with asyncio.Runner(loop_factory=lambda: MovedLoop(self._clock)) as runner:
+                runner.run(self._serve(make_node))
+        except BaseException as error:  # noqa: BLE001 It is whoever waits for the thread who must hear of it.
+            unheard = self._ended if self._started.done() else self._started
+            unheard.set_exception(error)
+        else:
+            self._ended.set_result(None)
+
+    async def _serve(self, make_node: Callable[[], BrokerNode]) -> None:
+        node = make_node()
+        await node.start()
+        loop = asyncio.get_running_loop()
+        self._stopping: asyncio.Future[bool] = loop.create_future()
+        self._started.set_result((loop, node))
+        await node.stop(clean=await self._stopping)
+
+    def _let_due_begin(self) -> None:
+        async def take_turns() -> None:
+            for _ in range(TURNS_UNTIL_BEGUN):
+                await asyncio.sleep(0)
+
+        self.call(take_turns())
