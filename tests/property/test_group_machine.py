@@ -61,8 +61,8 @@ SETTINGS = GroupSettings(
     session_timeout_min_ms=10,
     group_size_max=4,
     offset_metadata_length_max=4,
-    offsets_retention_ms=50_000,
-    offsets_retention_check_interval_ms=20_000,
+    offsets_retention_ms=2_000,
+    offsets_retention_check_interval_ms=250,
 )
 PARTITIONS = range(4)
 TIMERS_UNTIL_REST = 1000
@@ -409,4 +409,4 @@ def durable_offsets(groups: Groups) -> Any:
 
 
 TestGroupMachine = Machine.TestCase
-TestGroupMachine.settings = settings(max_examples=60, stateful_step_count=50, deadline=None)
+TestGroupMachine.settings = settings(max_examples=80, stateful_step_count=40, deadline=None)

@@ -66,7 +66,10 @@ class Member:
     """The waiting SyncGroup request, by its id."""
 
     def metadata(self, protocol_name: str) -> bytes | None:
-        return next((metadata for name, metadata in self.protocols if name == protocol_name), None)
+        for name, metadata in self.protocols:
+            if name == protocol_name:
+                return metadata
+        return None
 
     def vote(self, candidates: Collection[str]) -> str:
         return next(name for name, _ in self.protocols if name in candidates)

@@ -21,6 +21,7 @@ from moldau.protocol.messages.offset_fetch import (
 
 _BATCHED_VERSION = 8
 """From here on several groups may be asked for at once (KIP-709)."""
+_GROUP_ERROR_VERSION = 2
 _NO_OFFSET = -1
 
 
@@ -65,6 +66,21 @@ def fetched(groups: Sequence[OffsetFetchResponseGroup], version: int) -> OffsetF
         for topic in groups[0].topics
     ]
     return OffsetFetchResponse(topics=topics, error_code=groups[0].error_code)
+
+
+def fetch_refused(request: OffsetFetchRequest, version: int, error: ErrorCode) -> OffsetFetchResponse:
+    """v1 has no error but those of partitions."""
+    groups = []
+    for asked in groups_asked_for(request, version):
+        topics = [
+            OffsetFetchResponseTopics(
+                name=topic.name,
+                partitions=[_no_offset(partition, error) for partition in topic.partition_indexes],
+            )
+            for topic in (asked.topics or () if version < _GROUP_ERROR_VERSION else ())
+        ]
+        groups.append(OffsetFetchResponseGroup(group_id=asked.group_id, topics=topics, error_code=error))
+    return fetched(groups, version)
 
 
 def _group(
@@ -115,15 +131,16 @@ def _partition(
     committed = offsets.get(group_id, topic.name, partition)
     unstable = require_stable and offsets.is_pending(group_id, topic.name, partition)
     if unstable or committed is None or not committed.belongs_to(topic.topic_id):
-        return OffsetFetchResponsePartitions(
-            partition_index=partition,
-            committed_offset=_NO_OFFSET,
-            metadata="",
-            error_code=ErrorCode.UNSTABLE_OFFSET_COMMIT if unstable else ErrorCode.NONE,
-        )
+        return _no_offset(partition, ErrorCode.UNSTABLE_OFFSET_COMMIT if unstable else ErrorCode.NONE)
     return OffsetFetchResponsePartitions(
         partition_index=partition,
         committed_offset=committed.offset,
         committed_leader_epoch=committed.leader_epoch,
         metadata=committed.metadata,
+    )
+
+
+def _no_offset(partition: int, error: ErrorCode) -> OffsetFetchResponsePartitions:
+    return OffsetFetchResponsePartitions(
+        partition_index=partition, committed_offset=_NO_OFFSET, metadata="", error_code=error
     )

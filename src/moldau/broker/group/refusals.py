@@ -1,0 +1,89 @@
+"""The answer to a group request when the coordinator cannot be asked, or could not write.
+
+Kafka's words for it: clients look for the coordinator again, or retry.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from moldau.broker.group.classic_replies import join_refused, sync_refused
+from moldau.broker.group.offset_commits import commit_refused, txn_commit_refused
+from moldau.broker.group.offset_queries import fetch_refused
+from moldau.core.error_codes import ErrorCode
+from moldau.protocol.messages.delete_groups import (
+    DeletableGroupResult,
+    DeleteGroupsRequest,
+    DeleteGroupsResponse,
+)
+from moldau.protocol.messages.describe_groups import (
+    DescribedGroup,
+    DescribeGroupsRequest,
+    DescribeGroupsResponse,
+)
+from moldau.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from moldau.protocol.messages.join_group import JoinGroupRequest
+from moldau.protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse
+from moldau.protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
+from moldau.protocol.messages.offset_commit import OffsetCommitRequest
+from moldau.protocol.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteResponse
+from moldau.protocol.messages.offset_fetch import OffsetFetchRequest
+from moldau.protocol.messages.sync_group import SyncGroupRequest
+from moldau.protocol.messages.txn_offset_commit import TxnOffsetCommitRequest
+from moldau.protocol.spec import Request, Response
+
+WRITE_ERRORS: Final[Mapping[ErrorCode, ErrorCode]] = {
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_ENOUGH_REPLICAS: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.REQUEST_TIMED_OUT: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_LEADER_OR_FOLLOWER: ErrorCode.NOT_COORDINATOR,
+    ErrorCode.KAFKA_STORAGE_ERROR: ErrorCode.NOT_COORDINATOR,
+    ErrorCode.MESSAGE_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
+    ErrorCode.RECORD_LIST_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
+}
+"""What a client is told when appending to `__consumer_offsets` failed like this."""
+
+
+def refused(request: Request, version: int, error: ErrorCode) -> Response:
+    return _REFUSALS[type(request)](request, version, error)
+
+
+def _heartbeat(request: HeartbeatRequest, version: int, error: ErrorCode) -> HeartbeatResponse:
+    # While the group is being loaded nobody's session ends, so there is nothing to worry a member with.
+    loading = error is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+    return HeartbeatResponse(error_code=ErrorCode.NONE if loading else error)
+
+
+def _describe(request: DescribeGroupsRequest, version: int, error: ErrorCode) -> DescribeGroupsResponse:
+    groups = [
+        DescribedGroup(
+            error_code=error,
+            group_id=group_id,
+            group_state="",
+            protocol_type="",
+            protocol_data="",
+            members=[],
+        )
+        for group_id in request.groups
+    ]
+    return DescribeGroupsResponse(groups=groups)
+
+
+def _delete(request: DeleteGroupsRequest, version: int, error: ErrorCode) -> DeleteGroupsResponse:
+    results = [DeletableGroupResult(group_id=name, error_code=error) for name in request.groups_names]
+    return DeleteGroupsResponse(results=results)
+
+
+_REFUSALS: Final[Mapping[type[Request], Callable[[Any, int, ErrorCode], Response]]] = {
+    JoinGroupRequest: lambda request, _, error: join_refused(error, request.member_id),
+    SyncGroupRequest: lambda _request, _, error: sync_refused(error),
+    HeartbeatRequest: _heartbeat,
+    LeaveGroupRequest: lambda _request, _, error: LeaveGroupResponse(error_code=error),
+    OffsetCommitRequest: lambda request, _, error: commit_refused(request, error),
+    TxnOffsetCommitRequest: lambda request, _, error: txn_commit_refused(request, error),
+    OffsetFetchRequest: fetch_refused,
+    OffsetDeleteRequest: lambda _request, _, error: OffsetDeleteResponse(error_code=error, topics=[]),
+    DescribeGroupsRequest: _describe,
+    ListGroupsRequest: lambda _request, _, error: ListGroupsResponse(error_code=error, groups=[]),
+    DeleteGroupsRequest: _delete,
+}
