@@ -3,8 +3,8 @@
 Owns the map from (topic, index) to an open log. Must not read or write data itself.
 """
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Final
 
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import TopicId
@@ -37,6 +37,9 @@ class Partition:
         return f"Partition({self.topic}-{self.index})"
 
 
+_NO_PARTITIONS: Final[Mapping[int, Partition]] = {}
+
+
 class HostedPartitions:
     def __init__(self) -> None:
         self._topics: dict[TopicKey, dict[int, Partition]] = {}
@@ -55,6 +58,10 @@ class HostedPartitions:
     def find(self, topic: TopicKey, index: int) -> Partition | None:
         by_index = self._topics.get(topic)
         return None if by_index is None else by_index.get(index)
+
+    def by_index(self, topic: TopicKey) -> Mapping[int, Partition]:
+        """The partitions of a topic, empty when it is not here."""
+        return self._topics.get(topic) or _NO_PARTITIONS
 
     def of_topic(self, topic: str) -> list[Partition]:
         return list(self._topics.get(topic, {}).values())

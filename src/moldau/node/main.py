@@ -1,7 +1,9 @@
 """`moldau broker`: from a configuration file to a served port, and down again on a signal."""
 
 import asyncio
+import contextlib
 import logging
+import resource
 import signal
 import sys
 from collections.abc import Sequence
@@ -20,6 +22,7 @@ EXIT_USAGE = 2
 def run_broker(config_path: str | None, overrides: Sequence[str]) -> int:
     """Serves until SIGTERM or SIGINT. Returns the exit code; what went wrong is on standard error."""
     _log_to_stderr()
+    _allow_many_files()
     try:
         layers = static_layer(_read_config(config_path), file=config_path or "", overrides=overrides)
         with asyncio.Runner(loop_factory=event_loop) as runner:
@@ -64,6 +67,13 @@ def _read_config(path: str | None) -> str:
         raise ConfigError(f"cannot read the configuration file {path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise ConfigError(f"the configuration file {path} is not UTF-8 text: {error.reason}") from None
+
+
+def _allow_many_files() -> None:
+    """Sockets and log segments both need descriptors; the soft limit is often set for quite other programs."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def _log_to_stderr() -> None:

@@ -126,10 +126,13 @@ def _agree(
     """Holds logs against the catalog: unknown topics are adopted, unfinished deletions finished."""
     place_of = {place: directory for directory in directories for place in directory.logs}
     ids: dict[str, TopicId] = {}
-    found = {
-        place: directory.logs[place].topic_id or _id_for(place.topic, catalog, ids)
-        for place, directory in place_of.items()
-    }
+    found: dict[TopicPartition, TopicId] = {}
+    for place, directory in place_of.items():
+        log = directory.logs[place]
+        if log.topic_id is None:
+            log.assign_topic_id(_id_for(place.topic, catalog, ids))
+        assert log.topic_id is not None
+        found[place] = log.topic_id
     matched = match_logs(store, catalog, found, broker_id)
     for entry in matched.adopted:
         _log.info("adopting topic %s with %d partitions, found on disk", entry.name, len(entry.partitions))

@@ -318,6 +318,14 @@ class PartitionLog:
     ) -> FileSlice | None:
         """Whole batches from the one that holds `offset`, below `end_offset`, from one segment; the last may be
         cut at `bytes_max`, and readers ask again from there. None when there is nothing."""
+        if end_offset == self.end_offset and self._health.offline_reason is None:
+            # Most readers are at the end, or go on from where a recent batch began.
+            if offset == end_offset:
+                return None
+            segment = self.segments.active
+            start = segment.recent_position_of(offset)
+            if start is not None and 0 < segment.size - start <= bytes_max:
+                return FileSlice(segment.file(), start, segment.size - start)
         if (found := self._locate(offset, end_offset)) is None:
             return None
         segment, position, end = found

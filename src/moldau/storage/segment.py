@@ -213,12 +213,9 @@ class Segment:
 
     def position_of(self, offset: int) -> int | None:
         """Where the first batch that ends at or after `offset` starts; None when all end before."""
-        if self._boundaries is not None:
-            position = self._boundaries.get(offset)
-            if position is None and self._older_boundaries is not None:
-                position = self._older_boundaries.get(offset)
-            if position is not None:
-                return position
+        recent = self.recent_position_of(offset)
+        if recent is not None:
+            return recent
         hint = self.offset_index.lookup(offset)
         for start in (hint, 0) if hint else (0,):
             end = start
@@ -230,6 +227,15 @@ class Segment:
                 return None
             # A hint that leads nowhere is damage in the index, not in the log: search from the start.
         return None
+
+    def recent_position_of(self, offset: int) -> int | None:
+        """Where the batch that begins with `offset` starts, if it is one of the last ones written."""
+        if self._boundaries is None:
+            return None
+        position = self._boundaries.get(offset)
+        if position is None and self._older_boundaries is not None:
+            position = self._older_boundaries.get(offset)
+        return position
 
     def batch_size_at(self, position: int) -> int:
         return int.from_bytes(self.file().read(position + 8, 4), "big") + LOG_OVERHEAD

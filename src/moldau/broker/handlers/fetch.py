@@ -11,22 +11,23 @@ from typing import Final
 from moldau.broker.api_table import ApiSpec
 from moldau.broker.fetch_sessions import NO_SESSION, Fetched, FetchSession, Wanted
 from moldau.broker.parked_fetches import ParkedFetch
-from moldau.broker.partitions import Partition, leader_epoch_error, missing_partition_error
+from moldau.broker.partitions import Partition, TopicKey, leader_epoch_error, missing_partition_error
 from moldau.broker.session import ClientSession, frame_chunks
 from moldau.core.chunks import Chunk
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError, StorageFault
 from moldau.protocol.fast.fetch import (
     PartitionFetched,
-    PartitionWanted,
     decode_fetch,
     encode_fetch_response,
 )
 from moldau.protocol.messages.fetch import FetchRequest
+from moldau.storage.partition_log import PartitionLog
 
 READ_COMMITTED: Final = 1
 FLEXIBLE_FROM: Final = 12
-NO_PREFERRED_REPLICA: Final = -1
+NO_REPLICA: Final = -1
+"""No other replica to read from is preferred."""
 MANY_PARTITIONS: Final = 100
 """Of one topic in one request: fewer are not worth looking for repetitions."""
 
@@ -41,8 +42,10 @@ def handle_frame(
     bytes_max = min(bytes_max, broker.configs.broker.fetch_max_bytes)
     is_full = True
     fetch_session: FetchSession | None = None
-    if any(len(partitions) > MANY_PARTITIONS for _, partitions in wanted):
-        wanted = _each_once(wanted)
+    for _, partitions in wanted:
+        if len(partitions) > MANY_PARTITIONS:
+            wanted = _each_once(wanted)
+            break
     if session_epoch >= 0:
         sessions = broker.fetch_sessions
         try:
@@ -140,57 +143,54 @@ class _Fetch:
         return [partition for partition in found if partition is not None]
 
     def _read_partitions(self) -> tuple[Fetched, int, bool]:
-        find = self.session.broker.partitions.find
+        hosted = self.session.broker.partitions
+        is_committed = self.isolation == READ_COMMITTED
         fetched: Fetched = []
         size, left, has_error = 0, self.bytes_max, False
         for topic, wanted in self.wanted:
+            by_index = hosted.by_index(topic)
             answers: list[PartitionFetched] = []
-            for each in wanted:
-                partition = find(topic, each[0])
-                if partition is None:
-                    answers.append(_refused(each[0], missing_partition_error(topic)))
+            for index, leader_epoch, offset, _, _, partition_bytes_max in wanted:
+                partition = by_index.get(index)
+                log = None if partition is None else partition.log
+                if partition is None or log is None or 0 <= leader_epoch != partition.leader_epoch:
+                    answers.append(_refused(index, _refusal(topic, partition, leader_epoch)))
                     has_error = True
                     continue
-                answer = self._read_partition(partition, each, left, is_first=size == 0)
-                answers.append(answer)
-                if answer[1]:
+                high_watermark = log.high_watermark
+                stable = log.last_stable_offset if is_committed else high_watermark
+                bytes_max = partition_bytes_max if partition_bytes_max < left else left
+                try:
+                    records = log.read(offset, bytes_max, end_offset=stable, at_least_one_batch=size == 0)
+                except (ApiError, StorageFault) as error:
+                    answers.append(self._failed(index, log, error))
                     has_error = True
-                elif records := answer[7]:
-                    size += records.size  # type: ignore[union-attr]
+                    continue
+                aborted = None
+                if is_committed:
+                    aborted = [] if records is None else log.aborted_transactions(offset, stable)
+                else:
+                    stable = log.last_stable_offset
+                if records is not None:
+                    size += records.size
                     left = max(0, self.bytes_max - size)
+                answers.append(
+                    (index, 0, high_watermark, stable, log.start_offset, aborted, NO_REPLICA, records or b"")
+                )
             fetched.append((topic, answers))
         return fetched, size, has_error
 
-    def _read_partition(
-        self, partition: Partition, wanted: PartitionWanted, bytes_left: int, *, is_first: bool
-    ) -> PartitionFetched:
-        index, current_leader_epoch, offset, _, _, partition_bytes_max = wanted
-        log = partition.log
-        if log is None:
+    def _failed(self, index: int, log: PartitionLog, error: ApiError | StorageFault) -> PartitionFetched:
+        if isinstance(error, StorageFault):
+            self.session.broker.disks.fail(error)
             return _refused(index, ErrorCode.KAFKA_STORAGE_ERROR)
-        if current_leader_epoch >= 0 and (code := leader_epoch_error(partition, current_leader_epoch)):
-            return _refused(index, code)
-        high_watermark = log.high_watermark
-        stable = log.last_stable_offset
-        end_offset = stable if self.isolation == READ_COMMITTED else high_watermark
-        try:
-            records = log.read(
-                offset,
-                min(partition_bytes_max, bytes_left),
-                end_offset=end_offset,
-                at_least_one_batch=is_first,
-            )
-        except ApiError as error:
-            return _refused(index, error.code, high_watermark, log.start_offset)
-        except StorageFault as fault:
-            self.session.broker.disks.fail(fault)
-            return _refused(index, ErrorCode.KAFKA_STORAGE_ERROR)
-        aborted = None
-        if self.isolation == READ_COMMITTED:
-            aborted = log.aborted_transactions(offset, end_offset) if records is not None else []
-        return (
-            index, 0, high_watermark, stable, log.start_offset, aborted, NO_PREFERRED_REPLICA, records or b"",
-        )  # fmt: skip
+        return _refused(index, error.code, log.high_watermark, log.start_offset)
+
+
+def _refusal(topic: TopicKey, partition: Partition | None, leader_epoch: int) -> ErrorCode:
+    if partition is None:
+        return missing_partition_error(topic)
+    return leader_epoch_error(partition, leader_epoch) or ErrorCode.KAFKA_STORAGE_ERROR
 
 
 def _each_once(wanted: Wanted) -> Wanted:
@@ -210,7 +210,7 @@ def _all_hosted(session: ClientSession, wanted: Wanted) -> bool:
 def _refused(
     index: int, code: ErrorCode, high_watermark: int = -1, start_offset: int = -1
 ) -> PartitionFetched:
-    return (index, int(code), high_watermark, -1, start_offset, None, NO_PREFERRED_REPLICA, b"")
+    return (index, int(code), high_watermark, -1, start_offset, None, NO_REPLICA, b"")
 
 
 def _framed(
