@@ -46,7 +46,7 @@ def write_indexed_topic(client: AdminClient) -> str:
     records = [
         Record(number.to_bytes(2, "big") * 500, timestamp_ms=HOUR_AGO_MS + number) for number in range(200)
     ]
-    client.produce("indexed", records, {"batch.size": "1", "max.in.flight.requests.per.connection": "1"})
+    client.produce("indexed", records, {"batch.size": "0", "max.in.flight.requests.per.connection": "1"})
     return "indexed"
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from compat import log_content
 from compat.apache_kafka import ApacheKafka
-from compat.client import CODECS, Record
+from compat.client import CODECS, HOUR_AGO_MS, Record, wait_for_topic
 from compat.java_client import JavaClient, JavaDriver
 from compat.moldau_broker import MoldauBroker
 from compat.server_process import ServerProcess
@@ -18,6 +18,8 @@ from kafka_jars import KafkaJarsUnavailable
 
 pytestmark = pytest.mark.java
 
+FIXTURES = {"stopped", "stopped_compacted", "stopped_amid_flushes"}
+PARTITIONS = 200
 COMPLAINTS = re.compile(
     r"isvalid: false|mismatch|not found in the log|invalid bytes|non-consecutive|out of order|exception|error"
     r"|skipping|could not|corrupt",
@@ -37,8 +39,8 @@ class StoppedBroker:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     kinds = ["moldau", "kafka"] if metafunc.config.getoption("--against-kafka") else ["moldau"]
-    for fixture in {"stopped", "stopped_compacted"}.intersection(metafunc.fixturenames):
-        metafunc.parametrize(fixture, kinds, indirect=True, scope="module")
+    for fixture in FIXTURES.intersection(metafunc.fixturenames):
+        metafunc.parametrize(fixture, kinds, indirect=True)
 
 
 @pytest.fixture(scope="module")
@@ -172,3 +174,37 @@ def test_a_complaint_would_be_seen(stopped: StoppedBroker, java_driver: JavaDriv
         damaged.write_bytes(octets)
         with pytest.raises(AssertionError, match=r"isvalid: false|invalid bytes"):
             dump(java_driver, [damaged], "--print-data-log")
+
+
+@pytest.fixture
+def stopped_amid_flushes(
+    request: pytest.FixtureRequest, tmp_path: Path, java_driver: JavaDriver
+) -> StoppedBroker:
+    """Every batch rolls a segment of one of many partitions, and the stop comes right after the last."""
+
+    def write(_: ServerProcess, client: JavaClient) -> list[str]:
+        records = [
+            Record(
+                b"x" * 100,
+                partition=partition,
+                timestamp_ms=HOUR_AGO_MS + segment * log_content.SEGMENT_MS * 10,
+            )
+            for segment in range(log_content.SEGMENTS)
+            for partition in range(PARTITIONS)
+        ]
+        client.create_topic("rolling", PARTITIONS, log_content.ROLLING)
+        wait_for_topic(client, "rolling", PARTITIONS)
+        client.produce("rolling", records, {"batch.size": "0", "enable.idempotence": "true"})
+        return []
+
+    return write_and_stop(request.param, tmp_path, java_driver, write)
+
+
+def test_nothing_is_missing_after_a_stop_amid_flushes(stopped_amid_flushes: StoppedBroker) -> None:
+    whole = {"leader-epoch-checkpoint": 8, "partition.metadata": 43}
+    for segment in range(log_content.SEGMENTS):
+        whole |= {f"{segment:020}.index": 0, f"{segment:020}.timeindex": 12, f"{segment:020}.log": 170}
+        whole |= {f"{segment + 1:020}.snapshot": 56}
+    for partition in range(PARTITIONS):
+        folder = stopped_amid_flushes.server.partition_dir("rolling", partition)
+        assert {path.name: path.stat().st_size for path in folder.iterdir()} == whole, folder.name

@@ -30,7 +30,7 @@ def test_a_record_larger_than_the_fetch_limits_still_arrives(
 ) -> None:
     topic = new_topic()
     records = [Record(os.urandom(size).hex().encode()) for size in (10, 200_000, 10, 300_000, 10)]
-    java.produce(topic, records, {"batch.size": "1"})
+    java.produce(topic, records, {"batch.size": "0"})
     limits = {"max.partition.fetch.bytes": "1024", "fetch.max.bytes": "1024"}
     if client.name != "java":
         # librdkafka would raise fetch.max.bytes to this.
