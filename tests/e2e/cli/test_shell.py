@@ -1,0 +1,29 @@
+"""Completion, and how long the help takes."""
+
+import resource
+import subprocess
+
+from e2e.cli.shell import MOLDAU, Shell
+
+HELP_MS_MAX = 200
+
+
+def test_topic_names_complete(shell: Shell, orders: str) -> None:
+    for line in (f"moldau topics describe {orders[:-1]}", f"moldau consume {orders[:-1]}"):
+        words = {"COMP_WORDS": line, "COMP_CWORD": str(line.count(" ")), "_MOLDAU_COMPLETE": "bash_complete"}
+        done = subprocess.run(
+            [MOLDAU], env={**shell.environment, **words}, capture_output=True, text=True, check=True
+        )
+        assert f"plain,{orders}" in done.stdout.splitlines()
+
+
+def test_help_is_instant() -> None:
+    """In processor time, the best of five: what other processes do to the clock is not counted."""
+
+    def spent_ms() -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([MOLDAU, "--help"], stdout=subprocess.DEVNULL, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return 1000 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+
+    assert min(spent_ms() for _ in range(5)) < HELP_MS_MAX
