@@ -30,8 +30,8 @@ def _parse_one(text: str) -> tuple[str, int]:
     return host.strip("[]") or "localhost", int(port)
 
 
-def require_listener(bootstrap_servers: str) -> None:
-    """Returns when one of the addresses accepts a connection."""
+def require_listener(bootstrap_servers: str) -> tuple[str, int]:
+    """The first of the addresses that accepts a connection."""
     refusals = []
     for host, port in parse(bootstrap_servers):
         try:
@@ -39,7 +39,7 @@ def require_listener(bootstrap_servers: str) -> None:
         except OSError as error:
             refusals.append(f"{host}:{port} ({_reason(error)})")
         else:
-            return
+            return host, port
     if not refusals:
         raise click.UsageError("No broker address was given: name one with --bootstrap-server HOST:PORT.")
     raise Failure(

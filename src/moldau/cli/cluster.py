@@ -6,25 +6,20 @@ kept as complaints, and told only when a request fails for want of an answer.
 
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from functools import cached_property
 from typing import Any, TypeVar
 
 import click
-from confluent_kafka import (
-    Consumer,
-    IsolationLevel,
-    KafkaError,
-    KafkaException,
-    Producer,
-    TopicCollection,
-    TopicPartition,
-)
-from confluent_kafka.admin import AdminClient, ClusterMetadata, OffsetSpec, TopicDescription
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicCollection
+from confluent_kafka.admin import AdminClient, ClusterMetadata, TopicDescription
 
 from moldau.cli.addresses import require_listener
 from moldau.cli.failures import Failure, refused, unknown_topic
+from moldau.cli.wire import Address, Wire
+from moldau.cli.wire_security import Security
+from moldau.core.ids import TopicPartition
 
 Answer = TypeVar("Answer")
 
@@ -48,14 +43,14 @@ class Cluster:
         self._properties = dict(properties)
         self._complaints: deque[KafkaError] = deque(maxlen=COMPLAINTS_MAX)
 
-    @property
-    def plaintext(self) -> bool:
-        return self._properties.get("security.protocol", "plaintext").lower() == "plaintext"
-
     @cached_property
     def admin(self) -> AdminClient:
         require_listener(self.bootstrap_servers)
         return self._client(AdminClient, {})
+
+    @cached_property
+    def wire(self) -> Wire:
+        return Wire(self.bootstrap_servers, Security(self._properties), self.timeout_s)
 
     def producer(self, settings: Mapping[str, object]) -> Producer:
         return self._client(Producer, settings)
@@ -131,6 +126,16 @@ class Cluster:
             for name, topic in sorted(self._metadata("list topics").topics.items())
         }
 
+    def leaders(self) -> Mapping[TopicPartition, Address]:
+        """Where to find the leader of each partition that has one."""
+        metadata = self._metadata("find the leaders of partitions")
+        return {
+            TopicPartition(name, partition): Address(str(leader.host), leader.port)
+            for name, topic in metadata.topics.items()
+            for partition, part in topic.partitions.items()
+            if (leader := metadata.brokers.get(part.leader)) is not None
+        }
+
     def _metadata(self, doing: str, topic: str | None = None) -> ClusterMetadata:
         """The library's call cannot be interrupted, so it gets a short while first, then a longer one."""
         deadline = time.monotonic() + self.timeout_s
@@ -177,21 +182,3 @@ class Cluster:
 
     def unknown_topic(self, topic: str) -> Failure:
         return unknown_topic(topic, self.bootstrap_servers, self.topic_names())
-
-    def list_offsets(
-        self,
-        topic: str,
-        partitions: Iterable[int],
-        spec: OffsetSpec,
-        isolation: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
-    ) -> dict[int, int]:
-        wanted = {TopicPartition(topic, partition): spec for partition in partitions}
-        if not wanted:
-            return {}
-        futures = self.admin.list_offsets(wanted, isolation_level=isolation)
-        return {
-            place.partition: self.wait(
-                future, f"list the offsets of '{topic}' partition {place.partition}"
-            ).offset
-            for place, future in futures.items()
-        }

@@ -63,6 +63,7 @@ platform = Platform(
     commands=[
         Noun("broker", "broker", "Start a broker that Kafka clients talk to."),
         Noun("topics", "topics", "Create, list, describe, alter and delete topics."),
+        Noun("groups", "groups", "List, describe, reset and delete consumer groups."),
         Noun("produce", "produce", "Write records to a topic."),
         Noun("consume", "consume", "Read records of a topic."),
         Noun("completion", "completion", "Print the completion script for a shell."),

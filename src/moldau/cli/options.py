@@ -35,22 +35,57 @@ class KeyValue(click.ParamType[tuple[str, str]]):
         return key.strip(), text
 
 
+_UNITS = {"ms": "milliseconds", "s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+_SHORT_SPAN = re.compile(r"(\d+)(ms|s|m|h|d)")
+_ISO_SPAN = re.compile(
+    r"P(?=.)(?:(?P<days>\d+)D)?(?:T(?=.)(?:(?P<hours>\d+)H)?(?:(?P<minutes>\d+)M)?(?:(?P<seconds>\d+(?:\.\d+)?)S)?)?",
+    re.IGNORECASE,
+)
+
+
+def parse_span(text: str) -> timedelta | None:
+    """`90s`, `15m`, `2h`, `7d`, or ISO 8601's `P1DT6H`; None if it is neither. May raise OverflowError."""
+    if short := _SHORT_SPAN.fullmatch(text):
+        return timedelta(**{_UNITS[short[2]]: int(short[1])})
+    if iso := _ISO_SPAN.fullmatch(text):
+        return timedelta(**{unit: float(count) for unit, count in iso.groupdict().items() if count})
+    return None
+
+
+class Duration(click.ParamType[int]):
+    """A span of time, as milliseconds."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        text = str(value).strip()
+        if isinstance(value, int):
+            return value
+        try:
+            span = parse_span(text)
+        except OverflowError:
+            span = None
+        if span is None:
+            self.fail(f"'{text}' is no duration: give 90s, 15m, 2h, 7d or ISO 8601 (P1DT6H).", param, ctx)
+        return int(span.total_seconds() * 1000)
+
+
 class Timestamp(click.ParamType[int]):
-    """A point in time, as milliseconds since the epoch: a number, ISO 8601, or how long ago."""
+    """A point in time, as milliseconds since the epoch: a number, ISO 8601, or how long ago.
+
+    Never negative: to a broker those are words for other things than times.
+    """
 
     name = "time"
-    _units = {"ms": "milliseconds", "s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         text = str(value).strip()
         if text.isdecimal():
             return int(text)
-        ago = re.fullmatch(r"(\d+)(ms|s|m|h|d)", text)
         try:
-            if ago:
-                span = timedelta(**{self._units[ago[2]]: int(ago[1])})
-                return int((datetime.now(UTC) - span).timestamp() * 1000)
-            return int(datetime.fromisoformat(text).timestamp() * 1000)
+            if (ago := parse_span(text)) is not None:
+                return max(0, int((datetime.now(UTC) - ago).timestamp() * 1000))
+            return max(0, int(datetime.fromisoformat(text).timestamp() * 1000))
         except (ValueError, OverflowError):
             self.fail(
                 f"'{text}' is no time: give milliseconds since 1970, ISO 8601 (2026-01-31T12:00:00Z; "
@@ -121,12 +156,23 @@ def read_properties(path: str) -> dict[str, str]:
 
 
 def complete_topic(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """Topic names for the shell. No broker, no names; a completion must not complain."""
+    return _complete(ctx, incomplete, lambda cluster: cluster.topic_names())
+
+
+def complete_group(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    from moldau.cli.group_queries import list_groups
+
+    return _complete(ctx, incomplete, lambda cluster: [listed.group for listed in list_groups(cluster)])
+
+
+def _complete(ctx: click.Context, incomplete: str, names: Callable[[Cluster], Iterable[str]]) -> list[str]:
+    """Names of the cluster for the shell. No broker, no names; a completion must not complain."""
     server = (
         ctx.params.get("bootstrap_server") or os.environ.get(BOOTSTRAP_VARIABLE) or DEFAULT_BOOTSTRAP_SERVER
     )
     try:
-        names = Cluster(server, {}, COMPLETION_TIMEOUT_S).topic_names()
-    except Failure:
+        return [
+            name for name in names(Cluster(server, {}, COMPLETION_TIMEOUT_S)) if name.startswith(incomplete)
+        ]
+    except (Failure, click.UsageError):
         return []
-    return [name for name in names if name.startswith(incomplete)]

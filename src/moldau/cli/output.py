@@ -12,6 +12,8 @@ import orjson
 Cell = str | int | None
 CommandFunction = TypeVar("CommandFunction", bound=Callable[..., Any])
 
+_SPANS = (("d", 86_400), ("h", 3600), ("m", 60))
+
 
 def output_option(function: CommandFunction) -> CommandFunction:
     return click.option(
@@ -24,8 +26,17 @@ def output_option(function: CommandFunction) -> CommandFunction:
     )(function)
 
 
-def columns(headings: Sequence[str], rows: Sequence[Sequence[Cell]], indent: str = "") -> str:
-    """Numbers stand to the right, text to the left, what is not known is a dash."""
+def columns(
+    headings: Sequence[str], rows: Sequence[Sequence[Cell]], indent: str = "", drop_empty: bool = False
+) -> str:
+    """Numbers stand to the right, text to the left, what is not known is a dash.
+
+    `drop_empty` leaves out columns in which nothing is known.
+    """
+    if drop_empty and rows:
+        kept = [place for place in range(len(headings)) if any(row[place] is not None for row in rows)]
+        headings = [headings[place] for place in kept]
+        rows = [[row[place] for place in kept] for row in rows]
     texts = [["-" if cell is None else str(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(headings, *texts, strict=True)]
     to_the_right = [
@@ -43,9 +54,37 @@ def columns(headings: Sequence[str], rows: Sequence[Sequence[Cell]], indent: str
     return "\n".join(line(cells) for cells in [headings, *texts])
 
 
+def about(facts: Sequence[tuple[str, str]]) -> str:
+    """Names and values of one thing, one a line."""
+    width = max(len(name) for name, _ in facts) + 2
+    return "\n".join(f"{name:<{width}}{value}".rstrip() for name, value in facts)
+
+
 def print_json(value: object) -> None:
     click.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
 
 
 def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def bytes_text(size_bytes: float) -> str:
+    """In steps of 1000, as disks are sold."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if size_bytes < 1000:
+            return f"{size_bytes:.0f} {unit}" if unit == "B" else f"{size_bytes:.1f} {unit}"
+        size_bytes /= 1000
+    return f"{size_bytes:.1f} TB"
+
+
+def seconds_text(seconds: float) -> str:
+    """The two largest units that matter: `3d4h`, `2m5s`, `0.25s`."""
+    if seconds < 60:
+        return f"{seconds:.3g}s"
+    rest = round(seconds)
+    parts: list[str] = []
+    for unit, size in _SPANS:
+        count, rest = divmod(rest, size)
+        if count or parts:
+            parts.append(f"{count}{unit}")
+    return "".join([*parts, f"{rest}s"][:2])

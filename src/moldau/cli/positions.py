@@ -10,6 +10,7 @@ from confluent_kafka.admin import OffsetSpec
 
 from moldau.cli.cluster import Cluster
 from moldau.cli.failures import Failure
+from moldau.cli.offset_queries import topic_offsets
 
 _WORDS = {
     "beginning": OFFSET_BEGINNING,
@@ -57,11 +58,11 @@ class Span:
 def resolve(
     cluster: Cluster, topic: str, partitions: Sequence[int], start: Start, isolation: IsolationLevel
 ) -> Mapping[int, Span]:
-    first = cluster.list_offsets(topic, partitions, OffsetSpec.earliest(), isolation)
-    end = cluster.list_offsets(topic, partitions, OffsetSpec.latest(), isolation)
+    first = topic_offsets(cluster, topic, partitions, OffsetSpec.earliest(), isolation)
+    end = topic_offsets(cluster, topic, partitions, OffsetSpec.latest(), isolation)
     if start.timestamp_ms is not None:
         spec = OffsetSpec.for_timestamp(start.timestamp_ms)
-        found = cluster.list_offsets(topic, partitions, spec, isolation)
+        found = topic_offsets(cluster, topic, partitions, spec, isolation)
         # No record is that young: nothing but what is still to come.
         return {part: Span(found[part] if found[part] >= 0 else end[part], end[part]) for part in partitions}
     return {

@@ -1,6 +1,5 @@
 """All that is known of one topic, gathered from the cluster and written for people or programs."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
@@ -8,7 +7,10 @@ from confluent_kafka.admin import ConfigResource, ConfigSource, OffsetSpec, Reso
 
 from moldau.cli.cluster import Cluster
 from moldau.cli.log_sizes import partition_sizes
+from moldau.cli.offset_queries import topic_offsets
 from moldau.cli.output import columns
+from moldau.cli.wire import Address
+from moldau.core.ids import TopicPartition
 
 _SOURCES = {
     ConfigSource.DYNAMIC_TOPIC_CONFIG.value: "topic",
@@ -49,8 +51,8 @@ class TopicReport:
         description = cluster.describe_topic(topic)
         # A partition without a leader has nobody to answer for its offsets.
         led = [part.id for part in description.partitions if part.leader is not None]
-        start = cluster.list_offsets(topic, led, OffsetSpec.earliest())
-        end = cluster.list_offsets(topic, led, OffsetSpec.latest())
+        start = topic_offsets(cluster, topic, led, OffsetSpec.earliest())
+        end = topic_offsets(cluster, topic, led, OffsetSpec.latest())
         sizes = leader_sizes(cluster, description)
         return cls(
             topic=topic,
@@ -102,13 +104,12 @@ class TopicReport:
 
 
 def leader_sizes(cluster: Cluster, description: TopicDescription) -> Mapping[int, int]:
-    if not cluster.plaintext:
-        return {}
-    led_by = defaultdict(list)
-    for part in description.partitions:
-        if part.leader is not None:
-            led_by[part.leader.host, part.leader.port].append(part.id)
-    return partition_sizes(description.name, led_by, cluster.timeout_s)
+    leaders = {
+        TopicPartition(description.name, part.id): Address(part.leader.host, part.leader.port)
+        for part in description.partitions
+        if part.leader is not None
+    }
+    return {place.partition: size for place, size in partition_sizes(cluster.wire, leaders).items()}
 
 
 def changed_configs(cluster: Cluster, topic: str) -> Sequence[ConfigReport]:

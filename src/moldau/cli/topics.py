@@ -17,6 +17,7 @@ from confluent_kafka.admin import (
 )
 
 from moldau.cli.cluster import POLL_S, Cluster
+from moldau.cli.confirmation import confirm
 from moldau.cli.failures import Failure
 from moldau.cli.options import KeyValue, complete_topic, on_cluster
 from moldau.cli.output import columns, counted, output_option, print_json
@@ -183,22 +184,11 @@ def delete(cluster: Cluster, topics: Sequence[str], yes: bool, if_exists: bool) 
         raise cluster.unknown_topic(missing[0])
     doomed = [topic for topic in found if topic not in missing]
     if doomed and not yes:
-        _confirm(doomed)
+        names = ", ".join(f"'{topic}'" for topic in doomed)
+        noun = "topic" if len(doomed) == 1 else "topics"
+        confirm(f"Delete {noun} {names} with all records?", "nothing was deleted.")
     for topic in missing:
         click.echo(f"There is no topic '{topic}'.")
     for topic, future in cluster.admin.delete_topics(doomed).items() if doomed else ():
         cluster.wait(future, f"delete topic '{topic}'")
         click.echo(f"Deleted topic '{topic}'.")
-
-
-def _confirm(doomed: Sequence[str]) -> None:
-    names = ", ".join(f"'{topic}'" for topic in doomed)
-    noun = "topic" if len(doomed) == 1 else "topics"
-    try:
-        agreed = click.confirm(f"Delete {noun} {names} with all records?", err=True)
-    except click.Abort as abort:
-        if isinstance(abort.__cause__, KeyboardInterrupt) or isinstance(abort.__context__, KeyboardInterrupt):
-            raise
-        agreed = False
-    if not agreed:
-        raise Failure("nothing was deleted.", "Pass --yes to delete without being asked.")

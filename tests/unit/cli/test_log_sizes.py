@@ -7,6 +7,14 @@ import threading
 import pytest
 
 from moldau.cli.log_sizes import partition_sizes
+from moldau.cli.wire import Address, Wire
+from moldau.cli.wire_security import Security
+from moldau.core.ids import TopicPartition
+
+
+def sizes_at(address: tuple[str, int]) -> dict[TopicPartition, int]:
+    wire = Wire("nobody", Security({}), timeout_s=5)
+    return partition_sizes(wire, {TopicPartition("orders", number): Address(*address) for number in (0, 1)})
 
 
 @pytest.mark.parametrize(
@@ -24,11 +32,11 @@ def test_a_size_that_is_not_to_be_had_is_left_out(answer: bytes) -> None:
 
         server = threading.Thread(target=serve)
         server.start()
-        assert partition_sizes("orders", {stranger.getsockname(): [0, 1]}, 5) == {}
+        assert sizes_at(stranger.getsockname()) == {}
         server.join(5)
 
 
 def test_a_broker_that_is_gone_is_passed_over() -> None:
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
-        assert partition_sizes("orders", {bound.getsockname(): [0]}, 5) == {}
+        assert sizes_at(bound.getsockname()) == {}

@@ -55,6 +55,9 @@ def test_a_mistyped_word_is_wrong_usage_with_a_suggestion(
         ["produce", "x", "--acks", "2"],
         ["consume", "x", "--from-beginning", "--from-time", "1h"],
         ["consume", "x", "--limit", "0"],
+        ["groups", "reset", "g"],
+        ["groups", "reset", "g", "--to-earliest", "--to-offset", "0"],
+        ["groups", "reset", "g", "--to-offset", "-1"],
     ],
 )
 def test_wrong_usage_is_seen_before_any_broker_is_asked(

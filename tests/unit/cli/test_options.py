@@ -7,7 +7,8 @@ import click
 import pytest
 from confluent_kafka import OFFSET_BEGINNING, OFFSET_END
 
-from moldau.cli.options import KeyValue, Timestamp, read_properties
+from moldau.cli.options import Duration, KeyValue, Timestamp, read_properties
+from moldau.cli.partitions import TopicPartitions
 from moldau.cli.positions import Start, StartOffset
 
 
@@ -48,6 +49,39 @@ def test_times_ago(text: str, ago_ms: int) -> None:
 def test_what_is_no_time_is_wrong_usage(text: str) -> None:
     with pytest.raises(click.BadParameter, match="is no time"):
         Timestamp().convert(text, None, None)
+
+
+def test_no_time_is_before_the_epoch() -> None:
+    assert Timestamp().convert("1960-01-01T00:00:00Z", None, None) == 0
+    assert Timestamp().convert("36500d", None, None) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "duration_ms"),
+    [("90s", 90_000), ("2h", 7_200_000), ("P1D", 86_400_000), ("P1DT6H", 108_000_000), ("pt1m1.5s", 61_500)],
+)
+def test_durations(text: str, duration_ms: int) -> None:
+    assert Duration().convert(text, None, None) == duration_ms
+
+
+@pytest.mark.parametrize("text", ["P", "PT", "P1H", "-1s", "1w", "", "9" * 20 + "d"])
+def test_what_is_no_duration_is_wrong_usage(text: str) -> None:
+    with pytest.raises(click.BadParameter, match="is no duration"):
+        Duration().convert(text, None, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [("orders", ("orders", [])), ("orders:0", ("orders", [0])), ("orders:2, 0", ("orders", [2, 0]))],
+)
+def test_partitions_of_a_topic(text: str, named: tuple[str, list[int]]) -> None:
+    assert TopicPartitions().convert(text, None, None) == named
+
+
+@pytest.mark.parametrize("text", ["orders:", "orders:x", "orders:-1", "orders:0,,1"])
+def test_what_names_no_partitions_is_wrong_usage(text: str) -> None:
+    with pytest.raises(click.BadParameter, match="names no partitions"):
+        TopicPartitions().convert(text, None, None)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,10 @@
 """Columns for people."""
 
-from moldau.cli.output import columns, counted
+import pytest
+
+from moldau.cli.group_report import assignment_text
+from moldau.cli.output import bytes_text, columns, counted, seconds_text
+from moldau.core.ids import TopicPartition
 
 
 def test_numbers_stand_right_text_left_and_the_unknown_is_a_dash() -> None:
@@ -26,3 +30,37 @@ def test_counts_are_grouped_and_agree_with_their_noun() -> None:
         "1 record",
         "1,234,567 records",
     ]
+
+
+def test_columns_in_which_nothing_is_known_may_be_left_out() -> None:
+    rows = [("a", None, 1), ("b", None, None)]
+    assert columns(("X", "Y", "Z"), rows, drop_empty=True) == "X  Z\na  1\nb  -"
+
+
+@pytest.mark.parametrize(
+    ("size_bytes", "text"),
+    [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (2_500_000, "2.5 MB"), (7e15, "7000.0 TB")],
+)
+def test_sizes(size_bytes: float, text: str) -> None:
+    assert bytes_text(size_bytes) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0s"),
+        (0.25, "0.25s"),
+        (59.94, "59.9s"),
+        (60, "1m0s"),
+        (3_725, "1h2m"),
+        (86_400 * 3 + 14_500, "3d4h"),
+    ],
+)
+def test_spans(seconds: float, text: str) -> None:
+    assert seconds_text(seconds) == text
+
+
+def test_assignments_are_short() -> None:
+    places = [TopicPartition("orders", number) for number in (5, 0, 2, 1)] + [TopicPartition("bills", 1)]
+    assert assignment_text(places) == "bills:1 orders:0-2,5"
+    assert assignment_text([]) == "none"

@@ -1,0 +1,17 @@
+"""Asks before something is destroyed."""
+
+import click
+
+from moldau.cli.failures import Failure
+
+
+def confirm(question: str, refusal: str) -> None:
+    """Returns if the answer is yes; no answer at all, as from a script, is a no."""
+    try:
+        agreed = click.confirm(question, err=True)
+    except click.Abort as abort:
+        if isinstance(abort.__cause__, KeyboardInterrupt) or isinstance(abort.__context__, KeyboardInterrupt):
+            raise
+        agreed = False
+    if not agreed:
+        raise Failure(refusal, "Pass --yes to do it without being asked.")

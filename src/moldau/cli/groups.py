@@ -1,0 +1,134 @@
+"""`moldau groups`: list, describe, members, offsets, reset, delete."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from fnmatch import fnmatchcase
+
+import click
+
+from moldau.cli.cluster import Cluster
+from moldau.cli.confirmation import confirm
+from moldau.cli.failures import Failure
+from moldau.cli.group_queries import describe_group, find_group, list_groups, unknown_group
+from moldau.cli.group_report import (
+    GroupReport,
+    members_json,
+    members_table,
+    offsets_json,
+    offsets_table,
+)
+from moldau.cli.group_reset import reset
+from moldau.cli.options import complete_group, on_cluster
+from moldau.cli.output import columns, output_option, print_json
+
+group_argument = click.argument("group", shell_complete=complete_group)
+groups_argument = click.argument(
+    "groups", metavar="GROUP...", nargs=-1, required=True, shell_complete=complete_group
+)
+
+
+@click.group("groups")
+def command() -> None:
+    """List, describe, reset and delete consumer groups.
+
+    Lag is counted up to the last stable offset: what an open transaction holds back, no consumer can read.
+    Lag bytes are an estimate: the log's size on disk times the share of its offsets that is unread. Lag time
+    is how long the next record to read has been waiting.
+    """
+
+
+command.add_command(reset)
+
+
+@command.command("list")
+@click.argument("pattern", default="*")
+@click.option("--state", "states", multiple=True, help="Only groups in this state (stable, empty, ...).")
+@output_option
+@on_cluster
+def list_command(cluster: Cluster, pattern: str, states: Sequence[str], output: str) -> None:
+    """List the groups, or those whose name matches PATTERN (`orders-*`)."""
+    lowered = {state.lower() for state in states}
+    found = [
+        listed
+        for listed in list_groups(cluster)
+        if fnmatchcase(listed.group, pattern) and (not lowered or listed.state.lower() in lowered)
+    ]
+    if output == "json":
+        print_json([asdict(listed) for listed in found])
+    elif found:
+        rows = [(listed.group, listed.type, listed.protocol or None, listed.state) for listed in found]
+        click.echo(columns(("GROUP", "TYPE", "PROTOCOL", "STATE"), rows))
+    else:
+        click.echo("No groups." if pattern == "*" and not states else "No group matches.", err=True)
+
+
+@command.command("describe")
+@groups_argument
+@output_option
+@on_cluster
+def describe(cluster: Cluster, groups: Sequence[str], output: str) -> None:
+    """Show state, members, offsets and lag of each GROUP."""
+    reports = [GroupReport.gather(cluster, group) for group in groups]
+    if output == "json":
+        print_json([report.as_json() for report in reports])
+    else:
+        click.echo("\n\n".join(report.as_text() for report in reports))
+
+
+@command.command("members")
+@group_argument
+@output_option
+@on_cluster
+def members(cluster: Cluster, group: str, output: str) -> None:
+    """Show who is in GROUP, and which partitions each has."""
+    found = describe_group(cluster, group)
+    if output == "json":
+        print_json(members_json(found.members))
+    elif found.members:
+        click.echo(members_table(found.members))
+    else:
+        click.echo(f"Group '{group}' has no members; its state is {found.state}.", err=True)
+
+
+@command.command("offsets")
+@group_argument
+@output_option
+@on_cluster
+def offsets(cluster: Cluster, group: str, output: str) -> None:
+    """Show what GROUP has committed, and how far behind it is."""
+    report = GroupReport.gather(cluster, group)
+    if output == "json":
+        print_json(offsets_json(report.lags))
+    elif report.lags:
+        click.echo(offsets_table(report.lags))
+    else:
+        click.echo(f"Group '{group}' has committed nothing.", err=True)
+
+
+@command.command("delete")
+@groups_argument
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@click.option("--if-exists", is_flag=True, help="A group that is not there is all right.")
+@on_cluster
+def delete(cluster: Cluster, groups: Sequence[str], yes: bool, if_exists: bool) -> None:
+    """Delete each GROUP with its offsets. A group with live members is refused."""
+    found = {group: find_group(cluster, group) for group in groups}
+    missing = [group for group, description in found.items() if description is None]
+    if missing and not if_exists:
+        raise unknown_group(cluster, missing[0])
+    for group in filter(None, found.values()):
+        if group.members:
+            who = ", ".join(member.label for member in group.members)
+            raise Failure(
+                f"group '{group.group}' has live members: {who}.", "Stop them first; nothing was deleted."
+            )
+    doomed = [name for name in found if name not in missing]
+    if doomed and not yes:
+        names = ", ".join(f"'{name}'" for name in doomed)
+        noun = "group" if len(doomed) == 1 else "groups"
+        confirm(f"Delete {noun} {names} with all offsets?", "nothing was deleted.")
+    for name in missing:
+        click.echo(f"There is no group '{name}'.")
+    for name, future in cluster.admin.delete_consumer_groups(doomed).items() if doomed else ():
+        cluster.wait(future, f"delete group '{name}'")
+        click.echo(f"Deleted group '{name}'.")
