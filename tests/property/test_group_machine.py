@@ -24,6 +24,7 @@ from moldau.broker.group.timers import JoinTimer, RetentionTimer, SessionTimer, 
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import ProducerId
 from moldau.protocol.messages.delete_groups import DeleteGroupsRequest
+from moldau.protocol.messages.describe_groups import DescribeGroupsRequest
 from moldau.protocol.messages.heartbeat import HeartbeatRequest
 from moldau.protocol.messages.join_group import (
     JoinGroupRequest,
@@ -31,6 +32,7 @@ from moldau.protocol.messages.join_group import (
     JoinGroupResponse,
 )
 from moldau.protocol.messages.leave_group import LeaveGroupRequest, MemberIdentity
+from moldau.protocol.messages.list_groups import ListGroupsRequest
 from moldau.protocol.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -41,6 +43,7 @@ from moldau.protocol.messages.offset_delete import (
     OffsetDeleteRequestPartition,
     OffsetDeleteRequestTopic,
 )
+from moldau.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
 from moldau.protocol.messages.sync_group import (
     SyncGroupRequest,
     SyncGroupRequestAssignment,
@@ -305,6 +308,19 @@ class Machine(RuleBasedStateMachine):
             partition = OffsetDeleteRequestPartition(partition_index=place[1])
             topic = OffsetDeleteRequestTopic(name=place[0], partitions=[partition])
             self.ask(group, "admin", OffsetDeleteRequest(group_id=group, topics=[topic]), 0)
+
+    @rule(group=groups, version=st.integers(0, 6), stable=st.booleans())
+    def look(self, group: str, version: int, stable: bool) -> None:
+        self.ask(group, "admin", DescribeGroupsRequest(groups=[group, "nobody"]), version)
+        self.ask(group, "admin", ListGroupsRequest(), min(version, 5))
+        asked = OffsetFetchRequestGroup(group_id=group, topics=None)
+        self.ask(group, "admin", OffsetFetchRequest(groups=[asked], require_stable=stable), 8)
+        self.ask(group, "admin", OffsetFetchRequest(group_id=group, topics=None), max(version, 2))
+        for explained in (
+            self.runner.groups.explain_group(group),
+            self.runner.groups.explain_offset(group, "t", 0),
+        ):
+            assert explained.summary
 
     @rule(span=st.sampled_from([1, 20, 100, 100, 300, 30_000]))
     def advance(self, span: int) -> None:

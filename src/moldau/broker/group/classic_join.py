@@ -1,6 +1,7 @@
 """JoinGroup in a classic group: who may enter, under which id, and whether that starts a rebalance."""
 
 from dataclasses import dataclass, replace
+from typing import Final
 
 from moldau.broker.group.changes import ChangeKind
 from moldau.broker.group.classic_draft import ClassicDraft
@@ -25,6 +26,8 @@ from moldau.broker.group.settings import PENDING_MEMBERS_MAX
 from moldau.broker.group.subscriptions import GroupProtocol, subscription_change
 from moldau.core.error_codes import ErrorCode
 from moldau.protocol.messages.join_group import JoinGroupRequest
+
+_WHY_LEADERS_REJOIN: Final = "leaders do so when topics they read, or their partition counts, have changed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +181,7 @@ def _update(draft: ClassicDraft, join: Join, member: Member) -> None:
             ChangeKind.SUBSCRIPTION_CHANGED, member, subscription_change(member.protocols, join.protocols)
         )
     elif group.state is ClassicState.STABLE:
-        draft.note(ChangeKind.LEADER_REJOINED, member, join.request.reason)
+        draft.note(ChangeKind.LEADER_REJOINED, member, join.request.reason or _WHY_LEADERS_REJOIN)
     joining = join.member(member.member_id)
     draft.record(
         MemberUpdated(

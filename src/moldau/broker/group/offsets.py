@@ -47,17 +47,20 @@ class Offsets:
         """Groups with offsets, pending ones included."""
         return self._by_group.keys() | self._open_by_group.keys()
 
+    def has_any(self, group_id: str) -> bool:
+        return group_id in self._by_group or group_id in self._open_by_group
+
     def is_pending(self, group_id: str, topic: str, partition: int) -> bool:
         key = OffsetKey(group_id, topic, partition)
         producers = self._open_by_group.get(group_id, ())
-        return any(key in self._pending.get(producer_id, ()) for producer_id in producers)
+        return any(key in self._pending[producer_id] for producer_id in producers)
 
     def has_open_transactions(self, group_id: str) -> bool:
         return group_id in self._open_by_group
 
     def pending_of_group(self, group_id: str) -> Iterator[OffsetKey]:
         for producer_id in self._open_by_group.get(group_id, ()):
-            yield from (key for key in self._pending.get(producer_id, ()) if key.group_id == group_id)
+            yield from (key for key in self._pending[producer_id] if key.group_id == group_id)
 
     def pending_of_producer(self, producer_id: ProducerId) -> Iterator[tuple[OffsetKey, CommittedOffset]]:
         for key, stored in self._pending.get(producer_id, {}).items():
@@ -93,18 +96,25 @@ class Offsets:
             topics.pop(key.topic, None)
         if not topics:
             self._by_group.pop(key.group_id, None)
-        for producer_id in self._open_by_group.get(key.group_id, ()):
-            self._pending.get(producer_id, {}).pop(key, None)
+        for producer_id in list(self._open_by_group.get(key.group_id, ())):
+            pending = self._pending[producer_id]
+            pending.pop(key, None)
+            if not any(other.group_id == key.group_id for other in pending):
+                self._close(key.group_id, producer_id)
 
     def _end(self, producer_id: ProducerId, committed: bool) -> None:
         pending = self._pending.pop(producer_id, {})
-        for group_id in [group for group, open_ in self._open_by_group.items() if producer_id in open_]:
-            self._open_by_group[group_id].discard(producer_id)
-            if not self._open_by_group[group_id]:
-                del self._open_by_group[group_id]
+        for group_id in {key.group_id for key in pending}:
+            self._close(group_id, producer_id)
         if not committed:
             return
         for key, stored in pending.items():
             before = self._by_group.get(key.group_id, {}).get(key.topic, {}).get(key.partition)
             if before is None or stored.sequence > before.sequence:
                 self._put(key, stored)
+
+    def _close(self, group_id: str, producer_id: ProducerId) -> None:
+        producers = self._open_by_group[group_id]
+        producers.discard(producer_id)
+        if not producers:
+            del self._open_by_group[group_id]

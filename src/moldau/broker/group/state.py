@@ -41,11 +41,16 @@ class ShardState:
             return
         if isinstance(fact, OffsetFact):
             self.offsets.replay(fact)
-            if isinstance(fact, OffsetCommitted) and fact.group_id not in self._groups:
-                # Offsets without members: a simple group, which nobody wrote down.
-                self._groups[fact.group_id] = ClassicGroup(fact.group_id)
+            if isinstance(fact, OffsetCommitted):
+                self._keep_offsets_findable(fact.group_id)
         elif isinstance(fact, GroupRemoved):
             self._groups.pop(fact.group_id, None)
+            self._keep_offsets_findable(fact.group_id)
         else:
             group = self.classic(fact.group_id) or ClassicGroup(fact.group_id)
             self._groups[fact.group_id] = evolve(fact, group)
+
+    def _keep_offsets_findable(self, group_id: str) -> None:
+        """Offsets without a group belong to a simple one, which nobody writes down."""
+        if group_id not in self._groups and self.offsets.has_any(group_id):
+            self._groups[group_id] = ClassicGroup(group_id)
