@@ -1,4 +1,4 @@
-"""What keeps the coordinator's memory and writes small, and requests for several transactions."""
+"""What keeps the coordinator's memory and writes small, odd timers, and requests for several transactions."""
 
 from moldau.broker.group.client import ClientFacts
 from moldau.broker.txn.coordinator import Transactions
@@ -9,7 +9,7 @@ from moldau.broker.txn.markers import TxnOutcome
 from moldau.broker.txn.records import to_record
 from moldau.broker.txn.settings import EXPIRATIONS_PER_CHECK_MAX, TxnSettings
 from moldau.broker.txn.states import TxnState
-from moldau.broker.txn.timers import ExpirationTimer
+from moldau.broker.txn.timers import ExpirationTimer, TransactionTimer
 from moldau.broker.txn.transaction import Transaction
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import Millis, ProducerEpoch, ProducerId, TopicPartition
@@ -42,14 +42,12 @@ def machine(*transactional_ids: str) -> Transactions:
     return transactions
 
 
-def asked(
-    transactional_id: str, producer_id: int, *topics: str, partitions: int = 1
-) -> AddPartitionsToTxnTransaction:
+def asked(transactional_id: str, producer_id: int, *topics: str) -> AddPartitionsToTxnTransaction:
     return AddPartitionsToTxnTransaction(
         transactional_id=transactional_id,
         producer_id=producer_id,
         producer_epoch=0,
-        topics=[AddPartitionsToTxnTopic(name=topic, partitions=range(partitions)) for topic in topics],
+        topics=[AddPartitionsToTxnTopic(name=topic, partitions=[0]) for topic in topics],
     )
 
 
@@ -94,16 +92,30 @@ def test_a_transaction_named_twice_in_one_request_gets_all_its_partitions() -> N
 
 def test_a_transaction_does_not_outgrow_its_record() -> None:
     transactions = machine("one")
-    assert errors(add(transactions, asked("one", 0, "a", partitions=200_000))) == {"one": {ErrorCode.NONE}}
+    names = [f"{index:0>249}" for index in range(4000)]
+    assert errors(add(transactions, asked("one", 0, *names[:3400]))) == {"one": {ErrorCode.NONE}}
     one = transactions.get("one")
     assert one is not None
     key, value = to_record(TransactionSaved(one))
     assert len(key) + len(value or b"") < 1 << 20
 
-    long_names = [f"{index:0>249}" for index in range(1000)]
-    outcome = add(transactions, asked("one", 0, *long_names))
+    outcome = add(transactions, asked("one", 0, *names[3400:]))
     assert errors(outcome) == {"one": {ErrorCode.UNKNOWN_SERVER_ERROR}}
     assert not [fact for fact in outcome.facts if is_durable(fact)]
+
+
+def test_a_timer_that_fires_early_is_set_again() -> None:
+    transactions = machine("one")
+    add(transactions, asked("one", 0, "a"))
+    key = TransactionTimer("one")
+    early = transactions.decide_timer(key, Millis(NOW + 59_999))
+    assert early == TxnOutcome(timers=(SetTimer(key, Millis(NOW + 60_000)),))
+
+
+def test_a_timer_of_what_is_over_does_nothing() -> None:
+    transactions = machine("one")
+    assert transactions.decide_timer(TransactionTimer("one"), NOW) == TxnOutcome()
+    assert transactions.decide_timer(TransactionTimer("two"), NOW) == TxnOutcome()
 
 
 def test_many_expired_ids_go_in_several_writes() -> None:
