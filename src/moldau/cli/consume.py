@@ -1,105 +1,21 @@
-"""`moldau consume`: reads records of a topic without a consumer group, to the end of the log or on and on."""
+"""`moldau consume`: reads records of a topic, to the end of the log or on and on, in a group or in none."""
 
 import shutil
 import sys
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from typing import cast
+from collections.abc import Sequence
 
 import click
-from confluent_kafka import (
-    OFFSET_BEGINNING,
-    OFFSET_END,
-    TIMESTAMP_LOG_APPEND_TIME,
-    TIMESTAMP_NOT_AVAILABLE,
-    Consumer,
-    IsolationLevel,
-    KafkaError,
-    KafkaException,
-    Message,
-    TopicPartition,
-)
+from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, Consumer, IsolationLevel, KafkaException
 
 from moldau.cli import record_format
-from moldau.cli.cluster import HOPELESS, POLL_S, Cluster
-from moldau.cli.failures import Failure
-from moldau.cli.options import Timestamp, complete_topic, on_cluster
+from moldau.cli.cluster import Cluster
+from moldau.cli.options import Timestamp, complete_group, complete_topic, on_cluster
 from moldau.cli.output import counted
-from moldau.cli.positions import Span, Start, StartOffset, resolve
-from moldau.cli.record_format import Record
+from moldau.cli.partitions import choose_partitions
+from moldau.cli.positions import Start, StartOffset, resolve
+from moldau.cli.readers import MemberReader, Reader, SpanReader
 
-BATCH_MAX = 1000
-# Whoever follows a log waits for a lost broker to return, but not for a deleted topic.
-_THE_END = HOPELESS | {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError.TOPIC_AUTHORIZATION_FAILED}
 RAW_FIELDS = ("timestamp", "partition", "offset", "headers", "key")
-
-
-class Reader:
-    """Reads the given spans; `follow` means there is no end to them."""
-
-    def __init__(
-        self, cluster: Cluster, consumer: Consumer, topic: str, spans: Mapping[int, Span], follow: bool
-    ):
-        self._cluster = cluster
-        self._consumer = consumer
-        self._topic = topic
-        self._follow = follow
-        self._unfinished = {part: span.end for part, span in spans.items() if follow or span.start < span.end}
-        consumer.assign([TopicPartition(topic, part, spans[part].start) for part in self._unfinished])
-
-    def batches(self) -> Iterator[Sequence[Record]]:
-        doing = f"read topic '{self._topic}'"
-        quiet_since = time.monotonic()
-        while self._unfinished:
-            batch = list(self._records(self._poll()))
-            if batch:
-                yield batch
-                quiet_since = time.monotonic()
-                continue
-            self._cluster.raise_complaint(_THE_END, doing)
-            if not self._follow and time.monotonic() - quiet_since > self._cluster.timeout_s:
-                partitions = ", ".join(map(str, sorted(self._unfinished)))
-                raise self._cluster.no_answer(f"{doing}, partition {partitions}")
-
-    def _poll(self) -> Sequence[Message]:
-        """The first record as soon as it comes, and with it what else is there already."""
-        first = self._consumer.poll(POLL_S)
-        return [] if first is None else [first, *self._consumer.consume(BATCH_MAX - 1, timeout=0)]
-
-    def _records(self, messages: Sequence[Message]) -> Iterator[Record]:
-        for message in messages:
-            error = message.error()
-            partition = message.partition()
-            if error is None:
-                record = to_record(message)
-                # What was written after we looked is for the next run.
-                if record.offset < self._unfinished.get(record.partition, -1) or self._follow:
-                    yield record
-                self._finish_at(record.partition, record.offset + 1)
-            elif error.code() == KafkaError._PARTITION_EOF and partition is not None:
-                # Transaction markers and compacted records take up offsets that no record will come for.
-                self._finish_at(partition, sys.maxsize)
-            elif not (self._follow and error.retriable()):
-                raise self._cluster.failure(error, f"read topic '{self._topic}'")
-
-    def _finish_at(self, partition: int, offset: int) -> None:
-        if not self._follow and offset >= self._unfinished.get(partition, sys.maxsize):
-            self._unfinished.pop(partition, None)
-
-
-def to_record(message: Message) -> Record:
-    kind, timestamp_ms = message.timestamp()
-    known = kind != TIMESTAMP_NOT_AVAILABLE
-    return Record(
-        topic=message.topic() or "",
-        partition=message.partition() or 0,
-        offset=message.offset() or 0,
-        timestamp_ms=timestamp_ms if known else record_format.NO_TIMESTAMP,
-        timestamp_type="log_append_time" if kind == TIMESTAMP_LOG_APPEND_TIME else "create_time",
-        key=message.key(),
-        value=message.value(),
-        headers=cast(list[tuple[str, bytes | None]], message.headers() or []),
-    )
 
 
 @click.command("consume")
@@ -114,6 +30,12 @@ def to_record(message: Message) -> Record:
     "--offset", type=StartOffset(), help="Start there: a number, -N for the last N, beginning, end."
 )
 @click.option("--from-time", type=Timestamp(), help="Start at milliseconds since 1970, ISO 8601, or 15m ago.")
+@click.option(
+    "--group",
+    "-g",
+    shell_complete=complete_group,
+    help="Join this consumer group: start where it stopped, and commit what was read.",
+)
 @click.option("--limit", "-n", type=click.IntRange(min=1), help="Stop after so many records.")
 @click.option("--follow", "-f", is_flag=True, help="At the end of the log wait for more, until Ctrl-C.")
 @click.option(
@@ -122,7 +44,7 @@ def to_record(message: Message) -> Record:
     type=click.Choice(["raw", "json", "hex", "table"]),
     default="raw",
     show_default=True,
-    help="raw: the value and a line feed. json: one object a line.",
+    help="raw: the value and a line feed. json: one object a line, as `produce --format json` takes it.",
 )
 @click.option("--print-timestamp", is_flag=True, help="raw: the timestamp before the value.")
 @click.option("--print-partition", is_flag=True, help="raw: the partition before the value.")
@@ -148,6 +70,7 @@ def command(
     from_beginning: bool,
     offset: Start | None,
     from_time: int | None,
+    group: str | None,
     limit: int | None,
     follow: bool,
     form: str,
@@ -158,13 +81,51 @@ def command(
 ) -> None:
     """Read records of TOPIC. Stops at the end of the log, unless told to --follow.
 
-    No consumer group takes part, so nothing is committed and nobody else is disturbed.
+    Without --group nothing is committed and nobody else is disturbed.
     """
     start = _choose_start(from_beginning, offset, from_time, follow)
-    chosen = _choose_partitions(cluster, topic, partitions, start)
-    isolation = IsolationLevel[isolation_level.upper()]
-    spans = resolve(cluster, topic, chosen, start, isolation)
+    if group is None:
+        consumer, reader = _alone(cluster, topic, partitions, start, isolation_level, follow)
+    elif partitions or offset is not None or from_time is not None:
+        raise click.UsageError(
+            "--group says where to read: leave --partition, --offset and --from-time out. "
+            f"`moldau groups reset {group}` moves the group elsewhere."
+        )
+    else:
+        consumer, reader = _as_member(cluster, topic, group, start, isolation_level, follow)
     write = _formatter(form, [name for name in RAW_FIELDS if print_flags[f"print_{name}"]], key_separator)
+    count = 0
+    try:
+        for batch in reader.batches():
+            wanted = batch if limit is None else batch[: limit - count]
+            sys.stdout.buffer.write(b"".join(map(write, wanted)))
+            sys.stdout.buffer.flush()
+            reader.finish(wanted)
+            count += len(wanted)
+            if count == limit:
+                break
+    except BrokenPipeError:
+        quiet = True
+        raise
+    except KafkaException as error:
+        raise cluster.failure(error.args[0], f"read topic '{topic}'") from error
+    finally:
+        # Commits what the reader finished and leaves the group, if there is one.
+        consumer.close()
+        if not quiet:
+            click.echo(f"{counted(count, 'record')} read from topic '{topic}'.", err=True)
+
+
+def _alone(
+    cluster: Cluster, topic: str, partitions: Sequence[int], start: Start, isolation_level: str, follow: bool
+) -> tuple[Consumer, Reader]:
+    chosen = [place.partition for place in choose_partitions(cluster, [(topic, partitions)])]
+    if start.offset is not None and start.offset >= 0 and len(chosen) > 1:
+        raise click.UsageError(
+            f"Offset {start.offset} is a different place in each of the {len(chosen)} partitions of "
+            f"topic '{topic}': pass --partition as well."
+        )
+    spans = resolve(cluster, topic, chosen, start, IsolationLevel[isolation_level.upper()])
     consumer = cluster.consumer(
         {
             # The client library wants a name for a group; with assigned partitions none is joined.
@@ -178,24 +139,25 @@ def command(
             "topic.metadata.propagation.max.ms": 5000,
         }
     )
-    count = 0
-    try:
-        for batch in Reader(cluster, consumer, topic, spans, follow).batches():
-            wanted = batch if limit is None else batch[: limit - count]
-            sys.stdout.buffer.write(b"".join(map(write, wanted)))
-            sys.stdout.buffer.flush()
-            count += len(wanted)
-            if count == limit:
-                break
-    except BrokenPipeError:
-        quiet = True
-        raise
-    except KafkaException as error:
-        raise cluster.failure(error.args[0], f"read topic '{topic}'") from error
-    finally:
-        consumer.close()
-        if not quiet:
-            click.echo(f"{counted(count, 'record')} read from topic '{topic}'.", err=True)
+    return consumer, SpanReader(cluster, consumer, topic, spans, follow)
+
+
+def _as_member(
+    cluster: Cluster, topic: str, group: str, start: Start, isolation_level: str, follow: bool
+) -> tuple[Consumer, Reader]:
+    cluster.describe_topic(topic)
+    consumer = cluster.consumer(
+        {
+            "group.id": group,
+            # Only what was written out is stored, and only what is stored is committed.
+            "enable.auto.commit": True,
+            "enable.auto.offset.store": False,
+            "enable.partition.eof": True,
+            "auto.offset.reset": "latest" if start.offset == OFFSET_END else "earliest",
+            "isolation.level": isolation_level,
+        }
+    )
+    return consumer, MemberReader(cluster, consumer, topic, group, follow)
 
 
 def _choose_start(from_beginning: bool, offset: Start | None, from_time: int | None, follow: bool) -> Start:
@@ -208,23 +170,6 @@ def _choose_start(from_beginning: bool, offset: Start | None, from_time: int | N
     if from_time is not None:
         return Start(timestamp_ms=from_time)
     return Start(offset=OFFSET_END if follow and not from_beginning else OFFSET_BEGINNING)
-
-
-def _choose_partitions(cluster: Cluster, topic: str, wanted: Sequence[int], start: Start) -> Sequence[int]:
-    existing = {part.id for part in cluster.describe_topic(topic).partitions}
-    for partition in wanted:
-        if partition not in existing:
-            raise Failure(
-                f"topic '{topic}' has no partition {partition}: "
-                f"it has {counted(len(existing), 'partition')}, from 0."
-            )
-    chosen = sorted(set(wanted) or existing)
-    if start.offset is not None and start.offset >= 0 and len(chosen) > 1:
-        raise click.UsageError(
-            f"Topic '{topic}' has {counted(len(existing), 'partition')}, and offset {start.offset} is a "
-            "different place in each: pass --partition as well."
-        )
-    return chosen
 
 
 def _formatter(form: str, fields: Sequence[str], key_separator: str) -> record_format.Formatter:

@@ -56,6 +56,19 @@ _REASONS: dict[int, tuple[str | None, str | None]] = {
         None,
         "The replication factor cannot be larger than the number of brokers.",
     ),
+    KafkaError.GROUP_AUTHORIZATION_FAILED: ("not authorized for the group", _AUTHORIZATION_HINT),
+    KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED: (
+        "not authorized for the transactional id",
+        _AUTHORIZATION_HINT,
+    ),
+    KafkaError.NON_EMPTY_GROUP: (
+        "it has live members",
+        "Stop them first: `moldau groups members GROUP` says who they are.",
+    ),
+    KafkaError.UNKNOWN_MEMBER_ID: (
+        "a member has joined the group in the meantime",
+        "Stop the group's members first; `moldau groups members GROUP` says who they are.",
+    ),
     KafkaError.INVALID_CONFIG: (None, "Nothing was changed."),
     KafkaError._AUTHENTICATION: (
         None,
@@ -68,7 +81,8 @@ _REASONS: dict[int, tuple[str | None, str | None]] = {
 def refused(error: KafkaError, doing: str) -> Failure:
     """The failure for what a broker, or the client itself, answered to `doing` ("create topic 'x'")."""
     reason, hint = _REASONS.get(error.code(), (None, None))
-    return Failure(f"cannot {doing}: {reason or error.str().rstrip('.')}.", hint, error.code())
+    said = (reason or error.str()).rstrip(".")
+    return Failure(f"cannot {doing}: {said}{'' if said.endswith('?') else '.'}", hint, error.code())
 
 
 def unknown_topic(topic: str, where: str, known: Iterable[str]) -> Failure:

@@ -63,9 +63,11 @@ platform = Platform(
     commands=[
         Noun("broker", "broker", "Start a broker that Kafka clients talk to."),
         Noun("topics", "topics", "Create, list, describe, alter and delete topics."),
-        Noun("groups", "groups", "List, describe, reset and delete consumer groups."),
+        Noun("configs", "configs", "Show and change settings of topics, brokers and groups."),
         Noun("produce", "produce", "Write records to a topic."),
         Noun("consume", "consume", "Read records of a topic."),
+        Noun("offsets", "offsets", "Show where logs begin and end, and the offsets of a time."),
+        Noun("groups", "groups", "List, describe, reset and delete consumer groups."),
         Noun("completion", "completion", "Print the completion script for a shell."),
     ],
 )

@@ -156,16 +156,18 @@ def read_properties(path: str) -> dict[str, str]:
 
 
 def complete_topic(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    return _complete(ctx, incomplete, lambda cluster: cluster.topic_names())
+    return complete_names(ctx, incomplete, lambda cluster: cluster.topic_names())
 
 
 def complete_group(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     from moldau.cli.group_queries import list_groups
 
-    return _complete(ctx, incomplete, lambda cluster: [listed.group for listed in list_groups(cluster)])
+    return complete_names(ctx, incomplete, lambda cluster: [listed.group for listed in list_groups(cluster)])
 
 
-def _complete(ctx: click.Context, incomplete: str, names: Callable[[Cluster], Iterable[str]]) -> list[str]:
+def complete_names(
+    ctx: click.Context, incomplete: str, names: Callable[[Cluster], Iterable[str]]
+) -> list[str]:
     """Names of the cluster for the shell. No broker, no names; a completion must not complain."""
     server = (
         ctx.params.get("bootstrap_server") or os.environ.get(BOOTSTRAP_VARIABLE) or DEFAULT_BOOTSTRAP_SERVER

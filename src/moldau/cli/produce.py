@@ -2,60 +2,50 @@
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 import click
 from confluent_kafka import KafkaError, KafkaException, Producer
 
 from moldau.cli.cluster import POLL_S, Cluster
-from moldau.cli.failures import Failure, similar_names
+from moldau.cli.failures import similar_names
 from moldau.cli.options import KeyValue, Timestamp, complete_topic, on_cluster
 from moldau.cli.output import counted, output_option, print_json
+from moldau.cli.partitions import no_such_partition
+from moldau.cli.record_input import LineFormat, Outgoing
 
 # What waits in the client is bounded, so that a slow broker slows the reading of the input down and a record
 # does not outlive its timeout in the queue.
 QUEUE_KIB_MAX = 32 * 1024
 
-KeyAndValue = tuple[bytes | None, bytes | None]
-
-
-class Envelope(NamedTuple):
-    """What every record of one run has in common. Partition -1: by the key; timestamp 0: now."""
-
-    headers: list[tuple[str, str | bytes | None]]
-    partition: int = -1
-    timestamp_ms: int = 0
-
 
 class Delivery:
     """Sends records and keeps the account of them."""
 
-    def __init__(self, producer: Producer, topic: str, envelope: Envelope) -> None:
+    def __init__(self, producer: Producer, topic: str) -> None:
         self._producer = producer
         self._topic = topic
-        self._envelope = envelope
         self.delivered = 0
         self.failed = 0
         self.first_error: KafkaError | None = None
 
-    def send(self, records: Iterable[KeyAndValue]) -> None:
+    def send(self, records: Iterable[Outgoing]) -> None:
         """Stops reading at the first failure: what follows would most likely fail as well."""
-        for key, value in records:
-            self._send_one(key, value)
+        for record in records:
+            self._send_one(record)
             self._producer.poll(0)
             if self.first_error is not None:
                 return
 
-    def _send_one(self, key: bytes | None, value: bytes | None) -> None:
+    def _send_one(self, record: Outgoing) -> None:
         while True:
             try:
                 self._producer.produce(
                     self._topic,
-                    value,
-                    key,
-                    partition=self._envelope.partition,
-                    timestamp=self._envelope.timestamp_ms,
-                    headers=self._envelope.headers,
+                    record.value,
+                    record.key,
+                    partition=record.partition,
+                    timestamp=record.timestamp_ms,
+                    headers=record.headers,
                     on_delivery=self._report,
                 )
                 return
@@ -84,13 +74,22 @@ class Delivery:
 @click.command("produce")
 @click.argument("topic", shell_complete=complete_topic)
 @click.option("--value", help="Write this one record. Left out: each line of the standard input is a record.")
-@click.option("--key", help="The key of every record.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["raw", "json", "hex"]),
+    default="raw",
+    show_default=True,
+    help="raw: a line is a value. json: an object, as `consume --format json` prints it. hex: digits.",
+)
+@click.option("--key", help="The key of every record that has none of its own.")
 @click.option("--key-separator", metavar="TEXT", help="What parts key and value in a line; \\t for a tab.")
 @click.option("--null-marker", metavar="TEXT", help="A value of exactly this is sent as null (a tombstone).")
 @click.option("--header", "headers", type=KeyValue(), multiple=True, help="A header; may be repeated.")
 @click.option(
     "--partition", type=click.IntRange(min=0), help="Left out: by the key's hash, as Java clients do."
 )
+@click.option("--keep-partitions", is_flag=True, help="json: into the partition the object names.")
 @click.option(
     "--timestamp", type=Timestamp(), help="Milliseconds since 1970, ISO 8601, or how long ago (15m)."
 )
@@ -113,11 +112,13 @@ def command(
     cluster: Cluster,
     topic: str,
     value: str | None,
+    form: str,
     key: str | None,
     key_separator: str | None,
     null_marker: str | None,
     headers: Sequence[tuple[str, str]],
     partition: int | None,
+    keep_partitions: bool,
     timestamp: int | None,
     compression: str,
     acks: str,
@@ -126,13 +127,27 @@ def command(
     """Write records to TOPIC: the lines of the standard input, or one --value."""
     if key is not None and key_separator is not None:
         raise click.UsageError("--key and --key-separator both name the key: pass one of them.")
+    if form == "json" and (key_separator is not None or null_marker is not None):
+        raise click.UsageError(
+            "An object has its own keys and nulls: leave --key-separator and --null-marker out."
+        )
+    if keep_partitions and (form != "json" or partition is not None):
+        raise click.UsageError("--keep-partitions is for --format json, and without --partition.")
     _require_topic(cluster, topic, partition)
-    envelope = Envelope(list(headers), -1 if partition is None else partition, timestamp or 0)
-    producer = cluster.producer(producer_settings(cluster, compression, acks))
-    delivery = Delivery(producer, topic, envelope)
+    line_format = LineFormat(
+        form,
+        key.encode() if key is not None else None,
+        key_separator,
+        null_marker,
+        headers,
+        -1 if partition is None else partition,
+        timestamp or 0,
+        keep_partitions,
+    )
+    delivery = Delivery(cluster.producer(producer_settings(cluster, compression, acks)), topic)
     lines = _lines() if value is None else [value.encode()]
     try:
-        delivery.send(split_lines(lines, key, key_separator, null_marker))
+        delivery.send(line_format.parse(lines))
     finally:
         delivery.finish()
         _summarize(delivery, acks, output)
@@ -151,25 +166,6 @@ def producer_settings(cluster: Cluster, compression: str, acks: str) -> Mapping[
         "message.timeout.ms": int(cluster.timeout_s * 1000),
         "queue.buffering.max.kbytes": QUEUE_KIB_MAX,
     }
-
-
-def split_lines(
-    lines: Iterable[bytes], key: str | None, key_separator: str | None, null_marker: str | None
-) -> Iterator[KeyAndValue]:
-    separator = key_separator.replace("\\t", "\t").encode() if key_separator else None
-    null = null_marker.encode() if null_marker is not None else None
-    fixed_key = key.encode() if key is not None else None
-    for number, line in enumerate(lines, start=1):
-        if separator is None:
-            record_key, value = fixed_key, line
-        else:
-            record_key, found, value = line.partition(separator)
-            if not found:
-                raise Failure(
-                    f"line {number} has no key: '{key_separator}' does not occur in it.",
-                    "The lines before it were sent, the rest was not.",
-                )
-        yield record_key, None if value == null else value
 
 
 def _lines() -> Iterator[bytes]:
@@ -191,10 +187,8 @@ def _require_topic(cluster: Cluster, topic: str, partition: int | None) -> None:
         click.echo(f"There was no topic '{topic}'; the broker created it.{note}", err=True)
     count = len(found.partitions)
     if partition is not None and partition >= count:
-        raise Failure(
-            f"topic '{topic}' has no partition {partition}: it has {counted(count, 'partition')}, from 0.",
-            f"`moldau topics alter {topic} --partitions {partition + 1}` would add it.",
-        )
+        hint = f"`moldau topics alter {topic} --partitions {partition + 1}` would add it."
+        raise no_such_partition(topic, partition, count, hint)
 
 
 def _summarize(delivery: Delivery, acks: str, output: str) -> None:

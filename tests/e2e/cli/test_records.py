@@ -193,3 +193,48 @@ def test_a_reader_that_has_enough_is_no_error(shell: Shell, orders: str) -> None
     consumer.stderr.close()
     assert consumer.stdin is not None
     consumer.stdin.close()
+
+
+def test_what_one_topic_gave_another_takes(shell: Shell, orders: str) -> None:
+    lines = b"k:v\n\xff:\xfe\nk:NULL\n"
+    stamped = ["--header", "a=1", "--timestamp", "2020-01-01T00:00:00Z"]
+    shell.run("produce", orders, "--key-separator", ":", "--null-marker", "NULL", *stamped, stdin=lines)
+    shell.run("topics", "create", f"{orders}-copy", "--config", "retention.ms=-1")
+    copied = shell.run(
+        "produce",
+        f"{orders}-copy",
+        "--format",
+        "json",
+        stdin=shell.run("consume", orders, "--format", "json"),
+    )
+    assert copied == "3 records acknowledged.\n"
+    assert [{**record, "topic": orders} for record in records(shell, f"{orders}-copy")] == records(
+        shell, orders
+    )
+
+
+def test_a_group_reads_on_where_it_stopped(shell: Shell, orders: str) -> None:
+    shell.run("produce", orders, stdin="a\nb\nc\nd\n")
+    group = ["--group", f"group-of-{orders}"]
+    assert consumed(shell, orders, *group, "--limit", "3") == ["a", "b", "c"]
+    shell.run("produce", orders, "--value", "e")
+    assert consumed(shell, orders, *group) == ["d", "e"]
+    assert consumed(shell, orders, *group) == []
+    assert consumed(shell, orders) == ["a", "b", "c", "d", "e"]
+    [found] = json.loads(shell.run("groups", "offsets", group[1], "-o", "json"))
+    assert found["offset"] == 5
+    assert "groups reset" in shell.run("consume", orders, *group, "--offset", "1", code=2)
+
+
+def test_a_group_that_has_nothing_left_says_so(shell: Shell, orders: str) -> None:
+    shell.run("produce", orders, "--value", "x")
+    group = ["--group", f"group-of-{orders}"]
+    # The range assignor gives the partition to the member whose id comes first.
+    first = shell.started("consume", orders, *group, "--follow", "--from-beginning", "-X", "client.id=a")
+    try:
+        assert read_line(first) == "x\n"
+        error = shell.run("consume", orders, *group, "-X", "client.id=b", "--timeout", "30", code=1)
+        assert f"group 'group-of-{orders}' has no partition of topic '{orders}' left for us" in error
+    finally:
+        first.send_signal(signal.SIGINT)
+        first.communicate(timeout=COMMAND_TIMEOUT_S)
