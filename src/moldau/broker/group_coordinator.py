@@ -3,6 +3,7 @@
 What a group does is decided in `group/`, what is written and when in `shard_runner`.
 """
 
+import logging
 import uuid
 from collections.abc import Awaitable, Iterable
 from typing import Any
@@ -12,15 +13,20 @@ from moldau.broker.group.call import GroupOutcome
 from moldau.broker.group.client import ClientFacts
 from moldau.broker.group.facts import GroupFact, OffsetCommitted, TransactionEnded, is_durable
 from moldau.broker.group.records import from_record, to_record
+from moldau.broker.group.refusals import WRITE_ERRORS, refused
 from moldau.broker.group.settings import GroupSettings
 from moldau.broker.group.shard import Groups
 from moldau.broker.session import Client
 from moldau.broker.shard_log import ShardLog, StoredMarker, StoredRecord
 from moldau.broker.shard_runner import ShardRunner
+from moldau.core.error_codes import ErrorCode
+from moldau.core.errors import ApiError, PeerError, StorageFault
 from moldau.core.ids import Millis, ProducerId
 from moldau.core.ports import Clock, Scheduler
 from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.protocol.spec import Request
+
+_log = logging.getLogger("moldau.coordinator")
 
 
 class GroupShard:
@@ -36,7 +42,11 @@ class GroupShard:
             if isinstance(stored, StoredMarker):
                 self.machine.replay(TransactionEnded(stored.producer_id, stored.is_commit))
                 continue
-            fact = from_record(stored.key, stored.value, stored.producer_id)
+            try:
+                fact = from_record(stored.key, stored.value, stored.producer_id)
+            except PeerError as error:
+                _log.error("a record of a group cannot be read and is passed by: %s", error)
+                continue
             if fact is not None:
                 self.machine.replay(fact)
 
@@ -53,7 +63,13 @@ class GroupShard:
         def decide(request_id: int, now_ms: Millis) -> GroupOutcome:
             return self.machine.decide(request_id, request, version, facts, now_ms, str(uuid.uuid4()))
 
-        return self._runner.ask(decide)
+        try:
+            return self._runner.ask(decide)
+        except ApiError as error:
+            return refused(request, version, WRITE_ERRORS.get(error.code, error.code))
+        except StorageFault as fault:
+            _log.error("a group could not be written: %s", fault)
+            return refused(request, version, ErrorCode.NOT_COORDINATOR)
 
     def transaction_ended(self, producer_id: ProducerId, committed: bool) -> None:
         """The marker is in the log: offsets that waited for it count now, or never will."""

@@ -8,15 +8,18 @@ import asyncio
 import logging
 from collections.abc import Callable, Hashable
 from itertools import count
-from typing import Generic, Protocol, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
 from moldau.broker.shard_log import ShardLog, StoredRecord
-from moldau.core.errors import StorageFault
+from moldau.core.errors import ApiError, StorageFault
 from moldau.core.ids import Millis
 from moldau.core.machine import CancelTimer, Outcome, SetTimer
 from moldau.core.ports import Cancellable, Clock, Scheduler
 
 _log = logging.getLogger("moldau.coordinator")
+
+RETRY_MS: Final = 5000
+"""Between tries to write what a timer asked for."""
 
 Fact = TypeVar("Fact")
 Decision = Callable[[int, Millis], Outcome[Fact]]
@@ -112,5 +115,6 @@ class ShardRunner(Generic[Fact]):
         del self._timers[key]
         try:
             self.tell(lambda now_ms: self._machine.decide_timer(key, now_ms))
-        except StorageFault as fault:
-            _log.error("a coordinator could not write: %s", fault)
+        except (ApiError, StorageFault) as problem:
+            _log.error("a coordinator could not write, trying again in %d ms: %s", RETRY_MS, problem)
+            self._set(SetTimer(key, Millis(self._clock.now_ms() + RETRY_MS)))

@@ -5,6 +5,7 @@ The scratch buffer of the loop lives here. Must not know what is said on a conne
 
 import errno
 import logging
+import resource
 import select
 import socket
 from asyncio import AbstractEventLoop
@@ -24,6 +25,9 @@ ACCEPTS_PER_TURN_MAX: Final = 64
 ACCEPT_PAUSE_S: Final = 0.1
 """How long we stop accepting when the process has run out of file descriptors."""
 SWEEPS_PER_IDLE_TIME: Final = 4
+COMPLAINT_INTERVAL_S: Final = 10.0
+DESCRIPTORS_SHARE: Final = 2
+"""Connections take at most this part of what the process may open: the data needs descriptors too."""
 HANGUP_LOOK_S: Final = 1.0
 """How often we ask the kernel which clients have gone."""
 
@@ -67,6 +71,7 @@ class Listeners:
         self._ip_of: dict[Connection, str] = {}
         self._by_file: dict[int, Connection] = {}
         self._hangups = select.epoll()
+        self._complained_at = -COMPLAINT_INTERVAL_S
         self._sweep = loop.call_later(self._sweep_interval_s, self._close_idle)
         self._hangup_look = loop.call_later(HANGUP_LOOK_S, self._close_hung_up)
 
@@ -135,13 +140,20 @@ class Listeners:
         limits = self._limits
         if len(self._ip_of) >= limits.connections_max:
             return f"{limits.connections_max} connections are open already (max.connections)"
+        descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if len(self._ip_of) >= descriptors // DESCRIPTORS_SHARE:
+            return f"this process may open {descriptors} files, half of them connections; raise `ulimit -n`"
         if self._per_ip[ip] >= limits.connections_per_ip_max:
             return f"it has {limits.connections_per_ip_max} connections already (max.connections.per.ip)"
         return None
 
     def _pause_accepting(self, listening: socket.socket, name: str, error: OSError) -> None:
-        why = "no file descriptors are left; raise `ulimit -n`" if error.errno == errno.EMFILE else str(error)
-        _log.error("cannot accept connections on %s for %g s: %s", name, ACCEPT_PAUSE_S, why)
+        now = self._loop.time()
+        if now - self._complained_at > COMPLAINT_INTERVAL_S:
+            self._complained_at = now
+            is_limit = error.errno in (errno.EMFILE, errno.ENFILE)
+            why = "no file descriptors are left; raise `ulimit -n`" if is_limit else str(error)
+            _log.error("cannot accept connections on %s at the moment: %s", name, why)
         self._loop.remove_reader(listening)
         self._loop.call_later(ACCEPT_PAUSE_S, self._resume_accepting, listening, name)
 

@@ -33,6 +33,8 @@ DECOMPRESSED_BYTES_MAX: Final = 128 << 20
 """What one batch may unpack to where we have to unpack it. Guards the broker's memory against bombs."""
 SCANNED_BYTES_MAX: Final = 64 << 10
 """Uncompressed batches up to this size are looked into at once."""
+RECORD_BYTES_MIN: Final = 7
+"""A record's length, attributes, time, offset, key, value and headers take a byte each at the least."""
 RECORD_ERRORS_NAMED: Final = 3
 LEGACY_RECORD_OVERHEAD: Final = 14
 
@@ -190,6 +192,12 @@ def _check_header(header: BatchHeader, topic_partition: TopicPartition, is_clien
         _refuse_record(
             f"Inconsistent batch offset range {offsets} and count of records {header.record_count} "
             f"in topic partition {topic_partition}"
+        )
+    is_plain = not header.attributes & COMPRESSION_MASK
+    if is_plain and header.record_count * RECORD_BYTES_MIN > header.size - HEADER_SIZE:
+        _refuse_record(
+            f"A record batch of {header.size} bytes for {topic_partition} cannot hold "
+            f"{header.record_count} records"
         )
     if header.is_control:
         _refuse_record(

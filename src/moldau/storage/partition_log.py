@@ -26,6 +26,7 @@ from moldau.protocol.records.batch import (
     BatchHeader,
 )
 from moldau.storage.append_check import (
+    RECORD_BYTES_MIN,
     UnpackingNeeded,
     check_follower_batches,
     needs_unpacking,
@@ -213,6 +214,7 @@ class PartitionLog:
                 and base == 0
                 and flags in PLAIN_ATTRIBUTES
                 and count == delta + 1 > 0
+                and (flags or count * RECORD_BYTES_MIN <= size - HEADER_SIZE)
                 and time_ms - now_ms <= self._timestamp_after_max_ms
                 and (producer_id < 0 or sequence >= 0)
                 and crc32c(records[ATTRIBUTES_AT:]) == crc

@@ -117,6 +117,15 @@ def test_what_no_client_may_send(records: memoryview, code: ErrorCode) -> None:
     assert refusal(log_with(), records).code is code
 
 
+def test_more_records_than_the_bytes_can_hold() -> None:
+    """A batch that lies about its count would use up offsets nobody wrote."""
+    log = log_with()
+    many = (1_000_000).to_bytes(4, "big")
+    records = with_field(batch(1), RECORD_COUNT_AT, many)
+    records = with_field(records, LAST_OFFSET_DELTA_AT, (999_999).to_bytes(4, "big"))
+    assert refusal(log, records).code is ErrorCode.INVALID_RECORD
+
+
 def test_a_piece_of_a_second_batch_is_left_out() -> None:
     log = log_with()
     sent = batch()
