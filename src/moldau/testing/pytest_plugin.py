@@ -1,0 +1,81 @@
+"""Fixtures for tests that need a broker: one for the session, a fresh topic for each test.
+
+pytest imports this module in every environment that has Moldau, whether its tests need a broker or not. So nothing
+else of Moldau is imported until a fixture asks for it.
+"""
+
+import itertools
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+if TYPE_CHECKING:
+    from moldau.testing.faults import Faults
+    from moldau.testing.local_cluster import LocalCluster
+
+SETTINGS_OPTION: Final = "moldau_settings"
+TOPIC_MARKER: Final = "moldau_topic"
+TEST_NAME_LENGTH_MAX: Final = 200
+"""Of the 249 characters a topic's name may have."""
+_NOT_IN_TOPIC_NAMES: Final = re.compile(r"[^a-zA-Z0-9._-]+")
+
+_topic_numbers = itertools.count(1)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addini(
+        SETTINGS_OPTION,
+        "settings of the broker behind moldau_cluster: Kafka's keys, one key=value a line",
+        type="linelist",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers",
+        f"{TOPIC_MARKER}(partitions=..., configs=...): what the topic of the moldau_topic fixture is like",
+    )
+
+
+@pytest.fixture(scope="session")
+def moldau_settings(pytestconfig: pytest.Config) -> dict[str, str]:
+    """The broker's settings. Override it, in the session's scope, where a configuration file is not enough."""
+    settings = {}
+    for line in pytestconfig.getini(SETTINGS_OPTION):
+        key, separator, value = line.partition("=")
+        if not separator:
+            raise pytest.UsageError(f"{SETTINGS_OPTION}: {line!r} is not of the form key=value")
+        settings[key.strip()] = value.strip()
+    return settings
+
+
+@pytest.fixture(scope="session")
+def moldau_cluster(moldau_settings: dict[str, str]) -> "Iterator[LocalCluster]":
+    """A broker that serves the whole session."""
+    from moldau.testing.local_cluster import LocalCluster
+
+    with LocalCluster(settings=moldau_settings) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def moldau_bootstrap(moldau_cluster: "LocalCluster") -> str:
+    """What a client takes for `bootstrap.servers`."""
+    return moldau_cluster.bootstrap_servers
+
+
+@pytest.fixture
+def moldau_topic(moldau_cluster: "LocalCluster", request: pytest.FixtureRequest) -> str:
+    """The name of a new, empty topic, called after the test."""
+    test = _NOT_IN_TOPIC_NAMES.sub("-", request.node.name)[:TEST_NAME_LENGTH_MAX].strip("-")
+    marker = request.node.get_closest_marker(TOPIC_MARKER)
+    return moldau_cluster.create_topic(f"{test}-{next(_topic_numbers)}", **(marker.kwargs if marker else {}))
+
+
+@pytest.fixture
+def moldau_faults(moldau_cluster: "LocalCluster") -> "Iterator[Faults]":
+    """The cluster's faults. Those a test leaves armed are gone when it ends."""
+    yield moldau_cluster.faults
+    moldau_cluster.faults.clear()
