@@ -1,0 +1,114 @@
+"""Fixtures of the tests of groups and transactions.
+
+`broker` is a broker of this folder's own, with settings that make rebalances and timeouts quick; `library` is each
+client library with which members are opened.
+"""
+
+import contextlib
+import itertools
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from compat.apache_kafka import ApacheKafka
+from compat.confluent_client import ConfluentClient
+from compat.conftest import JAVA
+from compat.groups.confluent_member import ConfluentLibrary
+from compat.groups.java_admin import JavaAdmin
+from compat.groups.java_member import JavaLibrary
+from compat.groups.java_pipe import JavaPipe
+from compat.groups.member import Library, Member
+from compat.moldau_broker import MoldauBroker
+from compat.server_process import ServerProcess
+from kafka_jars import KafkaJarsUnavailable
+
+BROKER_SETTINGS = {
+    # Long enough for members opened one after the other to meet in the first generation.
+    "group.initial.rebalance.delay.ms": "500",
+    "group.min.session.timeout.ms": "500",
+    "offsets.topic.num.partitions": "3",
+    "transaction.state.log.num.partitions": "3",
+    "transaction.abort.timed.out.transaction.cleanup.interval.ms": "200",
+}
+
+OpenMember = Callable[..., Member]
+
+_serial = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def broker(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ServerProcess]:
+    if request.param == "kafka":
+        yield request.getfixturevalue("kafka")
+        return
+    with MoldauBroker(tmp_path_factory.mktemp("moldau"), BROKER_SETTINGS) as moldau:
+        yield moldau
+        assert "Traceback" not in moldau.log_text(), moldau.log_text()[-4000:]
+
+
+@pytest.fixture(scope="session")
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheKafka]:
+    try:
+        server = ApacheKafka(tmp_path_factory.mktemp("kafka"), BROKER_SETTINGS)
+    except KafkaJarsUnavailable as reason:
+        pytest.skip(str(reason))
+    with server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def java_pipe(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaPipe]:
+    try:
+        pipe = JavaPipe(tmp_path_factory.mktemp("java") / "driver.log")
+    except KafkaJarsUnavailable as reason:
+        pytest.skip(str(reason))
+    yield pipe
+    pipe.close()
+
+
+@pytest.fixture
+def java_admin(broker: ServerProcess, java_pipe: JavaPipe) -> JavaAdmin:
+    return JavaAdmin(java_pipe, broker.bootstrap)
+
+
+@pytest.fixture(params=["confluent", JAVA])
+def library(request: pytest.FixtureRequest, broker: ServerProcess) -> Library:
+    if request.param == "java":
+        return JavaLibrary(request.getfixturevalue("java_pipe"), broker.bootstrap)
+    return ConfluentLibrary(broker.bootstrap)
+
+
+@pytest.fixture
+def group(topic: str) -> str:
+    """A name no other test uses."""
+    return f"group-of-{topic}"
+
+
+@pytest.fixture
+def open_member(library: Library, topic: str, group: str) -> Iterator[OpenMember]:
+    """Opens members of the test's group on the test's topic, unless told otherwise; all leave in the end."""
+    with contextlib.ExitStack() as stack:
+
+        def open_one(
+            name: str, *, of: str = group, topics: list[str] | None = None, **settings: str
+        ) -> Member:
+            """Settings are written with underscores for dots."""
+            dotted = {key.replace("_", "."): value for key, value in settings.items()}
+            member = library.open(name, of, topics or [topic], dotted)
+            stack.callback(member.leave)
+            return member
+
+        yield open_one
+
+
+@pytest.fixture
+def two_topics(request: pytest.FixtureRequest, confluent: ConfluentClient) -> tuple[str, str]:
+    """A and B of the slides: two partitions each, and their names sort so."""
+    stem = f"{re.sub(r'[^a-z0-9]+', '-', request.node.name.lower()).strip('-')}.{next(_serial)}"
+    names = (f"{stem}.a", f"{stem}.b")
+    for name in names:
+        confluent.create_topic(name, 2)
+    return names
