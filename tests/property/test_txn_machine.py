@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from moldau.broker.group.client import ClientFacts
 from moldau.broker.txn.facts import TransactionSaved
-from moldau.broker.txn.markers import TxnOutcome
+from moldau.broker.txn.markers import TxnOutcome, WriteMarkers
 from moldau.broker.txn.records import to_record
 from moldau.broker.txn.settings import TxnSettings
 from moldau.broker.txn.states import ENDING, EPOCH_GIVEN_MAX, TxnState
@@ -130,12 +130,17 @@ class Transactions(RuleBasedStateMachine):
             producer_id=producer.producer_id if has_identity else -1,
             producer_epoch=producer.epoch if has_identity else -1,
         )
+        before = self.known.get(producer.transactional_id)
+        newest = self.newest.get(producer.transactional_id, (-1, -1))
         reply = self.runner.ask(request, 5 if producer.is_v2 else 4, CLIENT)
         assert isinstance(reply, InitProducerIdResponse)
         if reply.error_code == ErrorCode.NONE:
             assert reply.producer_epoch <= EPOCH_GIVEN_MAX
             producer.producer_id, producer.epoch = reply.producer_id, reply.producer_epoch
             producer.added = set()
+            assert has_identity or (producer.producer_id, producer.epoch) > newest, "nobody was fenced"
+        elif has_identity and (producer.producer_id, producer.epoch) < newest:
+            assert self.known.get(producer.transactional_id) == before, "a zombie changed something"
 
     @rule(index=producers, adding=partitions)
     def add(self, index: int, adding: set[TopicPartition]) -> None:
@@ -185,6 +190,13 @@ class Transactions(RuleBasedStateMachine):
             producer.producer_id, producer.epoch = reply.producer_id, reply.producer_epoch
         producer.added = set()
 
+    @rule(index=producers, adding=partitions, commit=st.booleans())
+    def go_through_a_transaction(self, index: int, adding: set[TopicPartition], commit: bool) -> None:
+        self.add(index, adding)
+        self.end(index, commit, lost=False)
+        for markers, missing in list(self.runner.markers):
+            self.write(markers, missing)
+
     @precondition(lambda self: self.sent_ends)
     @rule(data=st.data())
     def an_end_arrives_late(self, data: st.DataObject) -> None:
@@ -213,8 +225,11 @@ class Transactions(RuleBasedStateMachine):
         markers, missing = data.draw(st.sampled_from(self.runner.markers))
         some = st.sets(st.sampled_from(sorted(missing)), min_size=1)
         written = data.draw(st.one_of(st.just(set(missing)), some))
+        self.write(markers, written)
+
+    def write(self, markers: WriteMarkers, written: set[TopicPartition]) -> None:
         self.decided[markers.transactional_id].marked |= written
-        self.runner.write_markers(markers, written)
+        self.runner.write_markers(markers, set(written))
 
     @rule(span_ms=st.sampled_from([1, 1, 500, 1000, 30_000]))
     def time_passes(self, span_ms: int) -> None:
@@ -259,8 +274,7 @@ class Transactions(RuleBasedStateMachine):
         while any(timer in self.runner.timers for timer in timers):
             self.runner.fire_next_timer()
         for markers, missing in list(self.runner.markers):
-            self.decided[markers.transactional_id].marked |= missing
-            self.runner.write_markers(markers, set(missing))
+            self.write(markers, missing)
         unfinished = [each for each in self.runner.transactions if each.state in ENDING | {TxnState.ONGOING}]
         assert not unfinished
 
@@ -277,5 +291,5 @@ def durable(transactions: Iterable[Transaction]) -> dict[str, Transaction]:
     }
 
 
-Transactions.TestCase.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+Transactions.TestCase.settings = settings(max_examples=120, stateful_step_count=50, deadline=None)
 TestTransactions = Transactions.TestCase

@@ -64,7 +64,12 @@ def _verdict_v1(transaction: Transaction, request: EndTxnRequest) -> EndVerdict:
 
 
 def _verdict_v2(transaction: Transaction, request: EndTxnRequest) -> EndVerdict:
-    """The same epoch again is the next transaction; a retry comes with the epoch before."""
+    """The same epoch again is the next transaction; a retry comes with the epoch before.
+
+    Only an end by this protocol raises the epoch. Kafka does not ask which it was: there a zombie whose successor is an
+    older client takes over that one's epoch.
+    """
+    raised = transaction.client_version >= EPOCH_BUMP_VERSION
     retried_over_new_id = (
         request.producer_id == transaction.previous_producer_id
         and request.producer_epoch == EPOCH_GIVEN_MAX
@@ -72,7 +77,7 @@ def _verdict_v2(transaction: Transaction, request: EndTxnRequest) -> EndVerdict:
     )
     if request.producer_id != transaction.producer_id and not retried_over_new_id:
         return ErrorCode.INVALID_PRODUCER_ID_MAPPING
-    retried = retried_over_new_id or request.producer_epoch == transaction.producer_epoch - 1
+    retried = retried_over_new_id or (raised and request.producer_epoch == transaction.producer_epoch - 1)
     if not retried and request.producer_epoch != transaction.producer_epoch:
         return ErrorCode.PRODUCER_FENCED
     return END_V2.get((transaction.state, retried), _FENCED)[request.committed]
