@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import logging
 import resource
 import signal
@@ -52,6 +53,9 @@ async def _serve(layers: BrokerLayers) -> int:
         loop.add_signal_handler(number, stopping.set)
     node = BrokerNode(layers)
     await node.start()
+    # What is there now stays until the end: collections need not look at it again.
+    gc.collect()
+    gc.freeze()
     print("ready", *node.endpoints, flush=True)  # noqa: T201
     await stopping.wait()
     await node.stop()

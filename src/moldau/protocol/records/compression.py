@@ -7,7 +7,6 @@ import zlib
 from collections.abc import Callable
 from typing import Final
 
-import cramjam
 import lz4.frame
 import zstandard
 
@@ -52,6 +51,8 @@ def _gzip(data: Buffer, level: int | None) -> bytes:
 
 
 def _snappy(data: Buffer, level: int | None) -> bytes:
+    import cramjam  # a megabyte and a half that most brokers never need
+
     out = bytearray(_XERIAL_HEADER)
     view = memoryview(data)
     for start in range(0, len(view), _XERIAL_BLOCK_BYTES):
@@ -191,6 +192,8 @@ def _unsnappy(data: Buffer, size_max: int) -> bytes:
 
 
 def _unsnappy_block(block: memoryview, size_left: int, size_max: int) -> bytes:
+    import cramjam
+
     try:
         claimed = cramjam.snappy.decompress_raw_len(block)
         if claimed > size_left:
