@@ -35,6 +35,7 @@ class ApiSpec:
     advertised_min_version: int
     handle: "Handler | None"
     handle_frame: "FrameHandler | None"
+    is_advertised: bool
     is_cached: bool
     """Equal requests get equal answers until the cluster's metadata changes."""
 
@@ -46,6 +47,7 @@ class ApiSpec:
         *,
         handle_frame: "FrameHandler | None" = None,
         advertised_min_version: int | None = None,
+        is_advertised: bool = True,
         is_cached: bool = False,
     ) -> Self:
         """Versions come from the message's declaration; `advertised_min_version` where clients must see lower."""
@@ -61,6 +63,7 @@ class ApiSpec:
             advertised_min_version=lowest if advertised_min_version is None else advertised_min_version,
             handle=handle,
             handle_frame=handle_frame,
+            is_advertised=is_advertised,
             is_cached=is_cached,
         )
 

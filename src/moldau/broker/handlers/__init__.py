@@ -21,6 +21,7 @@ from moldau.broker.handlers import (
     describe_topic_partitions,
     describe_transactions,
     end_txn,
+    explain,
     fetch,
     find_coordinator,
     get_telemetry_subscriptions,
@@ -86,4 +87,5 @@ HANDLERS: Final = (
     push_telemetry.API,
     list_config_resources.API,
     describe_topic_partitions.API,
+    explain.API,
 )

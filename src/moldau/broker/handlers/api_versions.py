@@ -51,7 +51,7 @@ def _answer(ctx: RequestContext, code: ErrorCode) -> ApiVersionsResponse:
                 api_key=spec.key, min_version=spec.advertised_min_version, max_version=spec.max_version
             )
             for spec in ctx.broker.table.specs
-            if spec.key not in TELEMETRY_KEYS or ctx.broker.configs.client_metrics
+            if spec.is_advertised and (spec.key not in TELEMETRY_KEYS or ctx.broker.configs.client_metrics)
         ],
         # Before v4 a client chokes on a feature that may be switched off (KAFKA-17011).
         supported_features=[

@@ -1,0 +1,25 @@
+"""Explain: why a group or a committed offset is as it is, as the coordinator remembers it.
+
+The explanation is JSON text: it is for people and grows with what there is to tell.
+"""
+
+from moldau.protocol.spec import Request, Response, int16, int32, request, response, string, structure
+
+EXPLAIN_KEY = 20_000
+"""Far above any key of Kafka's."""
+
+
+@request(EXPLAIN_KEY, versions="0", flexible="0+")
+@structure
+class ExplainRequest(Request):
+    group_id: str = string()
+    topic: str | None = string(nullable="0+", default=None)
+    """Null asks about the group as a whole."""
+    partition: int = int32(default=-1)
+
+
+@response(ExplainRequest)
+@structure
+class ExplainResponse(Response):
+    error_code: int = int16(default=0)
+    explanation: str = string(default="")
