@@ -68,6 +68,7 @@ platform = Platform(
         Noun("consume", "consume", "Read records of a topic."),
         Noun("offsets", "offsets", "Show where logs begin and end, and the offsets of a time."),
         Noun("groups", "groups", "List, describe, reset and delete consumer groups."),
+        Noun("log", "log", "Dump and verify the files of logs."),
         Noun("completion", "completion", "Print the completion script for a shell."),
     ],
 )

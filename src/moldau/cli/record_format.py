@@ -46,14 +46,12 @@ def as_json(record: Record) -> bytes:
         "timestamp": record.timestamp_ms,
         "timestamp_type": record.timestamp_type,
     }
-    fields.update([_json_field("key", record.key), _json_field("value", record.value)])
-    fields["headers"] = [
-        dict([("name", name), _json_field("value", value)]) for name, value in record.headers
-    ]
+    fields.update([json_field("key", record.key), json_field("value", record.value)])
+    fields["headers"] = [dict([("name", name), json_field("value", value)]) for name, value in record.headers]
     return orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def _json_field(name: str, data: bytes | None) -> tuple[str, str | None]:
+def json_field(name: str, data: bytes | None) -> tuple[str, str | None]:
     if data is None:
         return name, None
     try:

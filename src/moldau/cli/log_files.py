@@ -1,0 +1,196 @@
+"""The files of a partition's log as bytes on disk: which there are, and what each kind holds. Reads, never writes.
+
+What is wrong with a file is a `FileDamage` that says where; what comes before it is given out first.
+"""
+
+import mmap
+import re
+import struct
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from crc32c import crc32c
+
+from moldau.protocol.records.batch import (
+    HEADER_SIZE,
+    LENGTH_AT,
+    LOG_OVERHEAD,
+    MAGIC,
+    BatchHeader,
+    read_header,
+)
+
+LOG, INDEX, TIME_INDEX, TXN_INDEX, SNAPSHOT = ".log", ".index", ".timeindex", ".txnindex", ".snapshot"
+LEADER_EPOCHS: Final = "leader-epoch-checkpoint"
+
+_SEGMENT_FILE: Final = re.compile(r"(\d{1,20})(\.log|\.index|\.timeindex|\.txnindex|\.snapshot)")
+_PARTITION: Final = re.compile(r"(.+)-\d{1,10}(\.[0-9a-f]{32}-\w+)?")
+_OFFSET_ENTRY: Final = struct.Struct(">ii")
+_TIME_ENTRY: Final = struct.Struct(">qi")
+_TXN_ENTRY: Final = struct.Struct(">hqqqq")
+_SNAPSHOT_HEAD: Final = struct.Struct(">hIi")
+_SNAPSHOT_ENTRY: Final = struct.Struct(">qhiqiqiq")
+_SNAPSHOT_CRC_FROM: Final = 6
+_SNAPSHOT_VERSION: Final = 1
+_STEP_BYTES: Final = 1 << 20
+
+
+class FileDamage(Exception):
+    def __init__(self, problem: str, position: int | None = None) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.position = position
+
+
+class LogFile(NamedTuple):
+    path: Path
+    kind: str
+    base_offset: int
+
+    @property
+    def topic(self) -> str | None:
+        """Of the partition whose directory the file lies in."""
+        found = _PARTITION.fullmatch(self.path.absolute().parent.name)
+        return found[1] if found else None
+
+
+class OffsetEntry(NamedTuple):
+    offset: int
+    position: int
+
+
+class TimeEntry(NamedTuple):
+    timestamp_ms: int
+    offset: int
+
+
+class TxnEntry(NamedTuple):
+    version: int
+    producer_id: int
+    first_offset: int
+    last_offset: int
+    last_stable_offset: int
+
+
+class ProducerEntry(NamedTuple):
+    producer_id: int
+    producer_epoch: int
+    last_sequence: int
+    last_offset: int
+    offset_delta: int
+    timestamp_ms: int
+    coordinator_epoch: int
+    txn_first_offset: int
+
+
+def recognise(path: Path) -> LogFile | None:
+    if path.name == LEADER_EPOCHS:
+        return LogFile(path, LEADER_EPOCHS, 0)
+    found = _SEGMENT_FILE.fullmatch(path.name)
+    return LogFile(path, found[2], int(found[1])) if found else None
+
+
+def find_files(directory: Path) -> Iterator[LogFile]:
+    """All below a partition's directory or a whole log directory, a partition at a time, segment by segment."""
+    folders = [directory, *sorted(path for path in directory.rglob("*") if path.is_dir())]
+    for folder in folders:
+        files = [file for path in folder.iterdir() if path.is_file() and (file := recognise(path))]
+        yield from sorted(
+            files,
+            key=lambda file: (file.kind == LEADER_EPOCHS, file.base_offset, file.kind != LOG, file.kind),
+        )
+
+
+@contextmanager
+def mapped(path: Path) -> Iterator[memoryview]:
+    """A segment may be larger than memory: the system reads what is looked at."""
+    with path.open("rb") as file:
+        if path.stat().st_size == 0:
+            yield memoryview(b"")
+            return
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole, memoryview(whole) as view:
+            yield view
+
+
+def iter_batches(data: memoryview) -> Iterator[tuple[int, BatchHeader]]:
+    """Position and header of each batch. Zeros up to the end are space taken in advance, not damage."""
+    position, end = 0, len(data)
+    while position < end:
+        left = end - position
+        if left < HEADER_SIZE or not any(data[position + LENGTH_AT : position + LOG_OVERHEAD]):
+            if _only_zeros(data, position):
+                return
+            if left < HEADER_SIZE:
+                raise FileDamage(f"{left} bytes are left, too few for the header of a batch", position)
+        header = read_header(data, position)
+        if header.magic != MAGIC:
+            raise FileDamage(f"a batch of format {header.magic}, where only {MAGIC} is known", position)
+        if header.length < HEADER_SIZE - LOG_OVERHEAD:
+            raise FileDamage(f"a batch that says it has {header.size} bytes", position)
+        if header.size > left:
+            raise FileDamage(f"a batch of {header.size} bytes is cut short: {left} are there", position)
+        yield position, header
+        position += header.size
+
+
+def _only_zeros(data: memoryview, position: int) -> bool:
+    steps = range(position, len(data), _STEP_BYTES)
+    return not any(data[start : start + _STEP_BYTES].tobytes().strip(b"\0") for start in steps)
+
+
+def offset_entries(data: bytes, base_offset: int) -> Iterator[OffsetEntry]:
+    """Entries of zeros after the first are space taken in advance."""
+    for place, (relative, position) in enumerate(_entries(data, _OFFSET_ENTRY)):
+        if place and not relative and not position:
+            return
+        yield OffsetEntry(base_offset + relative, position)
+
+
+def time_entries(data: bytes, base_offset: int) -> Iterator[TimeEntry]:
+    for place, (timestamp_ms, relative) in enumerate(_entries(data, _TIME_ENTRY)):
+        if place and not timestamp_ms and not relative:
+            return
+        yield TimeEntry(timestamp_ms, base_offset + relative)
+
+
+def txn_entries(data: bytes) -> Iterator[TxnEntry]:
+    """KIP-98."""
+    for fields in _entries(data, _TXN_ENTRY):
+        yield TxnEntry(*fields)
+
+
+def _entries(data: bytes, entry: struct.Struct) -> Iterator[tuple[int, ...]]:
+    whole = len(data) - len(data) % entry.size
+    yield from entry.iter_unpack(data[:whole])
+    if whole < len(data):
+        raise FileDamage(f"{len(data) - whole} bytes are left, an entry has {entry.size}", whole)
+
+
+def producer_entries(data: bytes) -> Iterable[ProducerEntry]:
+    if len(data) < _SNAPSHOT_HEAD.size:
+        raise FileDamage(f"{len(data)} bytes are too few for a snapshot", 0)
+    version, crc, count = _SNAPSHOT_HEAD.unpack_from(data)
+    if version != _SNAPSHOT_VERSION:
+        raise FileDamage(f"a snapshot of version {version}, where only {_SNAPSHOT_VERSION} is known", 0)
+    if crc != crc32c(data[_SNAPSHOT_CRC_FROM:]):
+        raise FileDamage("the CRC does not match", 0)
+    if len(data) != _SNAPSHOT_HEAD.size + count * _SNAPSHOT_ENTRY.size:
+        raise FileDamage(f"{count} entries do not fill {len(data)} bytes", _SNAPSHOT_HEAD.size)
+    return [ProducerEntry(*fields) for fields in _SNAPSHOT_ENTRY.iter_unpack(data[_SNAPSHOT_HEAD.size :])]
+
+
+def epoch_entries(data: bytes) -> Iterator[tuple[int, int]]:
+    """Epoch and first offset (KIP-101), from a file of a version, a count and as many lines."""
+    try:
+        version, count, *rest = data.decode("ascii").splitlines()
+        if int(version) != 0:
+            raise FileDamage(f"version {version} is not known", 0)
+        if int(count) != len(rest):
+            raise FileDamage(f"{len(rest)} lines, where {count} are announced", 0)
+        for line in rest:
+            epoch, start_offset = map(int, line.split())
+            yield epoch, start_offset
+    except ValueError as error:
+        raise FileDamage(f"not made of two numbers a line: {error}", 0) from error
