@@ -10,7 +10,8 @@ from moldau.node.broker_node import BrokerNode
 from moldau.testing.moved_clock import MovedClock, MovedLoop
 
 WAIT_S_MAX: Final = 60.0
-"""For the broker to start, stop or answer: past it, something hangs."""
+"""For the broker to start or to answer: past it, something hangs."""
+END_S_MAX: Final = 60.0
 TURNS_UNTIL_BEGUN: Final = 4
 """Of the loop, until a timer that fell due has woken the task that slept on it."""
 
@@ -30,7 +31,8 @@ class BrokerThread:
         try:
             self._loop, self.node = self._started.result(WAIT_S_MAX)
         except BaseException:
-            self._thread.join(WAIT_S_MAX)
+            self._started.cancel()
+            self._thread.join(END_S_MAX)
             raise
         clock.tell(self._let_due_begin)
 
@@ -38,7 +40,7 @@ class BrokerThread:
         """Returns when nothing is left of it."""
         self._clock.tell(None)
         self._loop.call_soon_threadsafe(self._stopping.set_result, clean)
-        self._thread.join(WAIT_S_MAX)
+        self._thread.join(END_S_MAX)
         self._ended.result(0)
 
     def call(self, work: Coroutine[Any, Any, Result]) -> Result:
@@ -60,7 +62,10 @@ class BrokerThread:
         await node.start()
         loop = asyncio.get_running_loop()
         self._stopping: asyncio.Future[bool] = loop.create_future()
-        self._started.set_result((loop, node))
+        if self._started.set_running_or_notify_cancel():
+            self._started.set_result((loop, node))
+        else:  # Whoever waited has given up.
+            self._stopping.set_result(False)
         await node.stop(clean=await self._stopping)
 
     def _let_due_begin(self) -> None:

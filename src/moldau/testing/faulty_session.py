@@ -50,6 +50,9 @@ class FaultySession(ClientSession):
         except PeerError as error:
             self.connection.abort(str(error))
             return
+        except Exception as problem:
+            self.connection.abort(f"a delayed request failed: {problem!r}")
+            raise
         if answer is not None:
             self.connection.reply(answer)
 

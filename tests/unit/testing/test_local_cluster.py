@@ -15,7 +15,7 @@ from e2e.conversation import create_topic, metadata, produce_values, topic_confi
 from e2e.wire import WireClient
 from moldau.core.errors import ApiError, ConfigError
 from moldau.storage.names import CLEAN_SHUTDOWN
-from moldau.testing import LocalCluster
+from moldau.testing import LocalCluster, broker_thread
 
 START_MS_MAX = 50
 STOP_MS_MAX = 50
@@ -140,6 +140,19 @@ def test_a_start_that_fails_says_why_and_leaves_nothing(
     cluster.stop()
 
 
+def test_who_gives_up_waiting_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As somebody does who presses Ctrl-C while it starts."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(broker_thread, "WAIT_S_MAX", 0)
+    before, files = set(threading.enumerate()), len(os.listdir("/proc/self/fd"))
+    with pytest.raises(TimeoutError):
+        LocalCluster().start()
+    gc.collect()
+    assert set(threading.enumerate()) <= before
+    assert len(os.listdir("/proc/self/fd")) <= files
+    assert not list(tmp_path.iterdir())
+
+
 def test_it_is_started_once_and_stopped_as_often_as_one_likes() -> None:
     cluster = LocalCluster().start()
     with pytest.raises(RuntimeError, match="runs already"):
@@ -162,7 +175,7 @@ def test_nothing_is_printed(tmp_path: Path) -> None:
     """Not even when a client misbehaves, nor as a warning of something left open."""
     program = """
 import socket
-from moldau.testing import LocalCluster
+from moldau.testing import LocalCluster, broker_thread
 with LocalCluster() as cluster:
     host, port = cluster.bootstrap_servers.split(":")
     with socket.create_connection((host, int(port))) as rude:

@@ -15,10 +15,17 @@ from e2e.conversation import (
     produce_values,
 )
 from e2e.wire import WireClient
+from moldau.core.error_codes import ErrorCode
 from moldau.protocol.messages.fetch import FetchRequest
+from moldau.protocol.messages.find_coordinator import FindCoordinatorRequest
+from moldau.protocol.messages.heartbeat import HeartbeatRequest
+from moldau.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
+from moldau.protocol.messages.sync_group import SyncGroupRequest
 from moldau.testing import LocalCluster, MovedClock
 
 HOUR_S = 3600
+SESSION_S = 45
+JOIN_WITHOUT_MEMBER_ID = 3
 WEEK_S = 7 * 24 * HOUR_S
 PATIENCE_S = 10
 
@@ -56,6 +63,28 @@ def test_who_waits_on_the_broker_need_not_wait_outside(cluster: LocalCluster, cl
     cluster.clock.advance(HOUR_S)
     answer = client.receive(FetchRequest, FETCH_BY_NAME, correlation_id)
     assert not answer.responses[0].partitions[0].records
+
+
+def test_a_member_that_is_not_heard_of_loses_its_place(cluster: LocalCluster, client: WireClient) -> None:
+    find_coordinator = FindCoordinatorRequest(coordinator_keys=["readers"])
+    assert client.call(find_coordinator).coordinators[0].error_code == 0
+    join = JoinGroupRequest(
+        group_id="readers",
+        session_timeout_ms=SESSION_S * 1000,
+        rebalance_timeout_ms=SESSION_S * 1000,
+        member_id="",
+        protocol_type="consumer",
+        protocols=[JoinGroupRequestProtocol(name="range", metadata=b"")],
+    )
+    joined = client.call(join, JOIN_WITHOUT_MEMBER_ID)
+    assert joined.error_code == 0
+    mine = {"group_id": "readers", "generation_id": joined.generation_id, "member_id": joined.member_id}
+    assert client.call(SyncGroupRequest(**mine, assignments=[])).error_code == 0
+    for _ in range(3):
+        cluster.clock.advance(SESSION_S * 0.9)
+        assert client.call(HeartbeatRequest(**mine)).error_code == 0
+    cluster.clock.advance(SESSION_S + 1)
+    assert client.call(HeartbeatRequest(**mine)).error_code == ErrorCode.UNKNOWN_MEMBER_ID
 
 
 def test_time_goes_on_over_a_restart() -> None:
