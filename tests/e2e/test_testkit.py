@@ -3,13 +3,24 @@
 import subprocess
 import sys
 import textwrap
+import time
+import warnings
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from confluent_kafka import Consumer
 
+from e2e.conversation import produce_values
+from e2e.wire import WireClient
 from guide_examples import guide_examples
+from moldau.testing import LocalCluster
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from kafka import KafkaConsumer
 
 pytestmark = pytest.mark.slow
 
@@ -17,6 +28,18 @@ REPOSITORY = Path(__file__).parents[2]
 AIOKAFKA = "aiokafka==0.14.0"
 ROUND_TRIP_MS_MAX = 300
 PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input")
+PATIENCE_S = 30
+PASSING_ERRORS = {
+    "Metadata": "LEADER_NOT_AVAILABLE",
+    "FindCoordinator": "COORDINATOR_NOT_AVAILABLE",
+    "JoinGroup": "COORDINATOR_LOAD_IN_PROGRESS",
+    "SyncGroup": "REBALANCE_IN_PROGRESS",
+    "OffsetFetch": "COORDINATOR_LOAD_IN_PROGRESS",
+    "ListOffsets": "LEADER_NOT_AVAILABLE",
+    "Fetch": "NOT_LEADER_OR_FOLLOWER",
+    "OffsetCommit": "COORDINATOR_LOAD_IN_PROGRESS",
+}
+"""What a reader meets, and gets over by trying again."""
 
 ROUND_TRIP = """
 import time
@@ -80,6 +103,50 @@ def test_fixtures_and_examples_need_no_configuration(python: Path, tmp_path: Pat
         (tmp_path / f"test_{name}.py").write_text(code)
     (tmp_path / "pytest.ini").write_text("[pytest]\nasyncio_mode = auto\n")
     _run(python, "-m", "pytest", "-q", cwd=tmp_path)
+
+
+def _read_with_confluent(bootstrap_servers: str) -> bytes | None:
+    consumer = Consumer(
+        {
+            "bootstrap.servers": bootstrap_servers,
+            "group.id": "readers",
+            "auto.offset.reset": "earliest",
+            "enable.auto.commit": False,
+            "log_level": 0,
+        }
+    )
+    consumer.subscribe(["greetings"])
+    deadline = time.monotonic() + PATIENCE_S
+    while (message := consumer.poll(1)) is None or message.error() is not None:
+        assert time.monotonic() < deadline
+    consumer.commit(message, asynchronous=False)
+    consumer.close()
+    return message.value()
+
+
+def _read_with_kafka_python(bootstrap_servers: str) -> bytes | None:
+    consumer = KafkaConsumer(
+        "greetings",
+        bootstrap_servers=bootstrap_servers,
+        group_id="readers",
+        auto_offset_reset="earliest",
+        enable_auto_commit=False,
+    )
+    value: bytes | None = next(consumer).value
+    consumer.commit()
+    consumer.close()
+    return value
+
+
+@pytest.mark.parametrize("read_one", [_read_with_confluent, _read_with_kafka_python])
+def test_clients_understand_every_failure(read_one: Callable[[str], bytes | None]) -> None:
+    with LocalCluster() as cluster:
+        cluster.create_topic("greetings")
+        with WireClient(int(cluster.bootstrap_servers.rpartition(":")[2])) as client:
+            produce_values(client, "greetings", [b"hello"])
+        armed = [cluster.faults.fail(api, error) for api, error in PASSING_ERRORS.items()]
+        assert read_one(cluster.bootstrap_servers) == b"hello"
+        assert {fault.api: fault.hits for fault in armed} == dict.fromkeys(PASSING_ERRORS, 1)
 
 
 def _run(*command: object, cwd: Path | None = None) -> None:
