@@ -69,6 +69,7 @@ platform = Platform(
         Noun("offsets", "offsets", "Show where logs begin and end, and the offsets of a time."),
         Noun("groups", "groups", "List, describe, reset and delete consumer groups."),
         Noun("log", "log", "Dump and verify the files of logs."),
+        Noun("perf", "perf", "Measure how fast records are written and read."),
         Noun("completion", "completion", "Print the completion script for a shell."),
     ],
 )
