@@ -70,6 +70,7 @@ platform = Platform(
         Noun("groups", "groups", "List, describe, reset and delete consumer groups."),
         Noun("log", "log", "Dump and verify the files of logs."),
         Noun("perf", "perf", "Measure how fast records are written and read."),
+        Noun("profile", "profile", "Keep clusters by name."),
         Noun("completion", "completion", "Print the completion script for a shell."),
     ],
 )

@@ -11,11 +11,13 @@ import click
 
 from moldau.cli.cluster import Cluster
 from moldau.cli.failures import Failure
+from moldau.cli.profiles import BOOTSTRAP_SERVERS, Profiles
 from moldau.core.errors import ConfigError
 from moldau.core.settings.properties import parse_properties
 
 DEFAULT_BOOTSTRAP_SERVER = "localhost:9092"
 BOOTSTRAP_VARIABLE = "MOLDAU_BOOTSTRAP_SERVER"
+PROFILE_VARIABLE = "MOLDAU_PROFILE"
 COMPLETION_TIMEOUT_S = 1.0
 
 
@@ -95,6 +97,13 @@ class Timestamp(click.ParamType[int]):
             )
 
 
+def complete_profile(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    try:
+        return [name for name in Profiles.load().named if name.startswith(incomplete)]
+    except Failure:
+        return []
+
+
 def on_cluster(function: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the options that name a cluster; the command gets it as its first argument."""
 
@@ -103,10 +112,17 @@ def on_cluster(function: Callable[..., Any]) -> Callable[..., Any]:
         "-b",
         metavar="HOST:PORT",
         envvar=BOOTSTRAP_VARIABLE,
-        default=DEFAULT_BOOTSTRAP_SERVER,
-        show_default=True,
         show_envvar=True,
-        help="Where to find the cluster; several separated by commas.",
+        help="Where to find the cluster; several separated by commas. Left out: the profile in use, or "
+        f"{DEFAULT_BOOTSTRAP_SERVER}.",
+    )
+    @click.option(
+        "--profile",
+        metavar="NAME",
+        envvar=PROFILE_VARIABLE,
+        show_envvar=True,
+        shell_complete=complete_profile,
+        help="A cluster kept with `moldau profile add`.",
     )
     @click.option(
         "--command-config",
@@ -133,17 +149,34 @@ def on_cluster(function: Callable[..., Any]) -> Callable[..., Any]:
     )
     @wraps(function)
     def run(
-        bootstrap_server: str,
+        bootstrap_server: str | None,
+        profile: str | None,
         command_config: str | None,
         command_property: Iterable[tuple[str, str]],
         timeout_s: float,
         **arguments: Any,
     ) -> Any:
-        properties = read_properties(command_config) if command_config else {}
+        servers, properties = locate(bootstrap_server, profile)
+        properties.update(read_properties(command_config) if command_config else {})
         properties.update(command_property)
-        return function(Cluster(bootstrap_server, properties, timeout_s), **arguments)
+        return function(Cluster(servers, properties, timeout_s), **arguments)
 
     return run
+
+
+def locate(bootstrap_server: str | None, profile: str | None) -> tuple[str, dict[str, str]]:
+    """Addresses and client properties: as told, of the profile told, of the profile in use, or none.
+
+    An address that is told without a profile gets nothing of the profile in use: its passwords are not for
+    strangers.
+    """
+    if profile is None and bootstrap_server:
+        return bootstrap_server, {}
+    profiles = Profiles.load()
+    chosen = profile or profiles.current
+    properties = dict(profiles.get(chosen)) if chosen else {}
+    servers = properties.pop(BOOTSTRAP_SERVERS, DEFAULT_BOOTSTRAP_SERVER)
+    return bootstrap_server or servers, properties
 
 
 def read_properties(path: str) -> dict[str, str]:
@@ -169,12 +202,10 @@ def complete_names(
     ctx: click.Context, incomplete: str, names: Callable[[Cluster], Iterable[str]]
 ) -> list[str]:
     """Names of the cluster for the shell. No broker, no names; a completion must not complain."""
-    server = (
-        ctx.params.get("bootstrap_server") or os.environ.get(BOOTSTRAP_VARIABLE) or DEFAULT_BOOTSTRAP_SERVER
-    )
+    told = ctx.params.get("bootstrap_server") or os.environ.get(BOOTSTRAP_VARIABLE)
+    profile = ctx.params.get("profile") or os.environ.get(PROFILE_VARIABLE)
     try:
-        return [
-            name for name in names(Cluster(server, {}, COMPLETION_TIMEOUT_S)) if name.startswith(incomplete)
-        ]
+        cluster = Cluster(*locate(told, profile), COMPLETION_TIMEOUT_S)
+        return [name for name in names(cluster) if name.startswith(incomplete)]
     except (Failure, click.UsageError):
         return []

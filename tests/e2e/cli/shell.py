@@ -19,7 +19,12 @@ class Shell:
 
     def __init__(self, bootstrap: str) -> None:
         self.bootstrap = bootstrap
-        self.environment = {**os.environ, "MOLDAU_BOOTSTRAP_SERVER": bootstrap}
+        self.environment = {
+            **os.environ,
+            "MOLDAU_BOOTSTRAP_SERVER": bootstrap,
+            # Whoever runs the tests may have profiles of their own.
+            "XDG_CONFIG_HOME": os.devnull,
+        }
 
     def run(self, *arguments: str, stdin: str | bytes = b"", code: int = 0) -> str:
         """Standard output, or standard error when the command is to fail."""

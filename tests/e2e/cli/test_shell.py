@@ -2,6 +2,7 @@
 
 import resource
 import subprocess
+from pathlib import Path
 
 from e2e.cli.shell import MOLDAU, Shell
 
@@ -9,12 +10,29 @@ HELP_MS_MAX = 200
 
 
 def test_topic_names_complete(shell: Shell, orders: str) -> None:
-    for line in (f"moldau topics describe {orders[:-1]}", f"moldau consume {orders[:-1]}"):
+    nouns = ("topics describe", "consume", "offsets", "configs set topic", "perf latency")
+    for line in (f"moldau {noun} {orders[:-1]}" for noun in nouns):
         words = {"COMP_WORDS": line, "COMP_CWORD": str(line.count(" ")), "_MOLDAU_COMPLETE": "bash_complete"}
         done = subprocess.run(
             [MOLDAU], env={**shell.environment, **words}, capture_output=True, text=True, check=True
         )
         assert f"plain,{orders}" in done.stdout.splitlines()
+
+
+def test_a_profile_leads_to_the_cluster(shell: Shell, orders: str, tmp_path: Path) -> None:
+    environment = {**shell.environment, "XDG_CONFIG_HOME": str(tmp_path)}
+    del environment["MOLDAU_BOOTSTRAP_SERVER"]
+
+    def run(*arguments: str) -> str:
+        done = subprocess.run(
+            [MOLDAU, *arguments], env=environment, capture_output=True, text=True, check=True
+        )
+        return done.stdout
+
+    run("profile", "add", "here", "--bootstrap-server", shell.bootstrap, "-X", "client.id=by-profile")
+    assert orders in run("topics", "list", "--profile", "here")
+    run("profile", "use", "here")
+    assert orders in run("topics", "list")
 
 
 def test_help_is_instant() -> None:
