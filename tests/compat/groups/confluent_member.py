@@ -34,7 +34,7 @@ class ConfluentMember:
 
     @property
     def member_id(self) -> str:
-        return self.consumer.memberid() or ""
+        return self._ask(self.consumer.memberid) or ""
 
     def commit(self, offsets: Mapping[Place, Committed]) -> None:
         wanted = [
@@ -68,7 +68,7 @@ class ConfluentMember:
             self.consumer.close()
 
     def _ask(self, question: Callable[[], Answer]) -> Answer:
-        """On the member's own thread: a synchronous commit never returns while another thread polls."""
+        """On the member's own thread: while that one polls, calls from another may never return."""
         answer: Future[Answer] = Future()
 
         def run() -> None:
