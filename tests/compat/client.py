@@ -125,10 +125,11 @@ def wait_for_topic(client: Client, topic: str, partitions: int = 1) -> None:
 
     def is_served() -> bool:
         try:
-            return all(
+            # In this order: librdkafka remembers that a topic was not there when it was asked for offsets.
+            return client.partition_count(topic) >= partitions and all(
                 client.offset_for(topic, OffsetSpec.LATEST, number) >= 0 for number in range(partitions)
             )
         except ClientFailure:
             return False
 
-    wait_until(is_served, f"{topic} is served")
+    wait_until(is_served, f"{topic} is served", 30)

@@ -7,7 +7,7 @@ from compat.client import HOUR_AGO_MS as START_MS
 from compat.client import Record
 from compat.confluent_client import ConfluentClient
 from compat.kcat_client import KcatClient
-from compat.server_process import ServerProcess
+from compat.server_process import ServerProcess, wait_until
 
 NewTopic = Callable[..., str]
 
@@ -27,7 +27,7 @@ def test_asking_for_an_unknown_topic_creates_it(
     kcat: KcatClient, confluent: ConfluentClient, topic: str
 ) -> None:
     kcat.run("-L", "-t", topic)
-    assert topic in confluent.list_topics()
+    wait_until(lambda: topic in confluent.list_topics(), "the topic is there")
 
 
 def test_reading_from_the_end_and_by_time(
