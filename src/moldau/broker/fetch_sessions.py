@@ -105,7 +105,7 @@ class FetchSessions:
     def resume(self, session_id: int, epoch: int, now_ms: int) -> FetchSession | None:
         """The session an incremental fetch goes on with, or None for one without a session."""
         if epoch in (FULL_FETCH_EPOCH, CLOSING_EPOCH):
-            self._close(session_id)
+            self.close(session_id)
             return None
         session = self._sessions.get(session_id)
         if session is None:
@@ -137,10 +137,10 @@ class FetchSessions:
         session.update(changed, forgotten)
         self._partitions += len(session) - before
         if self._partitions > PARTITIONS_MAX:
-            self._close(session.id)
+            self.close(session.id)
             raise ApiError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
 
-    def _close(self, session_id: int) -> None:
+    def close(self, session_id: int) -> None:
         session = self._sessions.pop(session_id, None)
         if session is not None:
             self._partitions -= len(session)
@@ -149,5 +149,5 @@ class FetchSessions:
         oldest = next(iter(self._sessions.values()), None)
         if oldest is None or now_ms - oldest.last_used_ms < self._eviction_ms_min:
             return False
-        self._close(oldest.id)
+        self.close(oldest.id)
         return True

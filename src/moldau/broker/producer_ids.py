@@ -16,6 +16,23 @@ BLOCK_SIZE: Final = 1000
 CLAIM_TRIES_MAX: Final = 100
 
 
+def reserve_producer_ids(store: Store, broker_id: BrokerId, highest: ProducerId) -> None:
+    """Sees to it that no id up to `highest` is handed out: they are in use in logs that came from elsewhere."""
+    try:
+        data, version = store.get(BLOCK_PATH)
+    except NoNode:
+        store.create(BLOCK_PATH, _block(broker_id, highest - BLOCK_SIZE + 1))
+        return
+    if int(json.loads(data)["block_end"]) < highest:
+        store.set(BLOCK_PATH, _block(broker_id, highest - BLOCK_SIZE + 1), version)
+
+
+def _block(broker_id: BrokerId, start: int) -> bytes:
+    end = start + BLOCK_SIZE - 1
+    block = {"version": 1, "broker": broker_id, "block_start": str(start), "block_end": str(end)}
+    return json.dumps(block).encode()
+
+
 class ProducerIds:
     def __init__(self, store: Store, scheduler: Scheduler, broker_id: BrokerId) -> None:
         self._store = store
@@ -42,19 +59,14 @@ class ProducerIds:
             try:
                 data, version = self._store.get(BLOCK_PATH)
                 start = int(json.loads(data)["block_end"]) + 1
-                self._store.set(BLOCK_PATH, self._block(start), version)
+                self._store.set(BLOCK_PATH, _block(self._broker_id, start), version)
                 return start
             except NoNode:
                 try:
-                    self._store.create(BLOCK_PATH, self._block(0))
+                    self._store.create(BLOCK_PATH, _block(self._broker_id, 0))
                     return 0
                 except NodeExists:
                     continue
             except BadVersion:
                 continue
         raise RuntimeError(f"no block of producer ids could be claimed at {BLOCK_PATH}")
-
-    def _block(self, start: int) -> bytes:
-        end = start + BLOCK_SIZE - 1
-        block = {"version": 1, "broker": self._broker_id, "block_start": str(start), "block_end": str(end)}
-        return json.dumps(block).encode()

@@ -20,6 +20,8 @@ _log = logging.getLogger("moldau.net")
 
 SENDFILE_BYTES_MAX: Final = 4 * 1024 * 1024
 """How much one sendfile call may move before the loop sees to the others."""
+MORE_FOLLOWS: Final = getattr(socket, "MSG_MORE", 0)
+"""Has the kernel wait for the rest before it sends a packet; Linux knows how."""
 IPV4_MAPPED: Final = "::ffff:"
 """How an IPv4 address looks on a socket that listens for both families."""
 
@@ -189,7 +191,7 @@ class Connection:
                 if isinstance(chunk, FileSlice):
                     rest = self._send_slice(chunk)
                 else:
-                    flags = socket.MSG_MORE if len(outgoing) > 1 else 0
+                    flags = MORE_FOLLOWS if len(outgoing) > 1 else 0
                     sent = self._socket.send(chunk, flags)
                     rest = None if sent == len(chunk) else memoryview(chunk)[sent:]
                 if rest is None:

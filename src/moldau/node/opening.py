@@ -14,11 +14,12 @@ from moldau.broker import store_layout as layout
 from moldau.broker.catalog import TopicCatalog
 from moldau.broker.config_records import read_configs
 from moldau.broker.log_settings import log_config_of
+from moldau.broker.producer_ids import reserve_producer_ids
 from moldau.broker.topic_admin import random_topic_id
 from moldau.broker.topic_records import forget_deletions, load_catalog, match_logs
 from moldau.coordination.sqlite import SqliteStore
 from moldau.core.errors import StorageFault
-from moldau.core.ids import TopicId, TopicPartition
+from moldau.core.ids import BrokerId, ProducerId, TopicId, TopicPartition
 from moldau.core.ports import Clock
 from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.core.settings.resolve import BrokerLayers, resolve_topic
@@ -134,6 +135,9 @@ def _agree(
         assert log.topic_id is not None
         found[place] = log.topic_id
     matched = match_logs(store, catalog, found, broker_id)
+    highest = max((log.highest_producer_id for each in directories for log in each.logs.values()), default=-1)
+    if matched.adopted and highest >= 0:
+        reserve_producer_ids(store, BrokerId(broker_id), ProducerId(highest))
     for entry in matched.adopted:
         _log.info("adopting topic %s with %d partitions, found on disk", entry.name, len(entry.partitions))
     for place in matched.deleted:

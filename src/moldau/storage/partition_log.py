@@ -157,6 +157,11 @@ class PartitionLog:
     def active_producers(self) -> list[ProducerStateView]:
         return self.producers.state.views() if self.producers.state else []
 
+    @property
+    def highest_producer_id(self) -> int:
+        """-1 when nobody has produced with idempotence, or it is forgotten."""
+        return max(self.producers.state.producers, default=-1) if self.producers.state else -1
+
     def has_open_transaction(self, producer_id: int, producer_epoch: int) -> bool:
         """Whether this producer has written here in a transaction it has not ended."""
         state = self.producers.state
@@ -325,7 +330,7 @@ class PartitionLog:
             if offset == end_offset:
                 return None
             segment = self.segments.active
-            start = segment.recent_position_of(offset)
+            start = segment.recent_position_of(offset) if offset >= self.start_offset else None
             if start is not None and 0 < segment.size - start <= bytes_max:
                 return FileSlice(segment.file(), start, segment.size - start)
         if (found := self._locate(offset, end_offset)) is None:

@@ -3,7 +3,7 @@
 Owns when snapshots are due and which exist. A log nobody has produced to with idempotence carries no state.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 
 from moldau.core.errors import PeerError
@@ -119,6 +119,13 @@ class ProducerLog:
         if above is not None and leaving:
             # One that came back after a crash would tell of batches that are not there.
             self._disk.sync_directory(self._directory)
+
+    def remove_snapshots_at(self, offsets: Collection[int]) -> None:
+        """Those of segments that are no more. The log still has the ones around them to begin from."""
+        for offset in offsets:
+            self._unsaved.pop(offset, None)
+            self._remove(offset)
+        self.snapshots = tuple(each for each in self.snapshots if each not in offsets)
 
     def remove_strays(self, names: Iterable[str]) -> None:
         """Snapshots that a flush may have written after the log was cut below them."""

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -59,6 +60,8 @@ class Shell:
             stderr=subprocess.PIPE,
             env=self.environment,
             text=True,
+            # Whoever runs the tests in the background hands down a Ctrl-C that is ignored.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
 
 

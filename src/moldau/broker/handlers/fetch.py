@@ -60,7 +60,7 @@ def handle_frame(
         except ApiError as error:
             return _framed(version, correlation_id, error.code, NO_SESSION, [])
     elif session_id != NO_SESSION:
-        broker.fetch_sessions.resume(session_id, session_epoch, 0)
+        broker.fetch_sessions.close(session_id)
     fetch = _Fetch(
         session,
         version,

@@ -9,7 +9,7 @@ EXPLAIN_KEY = 20_000
 """Far above any key of Kafka's."""
 
 
-@request(EXPLAIN_KEY, versions="0", flexible="0+")
+@request(EXPLAIN_KEY, versions="0", flexible="none")
 @structure
 class ExplainRequest(Request):
     group_id: str = string()

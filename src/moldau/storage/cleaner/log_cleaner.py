@@ -150,7 +150,9 @@ class LogCleaner:
             for segment in outcome.segments
         ]
         with self._directory.health.guard(f"Replacing segments of {task.topic_partition} by compacted ones"):
-            return log.segments.replace(new, old, "since they were compacted")
+            retired = log.segments.replace(new, old, "since they were compacted")
+            log.producers.remove_snapshots_at(replaced - {segment.base_offset for segment in new})
+            return retired
 
     def _unused(self, task: CleanTask, segment: CleanedSegment) -> RetiredSegment:
         """Out of the way of the next round, which may write the same names at once."""
