@@ -68,6 +68,7 @@ platform = Platform(
         Noun("consume", "consume", "Read records of a topic."),
         Noun("offsets", "offsets", "Show where logs begin and end, and the offsets of a time."),
         Noun("groups", "groups", "List, describe, reset and delete consumer groups."),
+        Noun("transactions", "transactions", "List, describe and abort transactions."),
         Noun("log", "log", "Dump and verify the files of logs."),
         Noun("perf", "perf", "Measure how fast records are written and read."),
         Noun("profile", "profile", "Keep clusters by name."),

@@ -16,7 +16,7 @@ from confluent_kafka import KafkaError
 from moldau.cli.addresses import require_listener
 from moldau.cli.failures import Failure, refused
 from moldau.cli.wire_security import Security
-from moldau.core.error_codes import ErrorCode
+from moldau.core.error_codes import RETRIABLE, ErrorCode
 from moldau.core.errors import PeerError
 from moldau.protocol.codec import decode, encode
 from moldau.protocol.headers import RequestHeader, decode_response_header, encode_request_header
@@ -190,6 +190,6 @@ class Wire:
             code, result = attempt()
             if code == ErrorCode.NONE:
                 return result
-            if not ErrorCode(code).retriable or time.monotonic() > deadline:
+            if code not in RETRIABLE or time.monotonic() > deadline:
                 raise refused(KafkaError(code), doing)
             time.sleep(RETRY_S)
