@@ -69,6 +69,7 @@ platform = Platform(
         Noun("offsets", "offsets", "Show where logs begin and end, and the offsets of a time."),
         Noun("groups", "groups", "List, describe, reset and delete consumer groups."),
         Noun("transactions", "transactions", "List, describe and abort transactions."),
+        Noun("explain", "explain", "Say why a group rebalanced, or where an offset went."),
         Noun("log", "log", "Dump and verify the files of logs."),
         Noun("perf", "perf", "Measure how fast records are written and read."),
         Noun("profile", "profile", "Keep clusters by name."),

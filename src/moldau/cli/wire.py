@@ -76,6 +76,10 @@ class Connection:
             )
         return self._exchange(request, version, answer)
 
+    def ask_privately(self, request: Request, answer: type[Answer]) -> Answer:
+        """In the oldest version, and whatever the broker said it speaks: APIs of our own are not advertised."""
+        return self._exchange(request, request.VERSIONS.low, answer)
+
     def _log_in(self, security: Security, mechanism: str) -> None:
         handshake = self.ask(SaslHandshakeRequest(mechanism=mechanism), SaslHandshakeResponse)
         if handshake.error_code:
@@ -147,11 +151,7 @@ class Wire:
         self, address: Address, request: Request, answer: type[Answer], doing: str, version_min: int = 0
     ) -> Answer:
         try:
-            connection = self._connections.get(address)
-            if connection is None:
-                connection = Connection(address, self._security, self._timeout_s)
-                self._connections[address] = connection
-            return connection.ask(request, answer, version_min)
+            return self._connection(address).ask(request, answer, version_min)
         except Failure as failure:
             raise Failure(f"cannot {doing}: {failure.message}", failure.hint, failure.code) from failure
         except OSError as error:
@@ -166,6 +166,25 @@ class Wire:
                 f"cannot {doing}: {address} does not answer as Kafka does: {error}.",
                 "Is it a Kafka broker, and is security.protocol right?",
             ) from error
+
+    def ask_privately(self, address: Address, request: Request, answer: type[Answer]) -> Answer | None:
+        """None if the broker does not know the API: then it hangs up, as any Kafka does."""
+        try:
+            connection = self._connection(address)
+        except OSError as error:
+            raise Failure(f"no answer from {address} ({error}).") from error
+        try:
+            return connection.ask_privately(request, answer)
+        except (OSError, PeerError):
+            self._forget(address)
+            return None
+
+    def _connection(self, address: Address) -> Connection:
+        connection = self._connections.get(address)
+        if connection is None:
+            connection = Connection(address, self._security, self._timeout_s)
+            self._connections[address] = connection
+        return connection
 
     def _forget(self, address: Address) -> None:
         connection = self._connections.pop(address, None)
