@@ -3,6 +3,8 @@
 from typing import Any
 
 from moldau.core.error_codes import ErrorCode
+from moldau.protocol.messages.consumer_group_describe import ConsumerGroupDescribeResponse
+from moldau.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatResponse
 from moldau.protocol.messages.delete_groups import DeleteGroupsResponse
 from moldau.protocol.messages.describe_groups import DescribeGroupsResponse
 from moldau.protocol.messages.heartbeat import HeartbeatResponse
@@ -14,14 +16,23 @@ from moldau.protocol.messages.offset_delete import OffsetDeleteResponse
 from moldau.protocol.messages.offset_fetch import OffsetFetchResponse
 from moldau.protocol.messages.sync_group import SyncGroupResponse
 from moldau.protocol.messages.txn_offset_commit import TxnOffsetCommitResponse
+from moldau.protocol.stored.consumer_protocol import ConsumerProtocolAssignment
+from moldau.protocol.stored.framing import decode_versioned
+from scenarios.group.fake_topics import FakeTopics
 
 
-def printed_reply(reply: Any) -> list[str]:
+def printed_reply(reply: Any, topics: FakeTopics) -> list[str]:
     match reply:
+        case ConsumerGroupHeartbeatResponse():
+            return [_heartbeat(reply, topics)]
+        case ConsumerGroupDescribeResponse():
+            return [line for group in reply.groups for line in _described_consumers(group)]
         case JoinGroupResponse():
             return [_join(reply)]
         case SyncGroupResponse():
-            return [f"assignment {reply.assignment.decode()!r}" if not reply.error_code else _name(reply)]
+            return [
+                f"assignment {printed_assignment(reply.assignment)}" if not reply.error_code else _name(reply)
+            ]
         case LeaveGroupResponse():
             members = [
                 f"{member.member_id or member.group_instance_id or 'nobody'} {_name(member)}"
@@ -89,6 +100,54 @@ def _described(group: Any) -> list[str]:
         metadata = "metadata" if member.member_metadata else "no metadata"
         lines.append(
             f"  {member.member_id}{instance} {member.client_id} {member.client_host} {metadata}"
-            f" assignment {member.member_assignment.decode()!r}"
+            f" assignment {printed_assignment(member.member_assignment)}"
         )
     return lines
+
+
+def printed_assignment(assignment: bytes) -> str:
+    """Scripts assign plain text; a group with members of both protocols does as consumers do."""
+    if not assignment.startswith(b"\0"):
+        return repr(assignment.decode())
+    decoded = decode_versioned(ConsumerProtocolAssignment, assignment)
+    shares = [
+        f"{topic.topic}:{','.join(map(str, topic.partitions))}" for topic in decoded.assigned_partitions
+    ]
+    return " ".join(shares) or "nothing"
+
+
+def _heartbeat(reply: ConsumerGroupHeartbeatResponse, topics: FakeTopics) -> str:
+    if reply.error_code:
+        return f"{_name(reply)} {reply.error_message!r}"
+    share = ""
+    if reply.assignment is not None:
+        assigned = reply.assignment.topic_partitions
+        share = f", has {topics.shown((topic.topic_id, topic.partitions) for topic in assigned)}"
+    return f"{reply.member_id} at epoch {reply.member_epoch}{share}"
+
+
+def _described_consumers(group: Any) -> list[str]:
+    if group.error_code:
+        return [f"{group.group_id} {group.group_state} {_name(group)} {group.error_message!r}"]
+    lines = [
+        f"{group.group_id} {group.group_state} epoch {group.group_epoch}"
+        f" assignment epoch {group.assignment_epoch} {group.assignor_name}"
+    ]
+    for member in group.members:
+        instance = f" static {member.instance_id}" if member.instance_id is not None else ""
+        names = ",".join(member.subscribed_topic_names) or "nothing"
+        regex = f" and {member.subscribed_topic_regex}" if member.subscribed_topic_regex else ""
+        kind = " classic" if member.member_type == 0 else ""
+        lines.append(
+            f"  {member.member_id}{instance}{kind} {member.client_id} {member.client_host}"
+            f" epoch {member.member_epoch} reads {names}{regex},"
+            f" has {_named(member.assignment)} of {_named(member.target_assignment)}"
+        )
+    return lines
+
+
+def _named(assignment: Any) -> str:
+    shares = [
+        f"{topic.topic_name}:{','.join(map(str, topic.partitions))}" for topic in assignment.topic_partitions
+    ]
+    return " ".join(shares) or "nothing"

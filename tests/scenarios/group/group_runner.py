@@ -6,12 +6,13 @@ from moldau.broker.group.call import GroupOutcome
 from moldau.broker.group.client import ClientFacts
 from moldau.broker.group.facts import OffsetCommitted, TransactionEnded, is_durable
 from moldau.broker.group.records import from_record, to_record
-from moldau.broker.group.settings import GroupSettings
+from moldau.broker.group.settings import ConsumerSettings, GroupSettings
 from moldau.broker.group.shard import Groups
 from moldau.core.ids import NO_PRODUCER_ID, Millis, ProducerId
 from moldau.core.machine import CancelTimer, SetTimer
 from moldau.protocol.codec import decode, encode
 from moldau.protocol.spec import Request, Response
+from scenarios.group.fake_topics import FakeTopics
 
 Record = tuple[bytes, bytes | None, ProducerId]
 LogEntry = Record | TransactionEnded
@@ -20,7 +21,9 @@ LogEntry = Record | TransactionEnded
 class GroupRunner:
     def __init__(self, settings: GroupSettings, see: Callable[[GroupOutcome], None] = lambda _: None) -> None:
         self.settings = settings
-        self.groups = Groups(settings)
+        self.consumer_settings = ConsumerSettings()
+        self.topics = FakeTopics()
+        self.groups = self.new_machine()
         self.now_ms = Millis(0)
         self.log: list[LogEntry] = []
         self.timers: dict[Hashable, Millis] = {}
@@ -29,6 +32,9 @@ class GroupRunner:
         self.answers: dict[int, Response] = {}
         self._see = see
         self.next_request_id = 1
+
+    def new_machine(self) -> Groups:
+        return Groups(self.settings, self.topics, lambda _: self.consumer_settings)
 
     def start(self) -> None:
         self.run(self.groups.decide_loaded(self.now_ms))
@@ -87,15 +93,20 @@ class GroupRunner:
         lost = list(self.waiting)
         self.waiting.clear()
         self.timers.clear()
-        self.groups = loaded(self.settings, self.log)
+        self.groups = self.new_machine()
+        replay_log(self.groups, self.log)
         self.run(self.groups.decide_loaded(self.now_ms))
         return lost
 
 
 def loaded(settings: GroupSettings, log: list[LogEntry]) -> Groups:
     groups = Groups(settings)
+    replay_log(groups, log)
+    return groups
+
+
+def replay_log(groups: Groups, log: list[LogEntry]) -> None:
     for entry in log:
         fact = entry if isinstance(entry, TransactionEnded) else from_record(*entry)
         if fact is not None:
             groups.replay(fact)
-    return groups

@@ -49,7 +49,7 @@ from moldau.protocol.messages.txn_offset_commit import (
 from moldau.protocol.spec import Request
 from moldau.protocol.stored.consumer_protocol import ConsumerProtocolSubscription
 from moldau.protocol.stored.framing import encode_versioned
-from scenarios.group.group_replies import printed_reply
+from scenarios.group.group_replies import printed_assignment, printed_reply
 from scenarios.group.group_runner import GroupRunner
 
 ADMIN = "admin"
@@ -305,13 +305,14 @@ class GroupScript:
         for request_id in self._runner.waiting.keys() - self._askers.keys():
             self._askers[request_id] = self._asking
         for fact in outcome.facts:
-            self._lines += _written(fact)
+            self._lines += self.written(fact)
         self._see_states()
         for answer in outcome.answers:
             asker = self._askers.setdefault(answer.request_id, self._asking)
             reply = self._runner.answers[answer.request_id]
-            self._lines += [f"{asker.partition('/')[2]} <- {text}" for text in printed_reply(reply)]
-            _remember(self._clients.get(asker), reply)
+            lines = printed_reply(reply, self._runner.topics)
+            self._lines += [f"{asker.partition('/')[2]} <- {text}" for text in lines]
+            self.remember(asker, reply)
         for timer in outcome.timers:
             name = _timer(timer.key)
             late = f"at {timer.deadline_ms}" if isinstance(timer, SetTimer) else "cancelled"
@@ -325,6 +326,12 @@ class GroupScript:
             if before != after:
                 self._lines.append(f"group {group_id}: {before} -> {after}")
         self._states = states
+
+    def written(self, fact: Any) -> list[str]:
+        return _written(fact)
+
+    def remember(self, asker: str, reply: Any) -> None:
+        _remember(self._clients.get(asker), reply)
 
 
 def _offset(text: str) -> tuple[str, int, int]:
@@ -341,7 +348,7 @@ def _timer(key: Any) -> str:
 def _written(fact: Any) -> list[str]:
     match fact:
         case GroupSaved(group_id, value):
-            shares = [f"{member.member_id}:{member.assignment.decode()}" for member in value.members]
+            shares = [f"{member.member_id}:{_share(member.assignment)}" for member in value.members]
             members = " ".join(shares) or "no members"
             return [f"write group {group_id} generation {value.generation} leader {value.leader}, {members}"]
         case GroupRemoved(group_id):
@@ -356,6 +363,10 @@ def _written(fact: Any) -> list[str]:
         case GroupLoaded(group_id, _):
             return [f"loaded {group_id}"]
     return []
+
+
+def _share(assignment: bytes) -> str:
+    return printed_assignment(assignment).strip("'")
 
 
 def _remember(client: Client | None, reply: Any) -> None:

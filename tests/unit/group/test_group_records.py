@@ -13,7 +13,6 @@ from moldau.protocol.stored.classic_groups import (
     MemberMetadata,
     OffsetCommitValue,
 )
-from moldau.protocol.stored.consumer_groups import ConsumerGroupMetadataKey
 from moldau.protocol.stored.framing import encode_key, encode_versioned
 
 COMMITTED = CommittedOffset(offset=42, leader_epoch=3, metadata="note", commit_timestamp_ms=1000)
@@ -81,7 +80,8 @@ def test_legacy_offset_is_read() -> None:
 
 
 def test_unknown_record_types_are_skipped() -> None:
-    assert from_record(encode_key(ConsumerGroupMetadataKey(group_id="g")), b"") is None
+    share_group = b"\0\x0b\0\1g"
+    assert from_record(share_group, b"") is None
     assert from_record(b"\x7f\xff whatever", None) is None
 
 

@@ -6,72 +6,38 @@ here, for all deciders.
 """
 
 from collections.abc import Hashable
-from typing import Final
 
-from moldau.broker.group.changes import Change, ChangeKind
 from moldau.broker.group.classic_evolution import evolve
 from moldau.broker.group.classic_group import ClassicGroup, ClassicState, Member
-from moldau.broker.group.facts import ChangeNoted, ClassicFact, GroupFact
+from moldau.broker.group.draft import Draft
+from moldau.broker.group.facts import ClassicFact, GroupFact
 from moldau.broker.group.settings import NEW_MEMBER_JOIN_TIMEOUT_MS, GroupSettings
 from moldau.broker.group.timers import JoinTimer, SessionTimer, SyncTimer
 from moldau.core.ids import Millis
-from moldau.core.machine import Answer, CancelTimer, Outcome, SetTimer
-from moldau.protocol.spec import Response
-
-DETAIL_LENGTH_MAX: Final = 1000
-"""Clients send reasons of any length; the history keeps this much."""
+from moldau.core.machine import Outcome
 
 
-class ClassicDraft:
+class ClassicDraft(Draft):
     def __init__(self, group: ClassicGroup, settings: GroupSettings, now_ms: Millis) -> None:
+        super().__init__(group.group_id, now_ms)
         self.group = group
         self.settings = settings
-        self.now_ms = now_ms
         self._before = group
-        self._facts: list[GroupFact] = []
-        self._answers: list[Answer] = []
-        self._timers: dict[Hashable, SetTimer | CancelTimer] = {}
 
     def record(self, fact: ClassicFact) -> None:
-        self._facts.append(fact)
+        self.add(fact)
         self.group = evolve(fact, self.group)
-
-    def note(self, kind: ChangeKind, member: Member, detail: str | None = None) -> None:
-        """Goes into the history of the group, as a reason of the rebalance that is under way or about to start."""
-        self._note(
-            Change(
-                kind=kind,
-                at_ms=self.now_ms,
-                member_id=member.member_id,
-                instance_id=member.instance_id,
-                client_id=member.client_id,
-                client_host=member.client_host,
-                detail=(detail or "")[:DETAIL_LENGTH_MAX],
-            )
-        )
-
-    def note_of_group(self, kind: ChangeKind) -> None:
-        self._note(Change(kind, self.now_ms))
-
-    def _note(self, change: Change) -> None:
-        self._facts.append(ChangeNoted(self.group.group_id, change))
-
-    def answer(self, request_id: int, reply: Response) -> None:
-        self._answers.append(Answer(request_id, reply))
-
-    def time(self, key: Hashable, delay_ms: int) -> None:
-        self._timers[key] = SetTimer(key, Millis(self.now_ms + max(delay_ms, 0)))
 
     def expect(self, member: Member) -> None:
         """The member has to be heard of again in time."""
         timeout_ms = NEW_MEMBER_JOIN_TIMEOUT_MS if member.is_new else member.session_timeout_ms
-        self.time(SessionTimer(self.group.group_id, member.member_id), timeout_ms)
+        self.time(SessionTimer(self.group_id, member.member_id), timeout_ms)
 
     def outcome(self) -> Outcome[GroupFact]:
         if self.group is not self._before:
             for key in _timers_over(self._before, self.group):
-                self._timers[key] = CancelTimer(key)
-        return Outcome(tuple(self._facts), tuple(self._answers), tuple(self._timers.values()))
+                self.cancel(key)
+        return super().outcome()
 
 
 def _timers_over(before: ClassicGroup, after: ClassicGroup) -> list[Hashable]:

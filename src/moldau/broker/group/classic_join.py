@@ -22,7 +22,7 @@ from moldau.broker.group.facts import (
     MemberReplaced,
     MemberUpdated,
 )
-from moldau.broker.group.settings import PENDING_MEMBERS_MAX
+from moldau.broker.group.settings import PENDING_MEMBERS_MAX, GroupSettings
 from moldau.broker.group.subscriptions import GroupProtocol, subscription_change
 from moldau.core.error_codes import ErrorCode
 from moldau.protocol.messages.join_group import JoinGroupRequest
@@ -69,7 +69,9 @@ class Join:
 
 def decide_join(draft: ClassicDraft, join: Join, *, group_exists: bool) -> None:
     request, group = join.request, draft.group
-    error = _join_error(draft, join, group_exists)
+    error = join_error(draft.settings, request)
+    if error is ErrorCode.NONE and request.member_id and not group_exists:
+        error = ErrorCode.UNKNOWN_MEMBER_ID
     if error is not ErrorCode.NONE:
         draft.answer(join.request_id, join_refused(error, request.member_id))
         return
@@ -88,15 +90,12 @@ def decide_join(draft: ClassicDraft, join: Join, *, group_exists: bool) -> None:
         _join_first(draft, join)
 
 
-def _join_error(draft: ClassicDraft, join: Join, group_exists: bool) -> ErrorCode:
-    settings, request = draft.settings, join.request
+def join_error(settings: GroupSettings, request: JoinGroupRequest) -> ErrorCode:
     if not request.group_id:
         return ErrorCode.INVALID_GROUP_ID
     timeout_ms = request.session_timeout_ms
     if not settings.session_timeout_min_ms <= timeout_ms <= settings.session_timeout_max_ms:
         return ErrorCode.INVALID_SESSION_TIMEOUT
-    if request.member_id and not group_exists:
-        return ErrorCode.UNKNOWN_MEMBER_ID
     return ErrorCode.NONE
 
 

@@ -1,17 +1,28 @@
 """The requests of the classic protocol: JoinGroup, SyncGroup, Heartbeat, LeaveGroup.
 
-Each finds the group, lets the decider of its kind draft what happens, and says so.
+Each finds the group, lets the decider of its kind draft what happens, and says so. A consumer group serves such
+members too.
 """
 
 from moldau.broker.group.call import Call, GroupOutcome
 from moldau.broker.group.classic_draft import ClassicDraft
 from moldau.broker.group.classic_group import ClassicGroup
-from moldau.broker.group.classic_join import Join, decide_join
-from moldau.broker.group.classic_replies import sync_refused
+from moldau.broker.group.classic_join import Join, decide_join, join_error
+from moldau.broker.group.classic_members import (
+    heartbeat_as_classic,
+    join_as_classic,
+    leave_as_classic,
+    sync_as_classic,
+)
+from moldau.broker.group.classic_replies import join_refused, sync_refused
 from moldau.broker.group.classic_sessions import decide_heartbeat, decide_leave, leaving_members, left
 from moldau.broker.group.classic_sync import decide_sync
+from moldau.broker.group.consumer_draft import ConsumerDraft
+from moldau.broker.group.consumer_group import ConsumerGroup
+from moldau.broker.group.group_removal import removal
 from moldau.broker.group.state import ShardState
 from moldau.core.error_codes import ErrorCode
+from moldau.core.errors import ApiError
 from moldau.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from moldau.protocol.messages.join_group import JoinGroupRequest
 from moldau.protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse
@@ -22,8 +33,6 @@ _SKIP_ASSIGNMENT_VERSION = 9
 
 
 def join_group(state: ShardState, call: Call, request: JoinGroupRequest) -> GroupOutcome:
-    group = state.classic(request.group_id)
-    draft = ClassicDraft(group or ClassicGroup(request.group_id), state.settings, call.now_ms)
     name = call.client.client_id if request.group_instance_id is None else request.group_instance_id
     join = Join(
         request_id=call.request_id,
@@ -33,13 +42,41 @@ def join_group(state: ShardState, call: Call, request: JoinGroupRequest) -> Grou
         needs_member_id=call.version >= _MEMBER_ID_REQUIRED_VERSION,
         knows_skip_assignment=call.version >= _SKIP_ASSIGNMENT_VERSION,
     )
+    consumer = state.consumer(request.group_id)
+    if consumer is not None and not consumer.is_empty:
+        return _join_consumer_group(state, call, consumer, join)
+    group = state.classic(request.group_id)
+    draft = ClassicDraft(group or ClassicGroup(request.group_id), state.settings, call.now_ms)
+    if consumer is not None and join_error(state.settings, request) is ErrorCode.NONE:
+        # A consumer group without members gives way.
+        for fact in removal(consumer):
+            draft.add(fact)
     decide_join(draft, join, group_exists=group is not None)
     return draft.outcome()
 
 
+def _join_consumer_group(state: ShardState, call: Call, group: ConsumerGroup, join: Join) -> GroupOutcome:
+    error = join_error(state.settings, join.request)
+    try:
+        if error is not ErrorCode.NONE:
+            raise ApiError(error)
+        draft = ConsumerDraft(group, state, call.now_ms)
+        join_as_classic(draft, join)
+        return draft.outcome()
+    except ApiError as refusal:
+        return call.answered(join_refused(refusal.code, join.request.member_id))
+
+
 def sync_group(state: ShardState, call: Call, request: SyncGroupRequest) -> GroupOutcome:
-    group = state.classic(request.group_id)
-    if group is None or not request.group_id:
+    group = state.groups.get(request.group_id)
+    if isinstance(group, ConsumerGroup):
+        consumer = ConsumerDraft(group, state, call.now_ms)
+        try:
+            consumer.answer(call.request_id, sync_as_classic(consumer, request))
+        except ApiError as refusal:
+            return call.answered(sync_refused(refusal.code))
+        return consumer.outcome()
+    if not isinstance(group, ClassicGroup) or not request.group_id:
         return call.answered(sync_refused(_error_without_group(request.group_id)))
     draft = ClassicDraft(group, state.settings, call.now_ms)
     decide_sync(draft, call.request_id, request)
@@ -47,8 +84,16 @@ def sync_group(state: ShardState, call: Call, request: SyncGroupRequest) -> Grou
 
 
 def heartbeat(state: ShardState, call: Call, request: HeartbeatRequest) -> GroupOutcome:
-    group = state.classic(request.group_id)
-    if group is None or not request.group_id:
+    group = state.groups.get(request.group_id)
+    if isinstance(group, ConsumerGroup):
+        consumer = ConsumerDraft(group, state, call.now_ms)
+        try:
+            error = heartbeat_as_classic(consumer, request)
+        except ApiError as refusal:
+            error = refusal.code
+        consumer.answer(call.request_id, HeartbeatResponse(error_code=error))
+        return consumer.outcome()
+    if not isinstance(group, ClassicGroup) or not request.group_id:
         return call.answered(HeartbeatResponse(error_code=_error_without_group(request.group_id)))
     draft = ClassicDraft(group, state.settings, call.now_ms)
     decide_heartbeat(draft, call.request_id, request)
@@ -59,8 +104,13 @@ def leave_group(state: ShardState, call: Call, request: LeaveGroupRequest) -> Gr
     if not request.group_id:
         return call.answered(LeaveGroupResponse(error_code=ErrorCode.INVALID_GROUP_ID))
     leaving = leaving_members(request, call.version)
-    group = state.classic(request.group_id)
-    if group is None:
+    group = state.groups.get(request.group_id)
+    if isinstance(group, ConsumerGroup):
+        consumer = ConsumerDraft(group, state, call.now_ms)
+        errors = leave_as_classic(consumer, leaving)
+        consumer.answer(call.request_id, left(leaving, errors, call.version))
+        return consumer.outcome()
+    if not isinstance(group, ClassicGroup):
         errors = [ErrorCode.UNKNOWN_MEMBER_ID] * len(leaving)
         return call.answered(left(leaving, errors, call.version))
     draft = ClassicDraft(group, state.settings, call.now_ms)

@@ -9,7 +9,9 @@ from typing import Any
 
 from moldau.broker.group.changes import Change, OffsetChange, OffsetChangeKind
 from moldau.broker.group.classic_group import ClassicGroup, ClassicState
-from moldau.broker.group.history import Event, Loaded, Rebalance, Removed
+from moldau.broker.group.consumer_group import ConsumerGroup, ConsumerState
+from moldau.broker.group.consumer_member import ConsumerMember, MemberState
+from moldau.broker.group.history import Epoch, Event, Loaded, Moved, Rebalance, Removed
 from moldau.broker.group.state import ShardState
 
 
@@ -53,8 +55,8 @@ def explain_group(state: ShardState, group_id: str) -> GroupExplanation:
     summary = f"No group {group_id!r} is known here: it has no members and no committed offsets."
     if isinstance(group, ClassicGroup):
         summary = _classic_summary(group)
-    elif group is not None:
-        summary = f"The group is {group.listed().group_state}."
+    elif isinstance(group, ConsumerGroup):
+        summary = _consumer_summary(group)
     return GroupExplanation(
         group_id=group_id,
         state=ClassicState.DEAD if group is None else str(group.listed().group_state),
@@ -106,6 +108,34 @@ def _classic_summary(group: ClassicGroup) -> str:
     )
 
 
+def _consumer_summary(group: ConsumerGroup) -> str:
+    members = _counted(len(group.members), "member")
+    match group.state:
+        case ConsumerState.EMPTY:
+            return "No members."
+        case ConsumerState.ASSIGNING:
+            return f"Epoch {group.epoch} with {members}: the next heartbeat has its assignment computed."
+        case ConsumerState.RECONCILING:
+            behind = [
+                f"{member.member_id} {_behind(group, member)}"
+                for member in group.members.values()
+                if not member.is_settled_at(group.target_epoch)
+            ]
+            return f"Reconciling: epoch {group.epoch} with {members}; {'; '.join(behind)}."
+    return f"Stable: epoch {group.epoch} with {members}."
+
+
+def _behind(group: ConsumerGroup, member: ConsumerMember) -> str:
+    if member.is_away:
+        return "is away and expected back"
+    if member.state is MemberState.UNREVOKED_PARTITIONS:
+        return f"has to give up {_counted(len(member.revoking), 'partition')}"
+    if member.state is MemberState.UNRELEASED_PARTITIONS:
+        missing = group.target_of(member.member_id) - member.assigned
+        return f"waits for {_counted(len(missing), 'partition')} of others"
+    return "has not sent a heartbeat since"
+
+
 def _waits_for(group: ClassicGroup) -> str:
     if group.initial_delay is not None:
         return f"{_counted(len(group.members), 'member')} so far; the initial delay waits for more to join"
@@ -118,6 +148,11 @@ def _entry(event: Event) -> Entry:
     match event:
         case Rebalance():
             return Entry(event.started_ms, _rebalance_text(event), tuple(_reasons(event)), event)
+        case Epoch():
+            return Entry(event.started_ms, _epoch_text(event), tuple(_reasons(event)), event)
+        case Moved(at_ms, group_type):
+            protocol = "new consumer protocol" if group_type == "consumer" else "classic protocol"
+            return Entry(at_ms, f"The group moved to the {protocol} with its members.", event=event)
         case Loaded(at_ms):
             text = (
                 "Read from the log when this broker started or took over. What was before is not remembered."
@@ -144,7 +179,16 @@ def _rebalance_text(event: Rebalance) -> str:
     )
 
 
-def _reasons(event: Rebalance) -> Iterator[str]:
+def _epoch_text(event: Epoch) -> str:
+    if event.assigned_ms is None:
+        return f"Epoch {event.epoch}: no assignment was computed."
+    assigned = f"assigned to {_counted(event.members, 'member')} with {event.assignor!r}"
+    if event.settled_ms is None:
+        return f"Epoch {event.epoch}: {assigned}, not settled."
+    return f"Epoch {event.epoch}: {assigned}, settled after {event.settled_ms - event.started_ms} ms."
+
+
+def _reasons(event: Rebalance | Epoch) -> Iterator[str]:
     yield from (_change_text(change) for change in event.reasons)
     if event.reasons_left_out:
         yield f"and {event.reasons_left_out} more"

@@ -10,6 +10,7 @@ from typing import Any, TypeGuard
 from moldau.broker.group.changes import Change, OffsetChange
 from moldau.broker.group.classic_group import InitialDelay, Member
 from moldau.broker.group.committed import CommittedOffset
+from moldau.broker.group.consumer_facts import ConsumerFact, DurableConsumerFact
 from moldau.core.ids import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, ProducerEpoch, ProducerId
 from moldau.protocol.stored.classic_groups import GroupMetadataValue
 
@@ -24,6 +25,8 @@ class GroupSaved:
 
 @dataclass(frozen=True, slots=True)
 class GroupRemoved:
+    """Of a classic group: others go with their epoch."""
+
     group_id: str
 
 
@@ -136,6 +139,44 @@ class GroupLoaded:
 
 
 @dataclass(frozen=True, slots=True)
+class EpochStarted:
+    """A consumer group has a new epoch, for the reasons noted before."""
+
+    group_id: str
+    epoch: int
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class EpochAssigned:
+    """It is known who is to have what."""
+
+    group_id: str
+    epoch: int
+    at_ms: int
+    assignor: str
+    members: int
+
+
+@dataclass(frozen=True, slots=True)
+class EpochSettled:
+    """Everybody has what they were to have."""
+
+    group_id: str
+    epoch: int
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProtocolChanged:
+    """The group moved between the classic and the new protocol with its members."""
+
+    group_id: str
+    at_ms: int
+    group_type: str
+
+
+@dataclass(frozen=True, slots=True)
 class RemovalNoted:
     group_id: str
     at_ms: int
@@ -168,9 +209,18 @@ ClassicFact = (
     | SyncReceived
 )
 OffsetFact = OffsetCommitted | OffsetRemoved | TransactionEnded
-DurableFact = GroupSaved | GroupRemoved | OffsetCommitted | OffsetRemoved
-HistoryFact = GroupLoaded | RemovalNoted | ChangeNoted | OffsetChangeNoted
-GroupFact = ClassicFact | OffsetFact | GroupRemoved | HistoryFact
+DurableFact = GroupSaved | GroupRemoved | OffsetCommitted | OffsetRemoved | DurableConsumerFact
+HistoryFact = (
+    GroupLoaded
+    | EpochStarted
+    | EpochAssigned
+    | EpochSettled
+    | ProtocolChanged
+    | RemovalNoted
+    | ChangeNoted
+    | OffsetChangeNoted
+)
+GroupFact = ClassicFact | ConsumerFact | OffsetFact | GroupRemoved | HistoryFact
 
 
 def is_durable(fact: Any) -> TypeGuard[DurableFact]:

@@ -4,7 +4,8 @@ from typing import Final
 
 from moldau.broker.group.call import Call, GroupOutcome
 from moldau.broker.group.classic_group import ClassicGroup, ClassicState, Member
-from moldau.broker.group.facts import GroupFact, GroupRemoved, RemovalNoted
+from moldau.broker.group.facts import GroupFact, RemovalNoted
+from moldau.broker.group.group_removal import removal
 from moldau.broker.group.offset_removals import removed_with_group
 from moldau.broker.group.state import ShardState
 from moldau.broker.group.timers import SessionTimer
@@ -64,7 +65,7 @@ def delete_groups(state: ShardState, call: Call, request: DeleteGroupsRequest) -
         else:
             error = ErrorCode.NONE
             facts += removed_with_group(state, group_id, call.now_ms)
-            facts += [RemovalNoted(group_id, call.now_ms, "deleted by request"), GroupRemoved(group_id)]
+            facts += [RemovalNoted(group_id, call.now_ms, "deleted by request"), *removal(group)]
             if isinstance(group, ClassicGroup):
                 timers += [CancelTimer(SessionTimer(group_id, pending)) for pending in group.pending_joins]
         results.append(DeletableGroupResult(group_id=group_id, error_code=error))

@@ -5,16 +5,20 @@ Fed by `replay` like any other state; kept in memory only, and bounded everywher
 
 from collections import deque
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, TypeVar
 
 from moldau.broker.group.changes import Change, ChangeKind, OffsetChange
 from moldau.broker.group.facts import (
     ChangeNoted,
+    EpochAssigned,
+    EpochSettled,
+    EpochStarted,
     GenerationFormed,
     GroupFact,
     GroupLoaded,
     GroupSaved,
     OffsetChangeNoted,
+    ProtocolChanged,
     RebalanceStarted,
     RemovalNoted,
 )
@@ -46,6 +50,30 @@ class Rebalance:
 
 
 @dataclass(frozen=True, slots=True)
+class Epoch:
+    """Of a consumer group: what a rebalance is to a classic one."""
+
+    epoch: int
+    started_ms: int
+    reasons: tuple[Change, ...] = ()
+    reasons_left_out: int = 0
+    assigned_ms: int | None = None
+    """When it was known who is to have what."""
+    assignor: str | None = None
+    members: int = 0
+    settled_ms: int | None = None
+    """When everybody had it. Never, if the next epoch came first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """To another protocol, with its members."""
+
+    at_ms: int
+    group_type: str
+
+
+@dataclass(frozen=True, slots=True)
 class Loaded:
     """Read from the log: the broker started, or took over from another. Nothing is remembered from before."""
 
@@ -58,7 +86,10 @@ class Removed:
     why: str
 
 
-Event = Rebalance | Loaded | Removed | Change
+Event = Rebalance | Epoch | Moved | Loaded | Removed | Change
+_NOT_A_REASON: Final = (ChangeKind.STATIC_MEMBER_RETURNED, ChangeKind.STATIC_MEMBER_AWAY)
+"""What happens without a rebalance is an event of its own."""
+_WithReasons = TypeVar("_WithReasons", Rebalance, Epoch)
 
 
 @dataclass(slots=True)
@@ -101,6 +132,12 @@ class History:
                 _form(self._of(fact.group_id), fact)
             case GroupSaved(group_id) if group_id in self._groups:
                 _finish(self._of(group_id), fact)
+            case EpochStarted(group_id, epoch, at_ms):
+                _start_epoch(self._of(group_id), Epoch(epoch, at_ms))
+            case EpochAssigned() | EpochSettled():
+                _continue_epoch(self._of(fact.group_id), fact)
+            case ProtocolChanged(group_id, at_ms, group_type):
+                self._of(group_id).events.append(Moved(at_ms, group_type))
             case GroupLoaded(group_id, at_ms):
                 self._of(group_id).events.append(Loaded(at_ms))
             case RemovalNoted(group_id, at_ms, why):
@@ -116,7 +153,7 @@ class History:
 
 def _note(group: _GroupHistory, change: Change) -> None:
     under_way = group.rebalance()
-    if change.kind is ChangeKind.STATIC_MEMBER_RETURNED:
+    if change.kind in _NOT_A_REASON:
         group.events.append(change)
     elif under_way is None or under_way.formed_ms is not None:
         group.reasons.append(change)
@@ -124,17 +161,35 @@ def _note(group: _GroupHistory, change: Change) -> None:
         group.events[-1] = _with_reasons(under_way, [change])
 
 
-def _with_reasons(rebalance: Rebalance, reasons: list[Change]) -> Rebalance:
-    kept = (*rebalance.reasons, *reasons)
+def _with_reasons(event: _WithReasons, reasons: list[Change]) -> _WithReasons:
+    kept = (*event.reasons, *reasons)
     left_out = max(len(kept) - REASONS_MAX, 0)
-    return replace(
-        rebalance, reasons=kept[:REASONS_MAX], reasons_left_out=rebalance.reasons_left_out + left_out
-    )
+    return replace(event, reasons=kept[:REASONS_MAX], reasons_left_out=event.reasons_left_out + left_out)
 
 
 def _start(group: _GroupHistory, at_ms: int) -> None:
     reasons, group.reasons = group.reasons, []
     group.events.append(_with_reasons(Rebalance(at_ms, ()), reasons))
+
+
+def _start_epoch(group: _GroupHistory, epoch: Epoch) -> None:
+    reasons, group.reasons = group.reasons, []
+    group.events.append(_with_reasons(epoch, reasons))
+
+
+def _continue_epoch(group: _GroupHistory, fact: EpochAssigned | EpochSettled) -> None:
+    for at in range(len(group.events) - 1, -1, -1):
+        event = group.events[at]
+        if isinstance(event, Epoch):
+            if event.epoch == fact.epoch:
+                group.events[at] = _continued(event, fact)
+            return
+
+
+def _continued(event: Epoch, fact: EpochAssigned | EpochSettled) -> Epoch:
+    if isinstance(fact, EpochSettled):
+        return replace(event, settled_ms=fact.at_ms)
+    return replace(event, assigned_ms=fact.at_ms, assignor=fact.assignor, members=fact.members)
 
 
 def _form(group: _GroupHistory, fact: GenerationFormed) -> None:

@@ -1,8 +1,9 @@
 """Durable facts as the records of `__consumer_offsets`, byte for byte Kafka's."""
 
-from typing import Final, assert_never
+from typing import Final
 
 from moldau.broker.group.committed import CommittedOffset
+from moldau.broker.group.consumer_records import from_consumer_record, to_consumer_record
 from moldau.broker.group.facts import DurableFact, GroupRemoved, GroupSaved, OffsetCommitted, OffsetRemoved
 from moldau.core.ids import NO_PRODUCER_ID, NO_TIMESTAMP, ProducerId
 from moldau.core.ports import Buffer
@@ -40,7 +41,7 @@ def to_record(fact: DurableFact) -> tuple[bytes, bytes | None]:
         case OffsetRemoved(group_id, topic, partition):
             return _offset_key(group_id, topic, partition), None
         case _:
-            assert_never(fact)
+            return to_consumer_record(fact)
 
 
 def from_record(
@@ -59,7 +60,7 @@ def from_record(
     if kind == LegacyOffsetCommitKey.RECORD_TYPE:
         legacy = decode_key(LegacyOffsetCommitKey, key)
         return _offset_fact(legacy.group, legacy.topic, legacy.partition, value, producer_id)
-    return None
+    return from_consumer_record(kind, key, value)
 
 
 def _offset_key(group_id: str, topic: str, partition: int) -> bytes:

@@ -7,9 +7,17 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from moldau.broker.group.classic_replies import join_refused, sync_refused
+from moldau.broker.group.consumer_describe import describe_refused
+from moldau.broker.group.consumer_replies import heartbeat_refused
 from moldau.broker.group.offset_commits import commit_refused, txn_commit_refused
 from moldau.broker.group.offset_queries import fetch_refused
 from moldau.core.error_codes import ErrorCode
+from moldau.core.errors import ApiError
+from moldau.protocol.messages.consumer_group_describe import (
+    ConsumerGroupDescribeRequest,
+    ConsumerGroupDescribeResponse,
+)
+from moldau.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from moldau.protocol.messages.delete_groups import (
     DeletableGroupResult,
     DeleteGroupsRequest,
@@ -74,11 +82,20 @@ def _delete(request: DeleteGroupsRequest, version: int, error: ErrorCode) -> Del
     return DeleteGroupsResponse(results=results)
 
 
+def _describe_consumer_groups(
+    request: ConsumerGroupDescribeRequest, version: int, error: ErrorCode
+) -> ConsumerGroupDescribeResponse:
+    groups = [describe_refused(group_id, error) for group_id in request.group_ids]
+    return ConsumerGroupDescribeResponse(groups=groups)
+
+
 _REFUSALS: Final[Mapping[type[Request], Callable[[Any, int, ErrorCode], Response]]] = {
     JoinGroupRequest: lambda request, _, error: join_refused(error, request.member_id),
     SyncGroupRequest: lambda _request, _, error: sync_refused(error),
     HeartbeatRequest: _heartbeat,
     LeaveGroupRequest: lambda _request, _, error: LeaveGroupResponse(error_code=error),
+    ConsumerGroupHeartbeatRequest: lambda _request, _, error: heartbeat_refused(ApiError(error)),
+    ConsumerGroupDescribeRequest: _describe_consumer_groups,
     OffsetCommitRequest: lambda request, _, error: commit_refused(request, error),
     TxnOffsetCommitRequest: lambda request, _, error: txn_commit_refused(request, error),
     OffsetFetchRequest: fetch_refused,

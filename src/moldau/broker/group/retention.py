@@ -1,7 +1,8 @@
 """The search for expired offsets, and for groups that have neither members nor offsets left (KIP-211)."""
 
 from moldau.broker.group.call import GroupOutcome
-from moldau.broker.group.facts import GroupFact, GroupRemoved, OffsetRemoved, RemovalNoted
+from moldau.broker.group.facts import GroupFact, OffsetRemoved, RemovalNoted
+from moldau.broker.group.group_removal import removal
 from moldau.broker.group.offset_removals import removed_by_age
 from moldau.broker.group.settings import OFFSETS_PER_SLICE
 from moldau.broker.group.state import ShardState
@@ -35,5 +36,5 @@ def _looked_at(state: ShardState, group_id: str, offsets: int, now_ms: Millis) -
     removed = sum(isinstance(fact, OffsetRemoved) for fact in facts)
     if removed == offsets and group.is_forgettable and not state.offsets.has_open_transactions(group_id):
         facts.append(RemovalNoted(group_id, now_ms, "it had neither members nor offsets"))
-        facts.append(GroupRemoved(group_id))
+        facts += removal(group)
     return facts

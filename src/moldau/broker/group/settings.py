@@ -1,6 +1,7 @@
 """What the group coordinator is told by the broker's configuration, and the limits it sets itself."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final
 
 from moldau.core.settings.key import INT_MAX
@@ -13,6 +14,35 @@ PENDING_MEMBERS_MAX: Final = 10_000
 
 OFFSETS_PER_SLICE: Final = 2000
 """Offsets looked at in one go when expired ones are searched for; nobody else is served meanwhile."""
+
+
+class MigrationPolicy(StrEnum):
+    """Which way groups with members may move between the classic and the new protocol (KIP-848)."""
+
+    BIDIRECTIONAL = "bidirectional"
+    UPGRADE = "upgrade"
+    DOWNGRADE = "downgrade"
+    DISABLED = "disabled"
+
+    @property
+    def allows_upgrade(self) -> bool:
+        return self in (MigrationPolicy.BIDIRECTIONAL, MigrationPolicy.UPGRADE)
+
+    @property
+    def allows_downgrade(self) -> bool:
+        return self in (MigrationPolicy.BIDIRECTIONAL, MigrationPolicy.DOWNGRADE)
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerSettings:
+    """Of one consumer group: its own where it has any, else the broker's."""
+
+    session_timeout_ms: int = 45_000
+    heartbeat_interval_ms: int = 5_000
+    group_size_max: int = INT_MAX
+    assignors: tuple[str, ...] = ("uniform", "range")
+    """The first is for groups whose members do not care."""
+    migration: MigrationPolicy = MigrationPolicy.BIDIRECTIONAL
 
 
 @dataclass(frozen=True, slots=True)

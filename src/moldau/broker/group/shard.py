@@ -5,7 +5,7 @@ them in order, sets the timers, and gives the answers once what was written is c
 what `records.from_record` reads, then asks `decide_loaded`. A request for several groups is cut up by shard first.
 """
 
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from typing import Any, Final
 
 from moldau.broker.group.call import Call, GroupOutcome
@@ -18,6 +18,12 @@ from moldau.broker.group.classic_requests import heartbeat, join_group, leave_gr
 from moldau.broker.group.classic_sessions import decide_session_timer
 from moldau.broker.group.classic_sync import decide_sync_timer
 from moldau.broker.group.client import ClientFacts
+from moldau.broker.group.consumer_departures import decide_consumer_session_timer, decide_rebalance_timer
+from moldau.broker.group.consumer_describe import consumer_group_describe
+from moldau.broker.group.consumer_draft import ConsumerDraft
+from moldau.broker.group.consumer_group import ConsumerGroup
+from moldau.broker.group.consumer_heartbeat import consumer_group_heartbeat
+from moldau.broker.group.consumer_topics import has_seen_all_topics, renew_epoch
 from moldau.broker.group.explanations import (
     GroupExplanation,
     OffsetExplanation,
@@ -30,12 +36,15 @@ from moldau.broker.group.offset_commits import offset_commit, txn_offset_commit
 from moldau.broker.group.offset_queries import offset_fetch
 from moldau.broker.group.offset_removals import offset_delete, removed_with_topics, transaction_ended
 from moldau.broker.group.retention import decide_retention_timer, retention_timer
-from moldau.broker.group.settings import GroupSettings
+from moldau.broker.group.settings import ConsumerSettings, GroupSettings
 from moldau.broker.group.state import ShardState
-from moldau.broker.group.timers import JoinTimer, RetentionTimer, SessionTimer, SyncTimer
+from moldau.broker.group.timers import JoinTimer, RebalanceTimer, RetentionTimer, SessionTimer, SyncTimer
+from moldau.broker.group.topic_view import NoTopics, TopicView
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import Millis, ProducerId
 from moldau.core.machine import Answer, CancelTimer, Outcome, SetTimer
+from moldau.protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
+from moldau.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from moldau.protocol.messages.delete_groups import DeleteGroupsRequest
 from moldau.protocol.messages.describe_groups import DescribeGroupsRequest
 from moldau.protocol.messages.heartbeat import HeartbeatRequest
@@ -54,6 +63,8 @@ DECIDERS: Final[Mapping[type[Request], Callable[[ShardState, Call, Any], GroupOu
     SyncGroupRequest: sync_group,
     HeartbeatRequest: heartbeat,
     LeaveGroupRequest: leave_group,
+    ConsumerGroupHeartbeatRequest: consumer_group_heartbeat,
+    ConsumerGroupDescribeRequest: consumer_group_describe,
     OffsetCommitRequest: offset_commit,
     TxnOffsetCommitRequest: txn_offset_commit,
     OffsetFetchRequest: offset_fetch,
@@ -65,8 +76,14 @@ DECIDERS: Final[Mapping[type[Request], Callable[[ShardState, Call, Any], GroupOu
 
 
 class Groups:
-    def __init__(self, settings: GroupSettings) -> None:
-        self.state = ShardState(settings)
+    def __init__(
+        self,
+        settings: GroupSettings,
+        topics: TopicView | None = None,
+        consumer_settings: Callable[[str], ConsumerSettings] = lambda _: ConsumerSettings(),
+    ) -> None:
+        """`consumer_settings` are those of a consumer group, by its id, as they are now."""
+        self.state = ShardState(settings, NoTopics() if topics is None else topics, consumer_settings)
 
     def replay(self, fact: GroupFact) -> None:
         self.state.replay(fact)
@@ -88,8 +105,10 @@ class Groups:
     def decide_timer(self, key: Hashable, now_ms: Millis) -> GroupOutcome:
         match key:
             case SessionTimer(group_id, member_id):
-                return self._of_classic(
-                    group_id, now_ms, lambda draft: decide_session_timer(draft, member_id)
+                return self._session_timer(group_id, member_id, now_ms)
+            case RebalanceTimer(group_id, member_id):
+                return self._of_consumer(
+                    group_id, now_ms, lambda draft: decide_rebalance_timer(draft, member_id)
                 )
             case JoinTimer(group_id):
                 return self._of_classic(group_id, now_ms, decide_join_timer)
@@ -108,6 +127,9 @@ class Groups:
                 loaded = self._of_classic(group.group_id, now_ms, _greet_members)
                 facts += (GroupLoaded(group.group_id, now_ms), *loaded.facts)
                 timers += loaded.timers
+            elif isinstance(group, ConsumerGroup):
+                facts.append(GroupLoaded(group.group_id, now_ms))
+                timers += self._of_consumer(group.group_id, now_ms, _greet_consumers).timers
         return Outcome(tuple(facts), timers=tuple(timers))
 
     def decide_unloaded(self) -> GroupOutcome:
@@ -125,6 +147,14 @@ class Groups:
     def decide_topics_deleted(self, topics: Collection[str], now_ms: Millis) -> GroupOutcome:
         return Outcome(tuple(removed_with_topics(self.state, topics, now_ms)))
 
+    def decide_topics_changed(self, now_ms: Millis) -> GroupOutcome:
+        """Topics were made, deleted, or given partitions. Consumer groups would find out with their next
+        heartbeat; their members of the classic protocol, and those who look at them, sooner like this."""
+        facts: list[GroupFact] = []
+        for group in self._consumer_groups():
+            facts += self._of_consumer(group.group_id, now_ms, _look_at_topics).facts
+        return Outcome(tuple(facts))
+
     def decide_transaction_ended(
         self, producer_id: ProducerId, committed: bool, now_ms: Millis
     ) -> GroupOutcome:
@@ -136,6 +166,26 @@ class Groups:
 
     def explain_offset(self, group_id: str, topic: str, partition: int) -> OffsetExplanation:
         return explain_offset(self.state, group_id, topic, partition)
+
+    def _consumer_groups(self) -> Iterator[ConsumerGroup]:
+        return (group for group in self.state.groups.values() if isinstance(group, ConsumerGroup))
+
+    def _session_timer(self, group_id: str, member_id: str, now_ms: Millis) -> GroupOutcome:
+        if self.state.consumer(group_id) is not None:
+            return self._of_consumer(
+                group_id, now_ms, lambda draft: decide_consumer_session_timer(draft, member_id)
+            )
+        return self._of_classic(group_id, now_ms, lambda draft: decide_session_timer(draft, member_id))
+
+    def _of_consumer(
+        self, group_id: str, now_ms: Millis, decide: Callable[[ConsumerDraft], None]
+    ) -> GroupOutcome:
+        group = self.state.consumer(group_id)
+        if group is None:
+            return Outcome()
+        draft = ConsumerDraft(group, self.state, now_ms)
+        decide(draft)
+        return draft.outcome()
 
     def _of_classic(
         self, group_id: str, now_ms: Millis, decide: Callable[[ClassicDraft], None]
@@ -156,3 +206,14 @@ def _greet_members(draft: ClassicDraft) -> None:
         # Whoever rejoins first may stay.
         draft.note_of_group(ChangeKind.LIMIT_LOWERED)
         start_rebalance(draft)
+
+
+def _greet_consumers(draft: ConsumerDraft) -> None:
+    for member in draft.group.members.values():
+        draft.expect(member)
+        draft.expect_revocation(member)
+
+
+def _look_at_topics(draft: ConsumerDraft) -> None:
+    if draft.group.members and not has_seen_all_topics(draft):
+        renew_epoch(draft, members_changed=False)

@@ -3,10 +3,13 @@
 Deciders read it; `replay` alone changes it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from moldau.broker.group.classic_evolution import evolve
 from moldau.broker.group.classic_group import ClassicGroup
+from moldau.broker.group.consumer_evolution import evolve_consumer
+from moldau.broker.group.consumer_facts import ConsumerFact, DurableConsumerFact, EpochRecorded
+from moldau.broker.group.consumer_group import ConsumerGroup
 from moldau.broker.group.facts import (
     GroupFact,
     GroupRemoved,
@@ -17,12 +20,22 @@ from moldau.broker.group.facts import (
 from moldau.broker.group.group_kind import Group
 from moldau.broker.group.history import History
 from moldau.broker.group.offsets import Offsets
-from moldau.broker.group.settings import GroupSettings
+from moldau.broker.group.settings import ConsumerSettings, GroupSettings
+from moldau.broker.group.topic_view import TopicView
 
 
 class ShardState:
-    def __init__(self, settings: GroupSettings) -> None:
+    def __init__(
+        self,
+        settings: GroupSettings,
+        topics: TopicView,
+        consumer_settings: Callable[[str], ConsumerSettings],
+    ) -> None:
+        """Topics and the settings of consumer groups, by their ids, are asked for when they are needed: others
+        change them."""
         self.settings = settings
+        self.topics = topics
+        self.consumer_settings = consumer_settings
         self.offsets = Offsets()
         self.history = History()
         self._groups: dict[str, Group] = {}
@@ -35,6 +48,10 @@ class ShardState:
         group = self._groups.get(group_id)
         return group if isinstance(group, ClassicGroup) else None
 
+    def consumer(self, group_id: str) -> ConsumerGroup | None:
+        group = self._groups.get(group_id)
+        return group if isinstance(group, ConsumerGroup) else None
+
     def replay(self, fact: GroupFact) -> None:
         self.history.replay(fact)
         if isinstance(fact, HistoryFact):
@@ -44,11 +61,27 @@ class ShardState:
             if isinstance(fact, OffsetCommitted):
                 self._keep_offsets_findable(fact.group_id)
         elif isinstance(fact, GroupRemoved):
-            self._groups.pop(fact.group_id, None)
-            self._keep_offsets_findable(fact.group_id)
+            if self.classic(fact.group_id) is not None:
+                self._remove(fact.group_id)
+        elif isinstance(fact, ConsumerFact):
+            self._replay_consumer(fact)
         else:
             group = self.classic(fact.group_id) or ClassicGroup(fact.group_id)
             self._groups[fact.group_id] = evolve(fact, group)
+
+    def _replay_consumer(self, fact: ConsumerFact) -> None:
+        group = self.consumer(fact.group_id)
+        makes_one = isinstance(fact, DurableConsumerFact) and fact.value is not None
+        if group is None and not makes_one:
+            return
+        if isinstance(fact, EpochRecorded) and fact.value is None:
+            self._remove(fact.group_id)
+        else:
+            self._groups[fact.group_id] = evolve_consumer(fact, group or ConsumerGroup(fact.group_id))
+
+    def _remove(self, group_id: str) -> None:
+        del self._groups[group_id]
+        self._keep_offsets_findable(group_id)
 
     def _keep_offsets_findable(self, group_id: str) -> None:
         """Offsets without a group belong to a simple one, which nobody writes down."""

@@ -31,9 +31,15 @@ def subscription_change(before: tuple[GroupProtocol, ...], after: tuple[GroupPro
     topics = changed and [subscribed_topics(protocol.metadata) for protocol in changed]
     if not topics or topics[0] is None or topics[1] is None:
         return ""
-    added, dropped = sorted(topics[1] - topics[0]), sorted(topics[0] - topics[1])
+    return (
+        reading_change(topics[0], topics[1])
+        or "reads the same topics; owns other partitions or says something else about itself"
+    )
+
+
+def reading_change(before: frozenset[str], after: frozenset[str], regex: str = "") -> str:
+    added, dropped = sorted(after - before), sorted(before - after)
     words = [f"now reads {', '.join(added)}"] if added else []
     words += [f"no longer reads {', '.join(dropped)}"] if dropped else []
-    return (
-        "; ".join(words) or "reads the same topics; owns other partitions or says something else about itself"
-    )
+    words += [f"reads what matches {regex!r}"] if regex else []
+    return "; ".join(words)

@@ -29,6 +29,15 @@ class SyncTimer:
 
 
 @dataclass(frozen=True, slots=True)
+class RebalanceTimer:
+    """A member of a consumer group has not given up partitions; or one of the classic protocol has not sent what
+    comes next."""
+
+    group_id: str
+    member_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class RetentionTimer:
     """Time to look for expired offsets, in the groups after this one: they are gone through in slices."""
 
