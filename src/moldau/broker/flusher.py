@@ -4,6 +4,7 @@ One fsync per log at a time; appends that come meanwhile share the next one. A f
 directory offline, and whoever waits is told the fault.
 """
 
+import asyncio
 from collections.abc import Callable, Iterable
 
 from moldau.broker.disks import Disks
@@ -21,6 +22,9 @@ class Flusher:
         self._disks = disks
         self._waiting: dict[PartitionLog, list[FlushCallback]] = {}
         """Logs with a flush under way, and who waits for the one after it."""
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._is_closed = False
 
     def after_flush(self, logs: Iterable[PartitionLog], callback: FlushCallback) -> None:
         """Calls back once everything appended to `logs` so far is on disk, or the first of them has failed."""
@@ -42,15 +46,26 @@ class Flusher:
         waiting = self._waiting.get(log)
         if waiting is not None:
             waiting.append(callback)
-            return
-        self._waiting[log] = []
-        self._scheduler.spawn(self._flush(log, [callback]))
+        else:
+            self._begin(log, [callback])
+
+    async def close(self) -> None:
+        """Begins nothing more and returns when what was begun is done: a flush has taken its log's unsaved index
+        entries, and a clean stop that left it half-way would lose them."""
+        self._is_closed = True
+        await self._idle.wait()
 
     def flush_rolled(self, log: PartitionLog) -> None:
         """Only the segments that are complete: what Kafka does in the background after each roll."""
         if log not in self._waiting:
-            self._waiting[log] = []
-            self._scheduler.spawn(self._flush(log, [_nobody_waits], rolled_only=True))
+            self._begin(log, [_nobody_waits], rolled_only=True)
+
+    def _begin(self, log: PartitionLog, callbacks: list[FlushCallback], *, rolled_only: bool = False) -> None:
+        if self._is_closed:
+            return
+        self._waiting[log] = []
+        self._idle.clear()
+        self._scheduler.spawn(self._flush(log, callbacks, rolled_only=rolled_only))
 
     async def _flush(
         self, log: PartitionLog, callbacks: list[FlushCallback], *, rolled_only: bool = False
@@ -62,6 +77,8 @@ class Flusher:
                 callback(fault)
             callbacks, self._waiting[log] = self._waiting[log], []
         del self._waiting[log]
+        if not self._waiting:
+            self._idle.set()
 
     async def _flush_once(self, log: PartitionLog, *, rolled_only: bool) -> StorageFault | None:
         try:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from moldau.broker import store_layout as layout
-from moldau.broker.catalog import PartitionEntry, TopicCatalog, TopicEntry
+from moldau.broker.catalog import INTERNAL_TOPICS, PartitionEntry, TopicCatalog, TopicEntry
 from moldau.broker.config_records import read_configs
 from moldau.coordination.store import Create, Delete, NodeExists, NoNode, Op, Store
 from moldau.core.error_codes import ErrorCode
@@ -140,8 +140,15 @@ def match_logs(
             others = {*counts} - {topic_id}
             strays += [place for place, its_id in found.items() if place.topic == name and its_id in others]
         partitions = (layout.newborn((broker_id,)),) * counts[topic_id]
-        adopted.append(TopicEntry(name, topic_id, partitions, {}))
+        adopted.append(TopicEntry(name, topic_id, partitions, _adopted_configs(name)))
     for entry in adopted:
         write_new(store, entry)
         catalog.put(entry)
     return FoundLogs(adopted, removed, strays)
+
+
+def _adopted_configs(name: str) -> dict[str, str]:
+    """What an adopted topic was set to is not known here, so nothing of it may be deleted before somebody says."""
+    if name in INTERNAL_TOPICS:
+        return {"cleanup.policy": "compact"}
+    return {"retention.ms": "-1", "retention.bytes": "-1"}

@@ -79,6 +79,8 @@ class BrokerNode:
         self.broker.transactions.shards.stop()
         self._net.close()
         self._compaction.cancel()
+        if clean:
+            await self.broker.flusher.close()
         await self._files.close()
         await self._store_thread.close()
         assert self._data is not None

@@ -139,7 +139,11 @@ def _agree(
     if matched.adopted and highest >= 0:
         reserve_producer_ids(store, BrokerId(broker_id), ProducerId(highest))
     for entry in matched.adopted:
-        _log.info("adopting topic %s with %d partitions, found on disk", entry.name, len(entry.partitions))
+        _log.warning(
+            "adopting topic %s with %d partitions, found on disk. Its settings are not known: it keeps everything "
+            "(retention.ms=-1) until `moldau topics alter %s` says otherwise",
+            entry.name, len(entry.partitions), entry.name,
+        )  # fmt: skip
     for place in matched.deleted:
         place_of[place].delete_log(place).run()
     for place in matched.strays:
