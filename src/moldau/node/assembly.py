@@ -5,11 +5,13 @@ from typing import Final
 
 from moldau.broker.answer_cache import AnswerCache
 from moldau.broker.api_table import ApiTable
+from moldau.broker.catalog_topics import CatalogTopics
 from moldau.broker.configs import ConfigStore
 from moldau.broker.coordinator_shards import CoordinatorShards
 from moldau.broker.disks import Disks
 from moldau.broker.fetch_sessions import FetchSessions
 from moldau.broker.flusher import Flusher
+from moldau.broker.group.consumer_config import consumer_settings
 from moldau.broker.group.shard import Groups
 from moldau.broker.group_coordinator import GroupCoordinator, GroupShard, group_settings
 from moldau.broker.handlers import HANDLERS
@@ -64,7 +66,16 @@ def assemble(
         OFFSETS_TOPIC,
         data.catalog,
         internal_topics.ensure_offsets,
-        lambda place: GroupShard(Groups(group_settings(configs.broker)), shard_log(place), clock, scheduler),
+        lambda place: GroupShard(
+            Groups(
+                group_settings(configs.broker),
+                CatalogTopics(data.catalog),
+                lambda group_id: consumer_settings(configs.broker, configs.groups.get(group_id, {})),
+            ),
+            shard_log(place),
+            clock,
+            scheduler,
+        ),
     )
     markers = MarkerWriter(partitions, parked_fetches, disks, group_shards, clock)
     txn_shards = CoordinatorShards(

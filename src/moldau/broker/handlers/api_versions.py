@@ -22,8 +22,8 @@ from moldau.protocol.messages.api_versions import (
 
 _SOFTWARE: Final = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 SOFTWARE_SINCE: Final = 3
-FEATURES: Final = {"transaction.version": 2}
-"""What clients look for before they use a newer protocol: transactions v2 (KIP-890)."""
+FEATURES: Final = {"group.version": 1, "transaction.version": 2}
+"""What clients look for before they use a newer protocol: consumer groups (KIP-848), transactions v2 (KIP-890)."""
 FEATURES_FROM_ZERO_SINCE: Final = 4
 TELEMETRY_KEYS: Final = frozenset({71, 72})
 """Offered only where somebody subscribed to client metrics: a client that sees them starts to measure."""
