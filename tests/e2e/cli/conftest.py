@@ -14,6 +14,9 @@ from compat.moldau_broker import MoldauBroker
 from e2e.cli.shell import Shell
 from kafka_jars import KafkaJarsUnavailable
 
+# Nobody else is about to join.
+BROKER_SETTINGS = {"group.initial.rebalance.delay.ms": "0"}
+
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "broker_class" in metafunc.fixturenames:
@@ -28,7 +31,7 @@ def bootstrap(
     broker_class: type[ApacheKafka | MoldauBroker], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[str]:
     try:
-        server = broker_class(tmp_path_factory.mktemp("broker"))
+        server = broker_class(tmp_path_factory.mktemp("broker"), BROKER_SETTINGS)
     except KafkaJarsUnavailable as reason:
         pytest.skip(str(reason))
     with server:

@@ -11,6 +11,9 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 
 from compat.server_process import wait_until
 from e2e.cli.shell import Shell, describe
+from e2e.wire import WireClient
+from moldau.protocol.messages.api_versions import ApiVersionsRequest
+from moldau.protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 
 RECORD_COUNT = 10
 
@@ -91,6 +94,23 @@ def test_a_live_group_is_listed_and_described(shell: Shell, filled: str, group: 
         assert re.search(rf"^till-7 .* 1 +{filled}:0$", text, re.MULTILINE)
         heading, row = shell.run("groups", "members", group).splitlines()
         assert heading.split("  ")[0] == "CLIENT ID" and row.startswith("till-7")
+
+
+def test_a_group_of_the_new_protocol(shell: Shell, filled: str, group: str) -> None:
+    """KIP-848."""
+    with WireClient(int(shell.bootstrap.rpartition(":")[2])) as wire:
+        spoken = {api.api_key for api in wire.call(ApiVersionsRequest(), 0).api_keys}
+    if ConsumerGroupDescribeRequest.API_KEY not in spoken:
+        pytest.skip("the broker does not speak it")
+    with member(shell, group, filled, group_protocol="consumer"):
+        assert re.search(rf"^{group} +consumer +consumer +Stable$", shell.run("groups", "list"), re.MULTILINE)
+        [report] = json.loads(shell.run("groups", "describe", group, "-o", "json"))
+        assert (report["type"], report["state"], report["assignor"]) == ("consumer", "Stable", "uniform")
+        [found] = report["members"]
+        assert found["epoch"] == report["epoch"] >= 1
+        assert found["assignment"] == found["target_assignment"] == [{"topic": filled, "partition": 0}]
+        assert found["subscription"] == [filled]
+        assert "1 live member" in shell.run("groups", "reset", group, "--to-earliest", "--execute", code=1)
 
 
 def test_lag_in_offsets_bytes_and_seconds(shell: Shell, filled: str, group: str) -> None:
