@@ -16,7 +16,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, Topi
 from confluent_kafka.admin import AdminClient, ClusterMetadata, TopicDescription
 
 from moldau.cli.addresses import require_listener
-from moldau.cli.failures import Failure, refused, unknown_topic
+from moldau.cli.failures import ADVERTISED_HINT, Failure, refused, unknown_topic
 from moldau.cli.wire import Address, Wire
 from moldau.cli.wire_security import Security
 from moldau.core.ids import TopicPartition
@@ -112,8 +112,7 @@ class Cluster:
         last = spoken[-1].str()
         elsewhere = "/bootstrap" not in last.partition(": ")[0]
         hint = (
-            "The broker answers at the address you gave, but the address it advertises cannot be reached "
-            "from here: check advertised.listeners."
+            ADVERTISED_HINT
             if elsewhere
             else "Is it a Kafka broker, and is security.protocol right? --timeout SECONDS waits longer."
         )

@@ -25,6 +25,10 @@ class Failure(click.ClickException):
             click.echo(self.hint, err=True)
 
 
+ADVERTISED_HINT = (
+    "The broker answers at the address you gave, but the address it advertises cannot be reached from here: "
+    "check advertised.listeners."
+)
 _AUTHORIZATION_HINT = (
     "The broker knows you but does not allow this: ask for the ACL, or pass other credentials "
     "with --command-config."

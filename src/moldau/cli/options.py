@@ -159,7 +159,11 @@ def on_cluster(function: Callable[..., Any]) -> Callable[..., Any]:
         servers, properties = locate(bootstrap_server, profile)
         properties.update(read_properties(command_config) if command_config else {})
         properties.update(command_property)
-        return function(Cluster(servers, properties, timeout_s), **arguments)
+        cluster = Cluster(servers, properties, timeout_s)
+        try:
+            return function(cluster, **arguments)
+        finally:
+            cluster.wire.close()
 
     return run
 
@@ -193,6 +197,7 @@ def complete_topic(ctx: click.Context, param: click.Parameter, incomplete: str) 
 
 
 def complete_group(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    # Not above: only a shell that completes needs it.
     from moldau.cli.group_queries import list_groups
 
     return complete_names(ctx, incomplete, lambda cluster: [listed.group for listed in list_groups(cluster)])

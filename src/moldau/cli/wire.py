@@ -13,8 +13,8 @@ from typing import NamedTuple, TypeVar
 
 from confluent_kafka import KafkaError
 
-from moldau.cli.addresses import require_listener
-from moldau.cli.failures import Failure, refused
+from moldau.cli.addresses import parse, require_listener
+from moldau.cli.failures import ADVERTISED_HINT, Failure, refused
 from moldau.cli.wire_security import Security
 from moldau.core.error_codes import RETRIABLE, ErrorCode
 from moldau.core.errors import PeerError
@@ -33,6 +33,7 @@ Result = TypeVar("Result")
 
 ANSWER_BYTES_MAX = 64 * 1024 * 1024
 RETRY_S = 0.1
+_SILENT_HINT = "Is it well, and is security.protocol right? --timeout SECONDS waits longer."
 GROUP = 0
 TRANSACTION = 1
 
@@ -50,15 +51,15 @@ class Connection:
 
     def __init__(self, address: Address, security: Security, timeout_s: float) -> None:
         self._serial = count()
-        plain = socket.create_connection(address, timeout_s)
+        self._socket = socket.create_connection(address, timeout_s)
         try:
-            self._socket = security.wrap(plain, address.host)
+            self._socket = security.wrap(self._socket, address.host)
             versions = self._exchange(ApiVersionsRequest(), 0, ApiVersionsResponse)
             self._spoken = {api.api_key: (api.min_version, api.max_version) for api in versions.api_keys}
             if security.mechanism is not None:
                 self._log_in(security, security.mechanism)
         except BaseException:
-            plain.close()
+            self._socket.close()
             raise
 
     def close(self) -> None:
@@ -156,10 +157,9 @@ class Wire:
             raise Failure(f"cannot {doing}: {failure.message}", failure.hint, failure.code) from failure
         except OSError as error:
             self._forget(address)
-            raise Failure(
-                f"cannot {doing}: no answer from {address} ({error}).",
-                "Is it well, and is security.protocol right? --timeout SECONDS waits longer.",
-            ) from error
+            told = address in parse(self._bootstrap_servers)
+            hint = _SILENT_HINT if told else ADVERTISED_HINT
+            raise Failure(f"cannot {doing}: no answer from {address} ({error}).", hint) from error
         except PeerError as error:
             self._forget(address)
             raise Failure(
@@ -185,6 +185,10 @@ class Wire:
             connection = Connection(address, self._security, self._timeout_s)
             self._connections[address] = connection
         return connection
+
+    def close(self) -> None:
+        for address in list(self._connections):
+            self._forget(address)
 
     def _forget(self, address: Address) -> None:
         connection = self._connections.pop(address, None)

@@ -43,6 +43,8 @@ def test_an_advertised_address_that_cannot_be_reached(
             pytest.skip(str(reason))
         with server:
             error = Shell(server.bootstrap).run("topics", "create", topic, "--timeout", "2", code=1)
+            ours = Shell(server.bootstrap).run("groups", "list", code=1)
+    assert f"cannot list groups: no answer from {nowhere}" in ours and "check advertised.listeners" in ours
     assert f"cannot create topic '{topic}': no answer from {server.bootstrap} within 2 s" in error
     assert nowhere in error
     assert "check advertised.listeners" in error

@@ -11,9 +11,6 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 
 from compat.server_process import wait_until
 from e2e.cli.shell import Shell, describe
-from e2e.wire import WireClient
-from moldau.protocol.messages.api_versions import ApiVersionsRequest
-from moldau.protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 
 RECORD_COUNT = 10
 
@@ -98,10 +95,6 @@ def test_a_live_group_is_listed_and_described(shell: Shell, filled: str, group: 
 
 def test_a_group_of_the_new_protocol(shell: Shell, filled: str, group: str) -> None:
     """KIP-848."""
-    with WireClient(int(shell.bootstrap.rpartition(":")[2])) as wire:
-        spoken = {api.api_key for api in wire.call(ApiVersionsRequest(), 0).api_keys}
-    if ConsumerGroupDescribeRequest.API_KEY not in spoken:
-        pytest.skip("the broker does not speak it")
     with member(shell, group, filled, group_protocol="consumer"):
         assert re.search(rf"^{group} +consumer +consumer +Stable$", shell.run("groups", "list"), re.MULTILINE)
         [report] = json.loads(shell.run("groups", "describe", group, "-o", "json"))

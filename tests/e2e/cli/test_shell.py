@@ -9,14 +9,28 @@ from e2e.cli.shell import MOLDAU, Shell
 HELP_MS_MAX = 200
 
 
-def test_topic_names_complete(shell: Shell, orders: str) -> None:
-    nouns = ("topics describe", "consume", "offsets", "configs set topic", "perf latency")
-    for line in (f"moldau {noun} {orders[:-1]}" for noun in nouns):
-        words = {"COMP_WORDS": line, "COMP_CWORD": str(line.count(" ")), "_MOLDAU_COMPLETE": "bash_complete"}
-        done = subprocess.run(
-            [MOLDAU], env={**shell.environment, **words}, capture_output=True, text=True, check=True
-        )
-        assert f"plain,{orders}" in done.stdout.splitlines()
+def completed(shell: Shell, line: str) -> list[str]:
+    words = {"COMP_WORDS": line, "COMP_CWORD": str(line.count(" ")), "_MOLDAU_COMPLETE": "bash_complete"}
+    done = subprocess.run(
+        [MOLDAU], env={**shell.environment, **words}, capture_output=True, text=True, check=True
+    )
+    return done.stdout.splitlines()
+
+
+def test_names_of_the_cluster_complete(shell: Shell, orders: str) -> None:
+    for noun in ("topics describe", "consume", "offsets", "configs set topic", "perf latency"):
+        assert f"plain,{orders}" in completed(shell, f"moldau {noun} {orders[:-1]}")
+    group = f"group-of-{orders}"
+    shell.run("groups", "reset", group, "--topic", orders, "--to-latest", "--execute")
+    for noun in ("groups describe", "groups reset", "explain group", "consume orders --group"):
+        assert f"plain,{group}" in completed(shell, f"moldau {noun} {group[:-1]}")
+
+
+def test_a_completion_without_a_cluster_is_silent(shell: Shell) -> None:
+    nobody = {**shell.environment, "MOLDAU_BOOTSTRAP_SERVER": "127.0.0.1:1"}
+    words = {"COMP_WORDS": "moldau groups describe x", "COMP_CWORD": "3", "_MOLDAU_COMPLETE": "bash_complete"}
+    done = subprocess.run([MOLDAU], env={**nobody, **words}, capture_output=True, text=True, check=True)
+    assert (done.stdout.strip(), done.stderr) == ("", "")
 
 
 def test_a_profile_leads_to_the_cluster(shell: Shell, orders: str, tmp_path: Path) -> None:
