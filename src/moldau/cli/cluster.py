@@ -52,6 +52,9 @@ class Cluster:
     def wire(self) -> Wire:
         return Wire(self.bootstrap_servers, Security(self._properties), self.timeout_s)
 
+    def close(self) -> None:
+        self.wire.close()
+
     def producer(self, settings: Mapping[str, object]) -> Producer:
         return self._client(Producer, settings)
 

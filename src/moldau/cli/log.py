@@ -1,6 +1,7 @@
 """`moldau log`: dump and verify the files of logs. Needs no broker, and is best done while none writes them."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
@@ -9,9 +10,10 @@ import orjson
 
 from moldau.cli.failures import Failure
 from moldau.cli.log_dump import dump
-from moldau.cli.log_files import LOG, FileDamage, LogFile, find_files, mapped, recognise
+from moldau.cli.log_files import LOG, FileDamage, LogFile, find_files, in_order, mapped, recognise
 from moldau.cli.log_verify import verify
 from moldau.cli.output import bytes_text, counted, output_option, print_json
+from moldau.cli.progress import progress_bar
 
 EXIT_DAMAGED = 1
 
@@ -57,7 +59,7 @@ def dump_command(
             if file.kind == LOG:
                 click.echo(f"Log starting offset: {file.base_offset}")
         try:
-            with mapped(file.path) as data:
+            with _reading(), mapped(file.path) as data:
                 for number, line in enumerate(dump(file, data, with_records, from_offset)):
                     if number == limit:
                         break
@@ -80,7 +82,10 @@ def dump_command(
 @output_option
 def verify_command(paths: Sequence[Path], deep: bool, output: str) -> int:
     """Check checksums, the order of offsets, and that indexes agree with their logs. Exits with 1 on damage."""
-    account = verify(_chosen(paths), deep)
+    with _reading():
+        chosen = in_order(_chosen(paths))
+        with progress_bar(sum(file.path.stat().st_size for file in chosen), "verifying") as bar:
+            account = verify(chosen, deep, bar.advance)
     if output == "json":
         print_json(asdict(account))
         return EXIT_DAMAGED if account.damages else 0
@@ -96,6 +101,19 @@ def verify_command(paths: Sequence[Path], deep: bool, output: str) -> int:
     found = f"{counted(len(account.damages), 'damage')} found" if account.damages else "no damage"
     click.echo(f"{seen}: {found}.")
     return EXIT_DAMAGED if account.damages else 0
+
+
+@contextmanager
+def _reading() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise Failure(
+            f"{error.filename} cannot be read: {(error.strerror or str(error)).lower()}.",
+            "A broker that runs may have deleted it: try again, or stop the broker first.",
+        ) from error
 
 
 def _chosen(paths: Iterable[Path]) -> Iterator[LogFile]:

@@ -93,14 +93,24 @@ def recognise(path: Path) -> LogFile | None:
 
 
 def find_files(directory: Path) -> Iterator[LogFile]:
-    """All below a partition's directory or a whole log directory, a partition at a time, segment by segment."""
-    folders = [directory, *sorted(path for path in directory.rglob("*") if path.is_dir())]
-    for folder in folders:
-        files = [file for path in folder.iterdir() if path.is_file() and (file := recognise(path))]
-        yield from sorted(
-            files,
-            key=lambda file: (file.kind == LEADER_EPOCHS, file.base_offset, file.kind != LOG, file.kind),
-        )
+    """All below a partition's directory or a whole log directory."""
+    folders = [directory, *(path for path in directory.rglob("*") if path.is_dir())]
+    found = [recognise(path) for folder in folders for path in folder.iterdir() if path.is_file()]
+    return iter(in_order(file for file in found if file is not None))
+
+
+def in_order(files: Iterable[LogFile]) -> list[LogFile]:
+    """A partition at a time, segment by segment, each log before its indexes; none twice."""
+    return sorted(
+        {file.path.absolute(): file for file in files}.values(),
+        key=lambda file: (
+            file.path.absolute().parent,
+            file.kind == LEADER_EPOCHS,
+            file.base_offset,
+            file.kind != LOG,
+            file.kind,
+        ),
+    )
 
 
 @contextmanager

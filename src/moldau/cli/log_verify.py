@@ -13,6 +13,7 @@ from pathlib import Path
 from moldau.cli import log_files as files
 from moldau.cli.log_dump import DECOMPRESSED_BYTES_MAX
 from moldau.cli.log_files import FileDamage, LogFile
+from moldau.cli.progress import Advance
 from moldau.core.errors import PeerError
 from moldau.protocol.records.batch import BatchHeader, crc_matches
 from moldau.protocol.records.record import iter_records
@@ -56,8 +57,8 @@ class Account:
     damages: list[Damage] = field(default_factory=list)
 
 
-def verify(log_files: Iterable[LogFile], deep: bool) -> Account:
-    """The files of a partition must follow each other, and a segment's log its indexes, as `find_files` has them."""
+def verify(log_files: Iterable[LogFile], deep: bool, advance: Advance = lambda size_bytes: None) -> Account:
+    """Takes files `in_order`. `advance` is told the size of each file that is done."""
     account = Account()
     folder: Path | None = None
     partition = PartitionCheck(account, deep)
@@ -67,8 +68,10 @@ def verify(log_files: Iterable[LogFile], deep: bool) -> Account:
             account.partitions += 1
             partition = PartitionCheck(account, deep)
         account.files += 1
-        account.bytes += file.path.stat().st_size
+        size_bytes = file.path.stat().st_size
+        account.bytes += size_bytes
         partition.check(file)
+        advance(size_bytes)
     return account
 
 

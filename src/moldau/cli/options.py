@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from functools import wraps
 from typing import Any
@@ -159,11 +160,8 @@ def on_cluster(function: Callable[..., Any]) -> Callable[..., Any]:
         servers, properties = locate(bootstrap_server, profile)
         properties.update(read_properties(command_config) if command_config else {})
         properties.update(command_property)
-        cluster = Cluster(servers, properties, timeout_s)
-        try:
+        with closing(Cluster(servers, properties, timeout_s)) as cluster:
             return function(cluster, **arguments)
-        finally:
-            cluster.wire.close()
 
     return run
 

@@ -256,6 +256,14 @@ def test_what_is_no_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "there are no log files in" in capsys.readouterr().err
 
 
+def test_files_may_be_named_twice_and_in_any_order(
+    partition: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    named = [partition / SECOND, partition / INDEX, partition / LOG, partition]
+    assert main(["log", "verify", *map(str, named)]) == 0
+    assert capsys.readouterr().out.startswith("7 files of 1 partition ")
+
+
 def test_names() -> None:
     file = recognise(Path("/data/my-topic-12/00000000000000000042.timeindex"))
     assert file is not None
