@@ -63,8 +63,8 @@ def verify(log_files: Iterable[LogFile], deep: bool, advance: Advance = lambda s
     folder: Path | None = None
     partition = PartitionCheck(account, deep)
     for file in log_files:
-        if file.path.parent != folder:
-            folder = file.path.parent
+        if file.path.absolute().parent != folder:
+            folder = file.path.absolute().parent
             account.partitions += 1
             partition = PartitionCheck(account, deep)
         account.files += 1
