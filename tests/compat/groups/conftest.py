@@ -8,12 +8,14 @@ import contextlib
 import itertools
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from compat.apache_kafka import ApacheKafka
 from compat.confluent_client import ConfluentClient
-from compat.conftest import JAVA
+from compat.conftest import JAVA, KAFKA
+from compat.groups.confluent_admin import ConfluentAdmin
 from compat.groups.confluent_member import ConfluentLibrary
 from compat.groups.java_admin import JavaAdmin
 from compat.groups.java_member import JavaLibrary
@@ -35,6 +37,27 @@ BROKER_SETTINGS = {
 OpenMember = Callable[..., Member]
 
 _serial = itertools.count()
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "lone_broker" in metafunc.fixturenames:
+        against = ["moldau", KAFKA] if metafunc.config.getoption("--against-kafka") else ["moldau"]
+        metafunc.parametrize("lone_broker", against, indirect=True)
+
+
+@pytest.fixture
+def lone_broker(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ServerProcess]:
+    """One that a test may kill."""
+    try:
+        server = (ApacheKafka if request.param == "kafka" else MoldauBroker)(
+            tmp_path / "lone", BROKER_SETTINGS
+        )
+    except KafkaJarsUnavailable as reason:
+        pytest.skip(str(reason))
+    with server:
+        yield server
+        if request.param == "moldau":
+            assert "Traceback" not in server.log_path.read_text(), server.log_path.read_text()[-4000:]
 
 
 @pytest.fixture(scope="session")
@@ -75,10 +98,24 @@ def java_admin(broker: ServerProcess, java_pipe: JavaPipe) -> JavaAdmin:
 
 
 @pytest.fixture(params=["confluent", JAVA])
-def library(request: pytest.FixtureRequest, broker: ServerProcess) -> Library:
+def admin(request: pytest.FixtureRequest, broker: ServerProcess) -> ConfluentAdmin | JavaAdmin:
     if request.param == "java":
-        return JavaLibrary(request.getfixturevalue("java_pipe"), broker.bootstrap)
-    return ConfluentLibrary(broker.bootstrap)
+        return JavaAdmin(request.getfixturevalue("java_pipe"), broker.bootstrap)
+    return ConfluentAdmin(broker.bootstrap)
+
+
+@pytest.fixture(params=["confluent", JAVA])
+def library_of(request: pytest.FixtureRequest) -> Callable[[ServerProcess], Library]:
+    """Opens members at the broker it is given."""
+    if request.param == "java":
+        pipe = request.getfixturevalue("java_pipe")
+        return lambda server: JavaLibrary(pipe, server.bootstrap)
+    return lambda server: ConfluentLibrary(server.bootstrap)
+
+
+@pytest.fixture
+def library(library_of: Callable[[ServerProcess], Library], broker: ServerProcess) -> Library:
+    return library_of(broker)
 
 
 @pytest.fixture

@@ -113,4 +113,8 @@ def offsets_written(offsets: Mapping[Place, Committed]) -> list[list[Any]]:
 
 
 def offsets_read(written: Any) -> dict[Place, Committed]:
-    return {(topic, partition): (offset, metadata) for topic, partition, offset, metadata in written}
+    """confluent-kafka commits metadata with the NUL that ends a C string, and hides it when it reads."""
+    return {
+        (topic, partition): (offset, metadata.removesuffix("\0"))
+        for topic, partition, offset, metadata in written
+    }

@@ -58,7 +58,7 @@ def test_before_and_after_a_member_leaves(
     trio.wait_for(AFTER[strategy])
 
 
-@pytest.mark.parametrize("library", [JAVA], indirect=True)
+@pytest.mark.parametrize("library_of", [JAVA], indirect=True)
 def test_sticky_before_and_after_a_member_leaves(
     open_member: OpenMember, library: Library, two_topics: tuple[str, str]
 ) -> None:

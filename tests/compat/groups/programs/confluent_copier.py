@@ -1,0 +1,115 @@
+"""Consume, transform, produce, exactly once, with confluent-kafka: what `Copier.java` does with the Java client.
+
+Now and then it aborts what it wrote. An error that a new producer alone can mend ends the process.
+"""
+
+import contextlib
+import json
+import random
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from confluent_kafka import (
+    OFFSET_BEGINNING,
+    OFFSET_INVALID,
+    Consumer,
+    KafkaException,
+    Message,
+    Producer,
+    TopicPartition,
+)
+
+BATCH_RECORDS = 10
+POLL_S = 0.05
+COMMITTED_TIMEOUT_S = 60
+
+
+class Copier:
+    def __init__(self, job: dict[str, Any]) -> None:
+        self._job = job
+        self._dice = random.Random(job["seed"])
+        self._consumer = Consumer(job["consumer"])
+        self._producer = Producer(job["producer"])
+        self._membership: object = None
+
+    def run(self) -> None:
+        retried(self._producer.init_transactions)
+        # With a callback, partitions come and go only inside `consume`.
+        self._consumer.subscribe([self._job["source"]], on_assign=self._on_assign)
+        with self._leaving():
+            while True:
+                messages = self._consumer.consume(BATCH_RECORDS, POLL_S)
+                read = [message for message in messages if message.error() is None]
+                if read:
+                    self._copy_or_abort(read)
+
+    def _on_assign(self, *_: object) -> None:
+        """The generation these partitions belong to; asked for later, it might be a younger one."""
+        self._membership = self._consumer.consumer_group_metadata()
+
+    @contextlib.contextmanager
+    def _leaving(self) -> Iterator[None]:
+        try:
+            yield
+        finally:
+            self._consumer.close()
+
+    def _copy_or_abort(self, messages: list[Message]) -> None:
+        try:
+            self._copy(messages)
+        except KafkaException as failure:
+            error = failure.args[0]
+            print("failed:", error, flush=True)
+            if not error.txn_requires_abort():
+                raise
+            self._abort()
+
+    def _copy(self, messages: list[Message]) -> None:
+        aborts = self._dice.random() < self._job["abort_share"]
+        self._producer.begin_transaction()
+        offsets: dict[int, int] = {}
+        for message in messages:
+            value = b"aborted" if aborts else message.value()
+            self._producer.produce(
+                self._job["target"], value=value, key=message.key(), partition=message.partition()
+            )
+            offsets[message.partition()] = message.offset() + 1
+        if aborts:
+            self._producer.flush()
+            self._abort()
+            return
+        places = [
+            TopicPartition(self._job["source"], partition, offset) for partition, offset in offsets.items()
+        ]
+        retried(lambda: self._producer.send_offsets_to_transaction(places, self._membership))
+        retried(self._producer.commit_transaction)
+
+    def _abort(self) -> None:
+        retried(self._producer.abort_transaction)
+        places = self._consumer.committed(self._consumer.assignment(), timeout=COMMITTED_TIMEOUT_S)
+        for place in places:
+            if place.offset == OFFSET_INVALID:
+                place.offset = OFFSET_BEGINNING
+            self._consumer.seek(place)
+
+
+def retried(action: Callable[[], object]) -> None:
+    while True:
+        try:
+            action()
+            return
+        except KafkaException as failure:
+            if not failure.args[0].retriable():
+                raise
+            print("again:", failure.args[0], flush=True)
+
+
+def main() -> None:
+    job = json.loads(sys.argv[1])
+    sys.stdin.readline()
+    Copier(job).run()
+
+
+if __name__ == "__main__":
+    main()
