@@ -36,6 +36,10 @@ class ConfluentMember:
     def member_id(self) -> str:
         return self._ask(self.consumer.memberid) or ""
 
+    def group_metadata(self) -> object:
+        """What a transaction that commits this group's offsets says of it."""
+        return self._ask(self.consumer.consumer_group_metadata)
+
     def commit(self, offsets: Mapping[Place, Committed]) -> None:
         wanted = [
             TopicPartition(topic, partition, offset, metadata)

@@ -21,6 +21,7 @@ from compat.groups.java_admin import JavaAdmin
 from compat.groups.java_member import JavaLibrary
 from compat.groups.java_pipe import JavaPipe
 from compat.groups.member import Library, Member
+from compat.groups.transactional import ConfluentTransactional, JavaTransactional, Transactional
 from compat.moldau_broker import MoldauBroker
 from compat.server_process import ServerProcess
 from kafka_jars import KafkaJarsUnavailable
@@ -35,6 +36,7 @@ BROKER_SETTINGS = {
 }
 
 OpenMember = Callable[..., Member]
+OpenTransactional = Callable[..., Transactional]
 
 _serial = itertools.count()
 
@@ -46,12 +48,19 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture
-def lone_broker(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ServerProcess]:
+def lone_settings() -> dict[str, str]:
+    """More settings of the `lone_broker`."""
+    return {}
+
+
+@pytest.fixture
+def lone_broker(
+    request: pytest.FixtureRequest, tmp_path: Path, lone_settings: dict[str, str]
+) -> Iterator[ServerProcess]:
     """One that a test may kill."""
+    kind = ApacheKafka if request.param == "kafka" else MoldauBroker
     try:
-        server = (ApacheKafka if request.param == "kafka" else MoldauBroker)(
-            tmp_path / "lone", BROKER_SETTINGS
-        )
+        server = kind(tmp_path / "lone", BROKER_SETTINGS | lone_settings)
     except KafkaJarsUnavailable as reason:
         pytest.skip(str(reason))
     with server:
@@ -137,6 +146,28 @@ def open_member(library: Library, topic: str, group: str) -> Iterator[OpenMember
             member = library.open(name, of, topics or [topic], dotted)
             stack.callback(member.leave)
             return member
+
+        yield open_one
+
+
+@pytest.fixture
+def open_transactional(
+    library: Library, broker: ServerProcess, request: pytest.FixtureRequest
+) -> Iterator[OpenTransactional]:
+    """Opens transactional producers with the library that members are opened with."""
+    with contextlib.ExitStack() as stack:
+
+        def open_one(transactional_id: str, **settings: str) -> Transactional:
+            """Settings are written with underscores for dots."""
+            dotted = {key.replace("_", "."): value for key, value in settings.items()}
+            producer: Transactional
+            if library.name == "java":
+                pipe = request.getfixturevalue("java_pipe")
+                producer = JavaTransactional(pipe, broker.bootstrap, transactional_id, dotted)
+            else:
+                producer = ConfluentTransactional(broker.bootstrap, transactional_id, dotted)
+            stack.callback(producer.close)
+            return producer
 
         yield open_one
 

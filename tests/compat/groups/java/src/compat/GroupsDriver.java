@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.protocol.Errors;
 
 /**
@@ -64,6 +65,9 @@ public final class GroupsDriver {
 
     /** Kafka's name of the error, or of the exception where the client has one of its own. */
     static String nameOf(Throwable failure) {
+        if (failure.getClass() == KafkaException.class && failure.getCause() != null) {
+            return nameOf(failure.getCause());
+        }
         Errors error = Errors.forException(failure);
         return error == Errors.UNKNOWN_SERVER_ERROR ? failure.getClass().getSimpleName() : error.name();
     }
