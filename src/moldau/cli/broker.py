@@ -1,5 +1,6 @@
 """`moldau broker`: reads the command line and hands over to the node. The only command that starts one."""
 
+import gc
 from collections.abc import Sequence
 
 import click
@@ -55,6 +56,8 @@ def command(config: str | None, overrides: Sequence[str]) -> int:
 
     It prints one line that starts with `ready` when it serves, and stops on SIGTERM or Ctrl-C.
     """
+    # Nothing of what a start makes is garbage; the node turns collection on when it serves.
+    gc.disable()
     # Not above: the help and the list of settings need no node.
     from moldau.node.main import run_broker
 

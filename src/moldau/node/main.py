@@ -54,8 +54,8 @@ async def _serve(layers: BrokerLayers) -> int:
     node = BrokerNode(layers)
     await node.start()
     # What is there now stays until the end: collections need not look at it again.
-    gc.collect()
     gc.freeze()
+    gc.enable()
     print("ready", *node.endpoints, flush=True)  # noqa: T201
     await stopping.wait()
     await node.stop()
