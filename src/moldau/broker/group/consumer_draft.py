@@ -1,10 +1,7 @@
 """One decision about a consumer group in the making.
 
-As with classic groups, deciders record facts here and see the group as they will leave it. Timers of members that
-are gone are cancelled here, for all deciders.
+As with classic groups, deciders record facts here and see the group as they will leave it.
 """
-
-from collections.abc import Iterable
 
 from moldau.broker.group.consumer_evolution import evolve_consumer
 from moldau.broker.group.consumer_facts import (
@@ -40,10 +37,12 @@ class ConsumerDraft(Draft):
         self.group = evolve_consumer(fact, self.group)
 
     def remove(self, member_id: str) -> None:
-        """Every record of the member, in the order Kafka needs."""
+        """Every record of the member, in the order Kafka needs, and its timers."""
         self.record(CurrentRecorded(self.group_id, member_id, None))
         self.record(TargetRecorded(self.group_id, member_id, None))
         self.record(ProfileRecorded(self.group_id, member_id, None))
+        self.cancel(SessionTimer(self.group_id, member_id))
+        self.cancel(RebalanceTimer(self.group_id, member_id))
 
     def expect(self, member: ConsumerMember) -> None:
         """The member has to be heard of again in time."""
@@ -63,9 +62,6 @@ class ConsumerDraft(Draft):
         self._next = outcome
 
     def outcome(self) -> Outcome[GroupFact]:
-        for member_id in _gone(self._before, self.group):
-            self.cancel(SessionTimer(self.group_id, member_id))
-            self.cancel(RebalanceTimer(self.group_id, member_id))
         if self._has_settled():
             self.add(EpochSettled(self.group_id, self.group.epoch, self.now_ms))
         own = super().outcome()
@@ -77,7 +73,3 @@ class ConsumerDraft(Draft):
         if self.group is self._before or self.group.state is not ConsumerState.STABLE:
             return False
         return self.group.epoch != self._before.epoch or self._before.state is not ConsumerState.STABLE
-
-
-def _gone(before: ConsumerGroup, after: ConsumerGroup) -> Iterable[str]:
-    return () if before is after else sorted(before.members.keys() - after.members.keys())
