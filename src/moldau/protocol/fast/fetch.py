@@ -275,6 +275,7 @@ def _encode_flexible(
 ) -> tuple[list[Chunk], int]:
     out = bytearray(_answer_v7.pack(throttle_ms, error_code, session_id))
     chunks: list[Chunk] = []
+    total = 0
     write_unsigned_varint(out, len(topics) + 1)
     for key, partitions in topics:
         write_topic_key(out, key)
@@ -289,14 +290,22 @@ def _encode_flexible(
                 out += _fetched_v12.pack(index, error, high_watermark, stable, start, none, preferred)
             if records is None:
                 out.append(0)
+            elif type(records) is FileSlice and records.size:
+                write_unsigned_varint(out, records.size + 1)
+                total += len(out) + records.size
+                chunks += (out, records)
+                out = bytearray()
             else:
-                write_unsigned_varint(out, _size(records) + 1)
-                out = _put_records(records, out, chunks)
+                size = _size(records)
+                write_unsigned_varint(out, size + 1)
+                before, out = out, _put_records(records, out, chunks)
+                if out is not before:
+                    total += len(before) + size
             out.append(0)
         out.append(0)
     out.append(0)
     chunks.append(out)
-    return chunks, sum(map(_size, chunks))
+    return chunks, total + len(out)
 
 
 def _size(chunk: Chunk) -> int:
