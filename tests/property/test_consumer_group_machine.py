@@ -210,18 +210,18 @@ class Machine(RuleBasedStateMachine):
 
     @invariant()
     def no_partition_has_two_owners(self) -> None:
-        if self.group is None:
+        group = self.runner.groups.state.groups.get(GROUP)
+        if not isinstance(group, ConsumerGroup | ClassicGroup):
             return
         holders: defaultdict[Place, list[str]] = defaultdict(list)
-        for member in self.group.members.values():
+        for member in self.group.members.values() if self.group is not None else ():
             assert not member.assigned & member.revoking
             for place in member.assigned | member.revoking:
                 holders[place].append(member.member_id)
         assert all(len(members) == 1 for members in holders.values()), dict(holders)
         readers: defaultdict[Place, list[str]] = defaultdict(list)
         for client in self.clients.values():
-            known = self.group.members.get(client.member_id)
-            for place in client.owned if known is not None and not known.is_away else ():
+            for place in client.owned if client.member_id in group.members else ():
                 readers[place].append(client.name)
         assert all(len(reading) == 1 for reading in readers.values()), dict(readers)
 

@@ -47,7 +47,11 @@ from moldau.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequestTopic,
 )
 from moldau.protocol.spec import Request
-from moldau.protocol.stored.consumer_protocol import ConsumerProtocolSubscription
+from moldau.protocol.stored.consumer_protocol import (
+    ConsumerProtocolAssignment,
+    ConsumerProtocolSubscription,
+    TopicPartitions,
+)
 from moldau.protocol.stored.framing import encode_versioned
 from scenarios.group.group_replies import printed_assignment, printed_reply
 from scenarios.group.group_runner import GroupRunner
@@ -88,7 +92,12 @@ class GroupScript:
     def do_join(self, group: str, name: str, **options: str) -> None:
         client = self._client(group, name)
         topics = options.get("topics", "t").split(",")
-        metadata = encode_versioned(ConsumerProtocolSubscription(topics=topics), 3)
+        owned = [
+            TopicPartitions(topic="t", partitions=[int(n) for n in options.get("owned", "").split(",") if n])
+        ]
+        metadata = encode_versioned(ConsumerProtocolSubscription(topics=topics, owned_partitions=owned), 3)
+        if "metadata" in options:
+            metadata = options["metadata"].encode()
         names = [text for text in options.get("protocols", "range").split(",") if text]
         version = int(options.get("version", 9))
         request = JoinGroupRequest(
@@ -118,7 +127,7 @@ class GroupScript:
         self._lines[:] = [f"now {self._runner.now_ms}", written[-1]]
 
     def do_sync(self, group: str, name: str, *assignments: str, **options: str) -> None:
-        """Assignments are `client:text`."""
+        """Assignments are `client:text`, or `client:t/1,2` as consumers write it."""
         client = self._client(group, name)
         given = [text.split(":", 1) for text in assignments]
         request = SyncGroupRequest(
@@ -130,7 +139,7 @@ class GroupScript:
             protocol_name=options.get("protocol"),
             assignments=[
                 SyncGroupRequestAssignment(
-                    member_id=self._client(group, to).member_id, assignment=text.encode()
+                    member_id=self._client(group, to).member_id, assignment=_assignment(text)
                 )
                 for to, text in given
             ],
@@ -228,7 +237,12 @@ class GroupScript:
         wanted = [(topic, [int(partition)]) for topic, _, partition in (p.partition(":") for p in partitions)]
         if version >= 8:
             topics = [OffsetFetchRequestTopics(name=topic, partition_indexes=p) for topic, p in wanted]
-            asked = OffsetFetchRequestGroup(group_id=group, topics=topics or None)
+            asked = OffsetFetchRequestGroup(
+                group_id=group,
+                topics=topics or None,
+                member_id=options.get("member"),
+                member_epoch=int(options.get("epoch", -1)),
+            )
             request = OffsetFetchRequest(groups=[asked], require_stable=stable)
         else:
             old = [OffsetFetchRequestTopic(name=topic, partition_indexes=p) for topic, p in wanted]
@@ -363,6 +377,14 @@ def _written(fact: Any) -> list[str]:
         case GroupLoaded(group_id, _):
             return [f"loaded {group_id}"]
     return []
+
+
+def _assignment(text: str) -> bytes:
+    topic, slash, partitions = text.partition("/")
+    if not slash:
+        return text.encode()
+    share = TopicPartitions(topic=topic, partitions=[int(number) for number in partitions.split(",")])
+    return encode_versioned(ConsumerProtocolAssignment(assigned_partitions=[share]), 3)
 
 
 def _share(assignment: bytes) -> str:

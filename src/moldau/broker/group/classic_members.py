@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from moldau.broker.group.changes import ChangeKind
 from moldau.broker.group.classic_join import Join, decide_join
+from moldau.broker.group.classic_rebalance import start_rebalance
 from moldau.broker.group.classic_replies import join_refused
 from moldau.broker.group.consumer_departures import close_ranks, see_off
 from moldau.broker.group.consumer_draft import ConsumerDraft
@@ -44,8 +45,12 @@ def join_as_classic(draft: ConsumerDraft, join: Join) -> None:
         return
     before = _member_to_be(draft, request.member_id, member_id, instance_id, holder)
     changed = introduce(draft, before, _profile(join, subscription))
+    others = [member for member in draft.group.members.values() if member.member_id != member_id]
     classic = downgraded(draft)
     if classic is not None:
+        if not all(member.is_settled_at(group.epoch) for member in others):
+            # In a classic group nobody waits for what others have not given up yet.
+            start_rebalance(classic)
         rejoined = replace(join, request=replace(request, member_id=member_id))
         decide_join(classic, rejoined, group_exists=True)
         draft.go_on_with(classic.outcome())

@@ -4,6 +4,8 @@ Each finds the group, lets the decider of its kind draft what happens, and says 
 members too.
 """
 
+from dataclasses import replace
+
 from moldau.broker.group.call import Call, GroupOutcome
 from moldau.broker.group.classic_draft import ClassicDraft
 from moldau.broker.group.classic_group import ClassicGroup
@@ -47,12 +49,12 @@ def join_group(state: ShardState, call: Call, request: JoinGroupRequest) -> Grou
         return _join_consumer_group(state, call, consumer, join)
     group = state.classic(request.group_id)
     draft = ClassicDraft(group or ClassicGroup(request.group_id), state.settings, call.now_ms)
-    if consumer is not None and join_error(state.settings, request) is ErrorCode.NONE:
-        # A consumer group without members gives way.
-        for fact in removal(consumer):
-            draft.add(fact)
     decide_join(draft, join, group_exists=group is not None)
-    return draft.outcome()
+    outcome = draft.outcome()
+    if consumer is not None and outcome.facts:
+        # A consumer group without members gives way, if the join is not refused.
+        return replace(outcome, facts=(*removal(consumer), *outcome.facts))
+    return outcome
 
 
 def _join_consumer_group(state: ShardState, call: Call, group: ConsumerGroup, join: Join) -> GroupOutcome:

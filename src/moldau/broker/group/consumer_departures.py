@@ -5,7 +5,7 @@ from moldau.broker.group.changes import ChangeKind
 from moldau.broker.group.classic_rebalance import start_rebalance
 from moldau.broker.group.consumer_draft import ConsumerDraft
 from moldau.broker.group.consumer_entry import check_member, consumer_group
-from moldau.broker.group.consumer_member import LEAVE_STATIC_EPOCH, ConsumerMember, MemberState
+from moldau.broker.group.consumer_member import LEAVE_STATIC_EPOCH, ConsumerMember, MemberState, Step
 from moldau.broker.group.consumer_replies import left_reply
 from moldau.broker.group.consumer_topics import renew_epoch
 from moldau.broker.group.consumer_values import current_recorded
@@ -63,7 +63,8 @@ def decide_rebalance_timer(draft: ConsumerDraft, member_id: str) -> None:
         return
     if member.awaited is not None:
         detail = f"no {member.awaited} for {member.profile.rebalance_timeout_ms} ms"
-        expel(draft, member, ChangeKind.DID_NOT_REJOIN, detail)
+        is_join = member.awaited is Step.JOIN
+        expel(draft, member, ChangeKind.DID_NOT_REJOIN if is_join else ChangeKind.DID_NOT_SYNC, detail)
     elif member.state is MemberState.UNREVOKED_PARTITIONS and not member.is_classic:
         detail = f"its rebalance timeout is {member.profile.rebalance_timeout_ms} ms"
         expel(draft, member, ChangeKind.DID_NOT_REVOKE, detail)

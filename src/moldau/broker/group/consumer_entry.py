@@ -118,6 +118,13 @@ def introduce(draft: ConsumerDraft, before: ConsumerMember, profile: Profile) ->
     if is_new:
         draft.note(ChangeKind.JOINED, after)
     elif changed:
-        detail = reading_change(before.profile.topic_names, profile.topic_names, profile.topic_regex)
-        draft.note(ChangeKind.SUBSCRIPTION_CHANGED, after, detail)
+        draft.note(ChangeKind.SUBSCRIPTION_CHANGED, after, _change(before.profile, profile))
     return changed
+
+
+def _change(before: Profile, after: Profile) -> str:
+    def read(profile: Profile) -> frozenset[str]:
+        pattern_read = {f"what matches {profile.topic_regex!r}"} if profile.topic_regex else set()
+        return profile.topic_names | pattern_read
+
+    return reading_change(read(before), read(after))

@@ -37,9 +37,8 @@ def subscription_change(before: tuple[GroupProtocol, ...], after: tuple[GroupPro
     )
 
 
-def reading_change(before: frozenset[str], after: frozenset[str], regex: str = "") -> str:
+def reading_change(before: frozenset[str], after: frozenset[str]) -> str:
     added, dropped = sorted(after - before), sorted(before - after)
     words = [f"now reads {', '.join(added)}"] if added else []
     words += [f"no longer reads {', '.join(dropped)}"] if dropped else []
-    words += [f"reads what matches {regex!r}"] if regex else []
     return "; ".join(words)
