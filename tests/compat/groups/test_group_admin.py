@@ -26,6 +26,7 @@ def test_a_group_through_its_life(
     assert (described["state"], described["type"], described["assignor"]) == ("Stable", "Classic", "range")
     assert described["members"].keys() == {"c1"}
     seen = described["members"]["c1"]
+    wait_until(lambda: bool(member.member_id), "the member has told its id")
     assert (seen["id"], seen["instance"]) == (member.member_id, None)
     assert seen["host"].lstrip("/") == "127.0.0.1"
     assert seen["assignment"] == {(topic, 0), (topic, 1)}
