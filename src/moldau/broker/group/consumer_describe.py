@@ -1,7 +1,7 @@
 """ConsumerGroupDescribe: consumer groups seen from outside."""
 
 from moldau.broker.group.call import Call, GroupOutcome
-from moldau.broker.group.consumer_group import ConsumerGroup, ConsumerState
+from moldau.broker.group.consumer_group import ConsumerGroup
 from moldau.broker.group.consumer_member import ConsumerMember
 from moldau.broker.group.places import Places, by_topic
 from moldau.broker.group.state import ShardState
@@ -38,7 +38,7 @@ def describe_refused(group_id: str, error: ErrorCode, message: str | None = None
         error_code=error,
         error_message=message,
         group_id=group_id,
-        group_state=ConsumerState.DEAD if error is ErrorCode.GROUP_ID_NOT_FOUND else "",
+        group_state="",
         group_epoch=0,
         assignment_epoch=0,
         assignor_name="",

@@ -105,6 +105,8 @@ def _beat(state: ShardState, call: Call, request: ConsumerGroupHeartbeatRequest)
 
 
 def _draft(state: ShardState, call: Call, group_id: str) -> ConsumerDraft:
+    if group_id not in state.groups:
+        raise ApiError(ErrorCode.GROUP_ID_NOT_FOUND, f"Consumer group {group_id} not found.")
     return ConsumerDraft(consumer_group(state, group_id), state, call.now_ms)
 
 
