@@ -1,7 +1,7 @@
 """The small resources that have keys of their own: groups and client metrics subscriptions (KIP-714)."""
 
 from moldau.core.settings.checks import OFFSET_RESET, one_of
-from moldau.core.settings.inert import NO_GROUPS, NO_SHARE_GROUPS, NO_STREAMS_GROUPS
+from moldau.core.settings.inert import NO_SHARE_GROUPS, NO_STREAMS_GROUPS
 from moldau.core.settings.key import Fallback, Scope, integer, string, strings
 from moldau.core.settings.view import SettingsView
 
@@ -19,7 +19,6 @@ class GroupSettings(SettingsView):
         at_least=1,
         scope=GROUP,
         fallbacks=(Fallback("group.consumer.heartbeat.interval.ms"),),
-        inert=NO_GROUPS,
     )
     consumer_session_timeout_ms = integer(
         "consumer.session.timeout.ms",
@@ -28,7 +27,6 @@ class GroupSettings(SettingsView):
         at_least=1,
         scope=GROUP,
         fallbacks=(Fallback("group.consumer.session.timeout.ms"),),
-        inert=NO_GROUPS,
     )
     share_auto_offset_reset = string(
         "share.auto.offset.reset",

@@ -1,7 +1,7 @@
 """Consumer, share and streams groups, and committed offsets."""
 
 from moldau.core.settings.checks import each_of, one_of
-from moldau.core.settings.inert import NO_GROUPS, NO_SHARE_GROUPS, NO_STREAMS_GROUPS, ONE_LOOP
+from moldau.core.settings.inert import NO_SHARE_GROUPS, NO_STREAMS_GROUPS, ONE_COORDINATOR, ONE_LOOP
 from moldau.core.settings.key import INT_MAX, Importance, boolean, integer, long, short, string, strings
 from moldau.core.settings.view import SettingsView
 
@@ -13,23 +13,18 @@ class GroupCoordinatorKeys(SettingsView):
         "group.initial.rebalance.delay.ms",
         3000,
         "How long the first rebalance of an empty group waits for more members.",
-        inert=NO_GROUPS,
     )
     group_min_session_timeout_ms = integer(
         "group.min.session.timeout.ms",
         6000,
         "Shortest session timeout a classic member may ask for.",
-        inert=NO_GROUPS,
     )
     group_max_session_timeout_ms = integer(
         "group.max.session.timeout.ms",
         1_800_000,
         "Longest session timeout a classic member may ask for.",
-        inert=NO_GROUPS,
     )
-    group_max_size = integer(
-        "group.max.size", INT_MAX, "Most members of a classic group.", at_least=1, inert=NO_GROUPS
-    )
+    group_max_size = integer("group.max.size", INT_MAX, "Most members of a classic group.", at_least=1)
     group_consumer_assignors = strings(
         "group.consumer.assignors",
         (
@@ -37,66 +32,58 @@ class GroupCoordinatorKeys(SettingsView):
             "range",
         ),
         "Server-side assignors of consumer groups (KIP-848); the first is the default.",
-        inert=NO_GROUPS,
     )
     group_consumer_heartbeat_interval_ms = integer(
         "group.consumer.heartbeat.interval.ms",
         5000,
         "Heartbeat interval given to members of consumer groups.",
         at_least=1,
-        inert=NO_GROUPS,
     )
     group_consumer_max_heartbeat_interval_ms = integer(
         "group.consumer.max.heartbeat.interval.ms",
         15_000,
         "Upper bound of a group's own heartbeat interval.",
         at_least=1,
-        inert=NO_GROUPS,
     )
     group_consumer_min_heartbeat_interval_ms = integer(
         "group.consumer.min.heartbeat.interval.ms",
         5000,
         "Lower bound of a group's own heartbeat interval.",
         at_least=1,
-        inert=NO_GROUPS,
     )
     group_consumer_session_timeout_ms = integer(
         "group.consumer.session.timeout.ms",
         45_000,
         "After this long without a heartbeat a member is removed.",
         at_least=1,
-        inert=NO_GROUPS,
     )
     group_consumer_max_session_timeout_ms = integer(
         "group.consumer.max.session.timeout.ms",
         60_000,
         "Upper bound of a group's own session timeout.",
         at_least=1,
-        inert=NO_GROUPS,
     )
     group_consumer_min_session_timeout_ms = integer(
         "group.consumer.min.session.timeout.ms",
         45_000,
         "Lower bound of a group's own session timeout.",
         at_least=1,
-        inert=NO_GROUPS,
     )
     group_consumer_max_size = integer(
-        "group.consumer.max.size", INT_MAX, "Most members of a consumer group.", at_least=1, inert=NO_GROUPS
+        "group.consumer.max.size", INT_MAX, "Most members of a consumer group.", at_least=1
     )
     group_consumer_migration_policy = string(
         "group.consumer.migration.policy",
         "bidirectional",
         "Whether groups may move between the classic and the consumer protocol.",
         check=one_of("DISABLED", "DOWNGRADE", "UPGRADE", "BIDIRECTIONAL", ignore_case=True),
-        inert=NO_GROUPS,
     )
     group_consumer_regex_refresh_interval_ms = integer(
         "group.consumer.regex.refresh.interval.ms",
         600_000,
         "How often subscribed patterns are resolved anew.",
         at_least=10_000,
-        inert=NO_GROUPS,
+        inert=ONE_COORDINATOR,
         internal=True,
     )
     group_coordinator_append_linger_ms = integer(
@@ -104,7 +91,7 @@ class GroupCoordinatorKeys(SettingsView):
         -1,
         "How long the coordinator collects writes; -1 lets it decide.",
         at_least=-1,
-        inert=NO_GROUPS,
+        inert=ONE_COORDINATOR,
     )
     group_coordinator_rebalance_protocols = strings(
         "group.coordinator.rebalance.protocols",
@@ -115,7 +102,7 @@ class GroupCoordinatorKeys(SettingsView):
         ),
         "The group protocols on offer.",
         check=each_of("consumer", "classic", "share", "streams"),
-        inert=NO_GROUPS,
+        inert=ONE_COORDINATOR,
     )
     group_coordinator_threads = integer(
         "group.coordinator.threads",
@@ -130,7 +117,6 @@ class GroupCoordinatorKeys(SettingsView):
         4096,
         "Longest text a client may attach to a committed offset.",
         importance=HIGH,
-        inert=NO_GROUPS,
     )
     offsets_commit_timeout_ms = integer(
         "offsets.commit.timeout.ms",
@@ -138,7 +124,7 @@ class GroupCoordinatorKeys(SettingsView):
         "How long a commit waits for its replicas.",
         at_least=1,
         importance=HIGH,
-        inert=NO_GROUPS,
+        inert=ONE_COORDINATOR,
     )
     offsets_load_buffer_size = integer(
         "offsets.load.buffer.size",
@@ -146,7 +132,7 @@ class GroupCoordinatorKeys(SettingsView):
         "Bytes read at a time when committed offsets are loaded.",
         at_least=1,
         importance=HIGH,
-        inert=NO_GROUPS,
+        inert=ONE_COORDINATOR,
     )
     offsets_retention_check_interval_ms = long(
         "offsets.retention.check.interval.ms",
@@ -154,7 +140,6 @@ class GroupCoordinatorKeys(SettingsView):
         "How often expired offsets are dropped.",
         at_least=1,
         importance=HIGH,
-        inert=NO_GROUPS,
     )
     offsets_retention_minutes = integer(
         "offsets.retention.minutes",
@@ -162,14 +147,13 @@ class GroupCoordinatorKeys(SettingsView):
         "How long offsets of an empty group are kept.",
         at_least=1,
         importance=HIGH,
-        inert=NO_GROUPS,
     )
     offsets_topic_compression_codec = integer(
         "offsets.topic.compression.codec",
         0,
         "Codec of `__consumer_offsets`, by number; 0 is none.",
         importance=HIGH,
-        inert=NO_GROUPS,
+        inert=ONE_COORDINATOR,
     )
     offsets_topic_num_partitions = integer(
         "offsets.topic.num.partitions",
@@ -177,7 +161,6 @@ class GroupCoordinatorKeys(SettingsView):
         "Partitions of `__consumer_offsets`.",
         at_least=1,
         importance=HIGH,
-        inert=NO_GROUPS,
     )
     offsets_topic_replication_factor = short(
         "offsets.topic.replication.factor",
@@ -185,7 +168,7 @@ class GroupCoordinatorKeys(SettingsView):
         "Replicas of `__consumer_offsets`.",
         at_least=1,
         importance=HIGH,
-        inert=NO_GROUPS,
+        inert=ONE_COORDINATOR,
     )
     offsets_topic_segment_bytes = integer(
         "offsets.topic.segment.bytes",
@@ -193,7 +176,6 @@ class GroupCoordinatorKeys(SettingsView):
         "Segment size of `__consumer_offsets`.",
         at_least=1,
         importance=HIGH,
-        inert=NO_GROUPS,
     )
     group_share_enable = boolean(
         "group.share.enable", False, "Whether share groups are on.", inert=NO_SHARE_GROUPS, internal=True

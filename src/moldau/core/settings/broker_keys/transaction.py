@@ -1,6 +1,6 @@
 """Transactions."""
 
-from moldau.core.settings.inert import NO_TRANSACTIONS
+from moldau.core.settings.inert import ONE_COORDINATOR
 from moldau.core.settings.key import Importance, Scope, boolean, integer, short
 from moldau.core.settings.view import SettingsView
 
@@ -16,7 +16,6 @@ class TransactionKeys(SettingsView):
         "Longest transaction timeout a producer may ask for.",
         at_least=1,
         importance=HIGH,
-        inert=NO_TRANSACTIONS,
     )
     transactional_id_expiration_ms = integer(
         "transactional.id.expiration.ms",
@@ -24,7 +23,6 @@ class TransactionKeys(SettingsView):
         "How long an idle transactional id is remembered.",
         at_least=1,
         importance=HIGH,
-        inert=NO_TRANSACTIONS,
     )
     transaction_abort_timed_out_transaction_cleanup_interval_ms = integer(
         "transaction.abort.timed.out.transaction.cleanup.interval.ms",
@@ -32,7 +30,7 @@ class TransactionKeys(SettingsView):
         "How often transactions past their timeout are looked for and aborted.",
         at_least=1,
         importance=LOW,
-        inert=NO_TRANSACTIONS,
+        inert=ONE_COORDINATOR,
     )
     transaction_remove_expired_transaction_cleanup_interval_ms = integer(
         "transaction.remove.expired.transaction.cleanup.interval.ms",
@@ -40,7 +38,6 @@ class TransactionKeys(SettingsView):
         "How often expired transactional ids are dropped.",
         at_least=1,
         importance=LOW,
-        inert=NO_TRANSACTIONS,
     )
     transaction_partition_verification_enable = boolean(
         "transaction.partition.verification.enable",
@@ -48,14 +45,14 @@ class TransactionKeys(SettingsView):
         "Whether a transactional write is checked against the coordinator (KIP-890).",
         scope=CLUSTER,
         importance=LOW,
-        inert=NO_TRANSACTIONS,
+        inert=ONE_COORDINATOR,
     )
     transaction_two_phase_commit_enable = boolean(
         "transaction.two.phase.commit.enable",
         False,
         "Whether transactions without a timeout are allowed (KIP-939).",
         importance=LOW,
-        inert=NO_TRANSACTIONS,
+        inert=ONE_COORDINATOR,
     )
     transaction_state_log_load_buffer_size = integer(
         "transaction.state.log.load.buffer.size",
@@ -63,7 +60,7 @@ class TransactionKeys(SettingsView):
         "Bytes read at a time when transaction state is loaded.",
         at_least=1,
         importance=HIGH,
-        inert=NO_TRANSACTIONS,
+        inert=ONE_COORDINATOR,
     )
     transaction_state_log_min_isr = integer(
         "transaction.state.log.min.isr",
@@ -71,7 +68,7 @@ class TransactionKeys(SettingsView):
         "`min.insync.replicas` of `__transaction_state`.",
         at_least=1,
         importance=HIGH,
-        inert=NO_TRANSACTIONS,
+        inert=ONE_COORDINATOR,
     )
     transaction_state_log_num_partitions = integer(
         "transaction.state.log.num.partitions",
@@ -79,7 +76,6 @@ class TransactionKeys(SettingsView):
         "Partitions of `__transaction_state`.",
         at_least=1,
         importance=HIGH,
-        inert=NO_TRANSACTIONS,
     )
     transaction_state_log_replication_factor = short(
         "transaction.state.log.replication.factor",
@@ -87,7 +83,7 @@ class TransactionKeys(SettingsView):
         "Replicas of `__transaction_state`.",
         at_least=1,
         importance=HIGH,
-        inert=NO_TRANSACTIONS,
+        inert=ONE_COORDINATOR,
     )
     transaction_state_log_segment_bytes = integer(
         "transaction.state.log.segment.bytes",
@@ -95,7 +91,6 @@ class TransactionKeys(SettingsView):
         "Segment size of `__transaction_state`.",
         at_least=1,
         importance=HIGH,
-        inert=NO_TRANSACTIONS,
     )
     add_partitions_to_txn_retry_backoff_max_ms = integer(
         "add.partitions.to.txn.retry.backoff.max.ms",
@@ -103,7 +98,7 @@ class TransactionKeys(SettingsView):
         "Longest wait before adding a partition to a transaction is tried again.",
         at_least=0,
         importance=HIGH,
-        inert=NO_TRANSACTIONS,
+        inert=ONE_COORDINATOR,
     )
     add_partitions_to_txn_retry_backoff_ms = integer(
         "add.partitions.to.txn.retry.backoff.ms",
@@ -111,5 +106,5 @@ class TransactionKeys(SettingsView):
         "First wait before adding a partition to a transaction is tried again.",
         at_least=1,
         importance=HIGH,
-        inert=NO_TRANSACTIONS,
+        inert=ONE_COORDINATOR,
     )
