@@ -5,8 +5,10 @@ Now and then it aborts what it wrote. An error that a new producer alone can men
 
 import contextlib
 import json
+import os
 import random
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -22,6 +24,8 @@ from confluent_kafka import (
 
 BATCH_RECORDS = 10
 POLL_S = 0.05
+SEND_OFFSETS_TIMEOUT_S = 5
+"""librdkafka 2.16 may wait for ever, whatever timeout it is given, when the connection breaks just then."""
 COMMITTED_TIMEOUT_S = 60
 
 
@@ -82,7 +86,8 @@ class Copier:
         places = [
             TopicPartition(self._job["source"], partition, offset) for partition, offset in offsets.items()
         ]
-        retried(lambda: self._producer.send_offsets_to_transaction(places, self._membership))
+        with ending_if_stuck():
+            retried(lambda: self._producer.send_offsets_to_transaction(places, self._membership))
         retried(self._producer.commit_transaction)
 
     def _abort(self) -> None:
@@ -92,6 +97,20 @@ class Copier:
             if place.offset == OFFSET_INVALID:
                 place.offset = OFFSET_BEGINNING
             self._consumer.seek(place)
+
+
+@contextlib.contextmanager
+def ending_if_stuck() -> Iterator[None]:
+    def end() -> None:
+        print("stuck", flush=True)
+        os._exit(1)
+
+    watchdog = threading.Timer(SEND_OFFSETS_TIMEOUT_S, end)
+    watchdog.start()
+    try:
+        yield
+    finally:
+        watchdog.cancel()
 
 
 def retried(action: Callable[[], object]) -> None:
