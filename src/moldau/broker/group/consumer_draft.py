@@ -52,8 +52,9 @@ class ConsumerDraft(Draft):
 
     def expect_revocation(self, member: ConsumerMember) -> None:
         """Starts the time a member has to give up partitions, if it has to. Those of the classic protocol have
-        other steps to take."""
-        if member.state is MemberState.UNREVOKED_PARTITIONS and not member.is_classic:
+        other steps to take; one that is away has given up everything."""
+        revokes = member.state is MemberState.UNREVOKED_PARTITIONS and not member.is_away
+        if revokes and not member.is_classic:
             key = RebalanceTimer(self.group_id, member.member_id)
             self.time(key, member.profile.rebalance_timeout_ms)
 
