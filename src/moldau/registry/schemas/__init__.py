@@ -1,0 +1,20 @@
+"""Schemas of the three formats: parsing, canonical text, normalisation and compatibility.
+
+Pure: no HTTP, no Kafka, no files.
+"""
+
+from moldau.registry.schemas.compatibility import MODES, check
+from moldau.registry.schemas.model import Clash, Direction, Existing, InvalidSchema, ParsedSchema
+from moldau.registry.schemas.parsing import SCHEMA_TYPES, parse
+
+__all__ = [
+    "MODES",
+    "SCHEMA_TYPES",
+    "Clash",
+    "Direction",
+    "Existing",
+    "InvalidSchema",
+    "ParsedSchema",
+    "check",
+    "parse",
+]

@@ -1,0 +1,73 @@
+"""JSON in and out the way the Java registries do it, so that both write the same canonical text."""
+
+import json
+import math
+from typing import Any
+
+from moldau.registry.schemas.model import InvalidSchema
+
+TEXT_CHARS_MAX = 4 * 1024 * 1024
+"""Above what a broker takes in one record by default (message.max.bytes); past it nothing is parsed at all."""
+
+
+def read(text: str, what: str) -> Any:
+    """The JSON value of a text; `what` names the format in the error."""
+    check_size(text, what)
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise InvalidSchema(f"The {what} is not JSON: {error.msg} at {where}.") from None
+    except ValueError as error:
+        raise InvalidSchema(f"The {what} is not JSON: {error}.") from None
+
+
+def check_size(text: str, what: str) -> None:
+    if len(text) > TEXT_CHARS_MAX:
+        raise InvalidSchema(
+            f"The {what} has {len(text):,} characters; at most {TEXT_CHARS_MAX:,} are taken. "
+            "Split it and refer to the parts."
+        )
+
+
+def write(value: object, *, sort_keys: bool = False) -> str:
+    """Compact, non-ASCII kept, numbers as Java prints them."""
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, bool) or value is None:
+        return json.dumps(value)
+    if isinstance(value, float):
+        return java_double(value)
+    if isinstance(value, dict):
+        items = sorted(value.items()) if sort_keys else value.items()
+        return "{" + ",".join(f"{write(key)}:{write(item, sort_keys=sort_keys)}" for key, item in items) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(write(item, sort_keys=sort_keys) for item in value) + "]"
+    return str(value)
+
+
+def java_double(value: float) -> str:
+    """`Double.toString`: scientific below a thousandth and from ten million on."""
+    if not math.isfinite(value):
+        return '"NaN"' if math.isnan(value) else f'"{"-" if value < 0 else ""}Infinity"'
+    if value == 0 or 1e-3 <= abs(value) < 1e7:
+        return repr(value)
+    digits, exponent = f"{value!r}e0".split("e")[:2] if "e" in repr(value) else _scientific(value)
+    return f"{digits if '.' in digits else digits + '.0'}E{int(exponent)}"
+
+
+def _scientific(value: float) -> tuple[str, str]:
+    """The shortest digits of a number that Python writes without an exponent."""
+    sign, digits = ("-" if value < 0 else ""), repr(abs(value))
+    whole, _, fraction = digits.partition(".")
+    exponent = len(whole) - 1
+    if whole == "0":
+        stripped = fraction.lstrip("0")
+        exponent = len(stripped) - len(fraction) - 1
+        whole, fraction = stripped[:1], stripped[1:]
+    mantissa = (whole[1:] + fraction).rstrip("0") or "0"
+    return f"{sign}{whole[0]}.{mantissa}", str(exponent)
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a JSON number")

@@ -1,0 +1,103 @@
+"""What the three schema formats have in common: a parsed schema, a clash between two of them, an invalid text.
+
+Pure data. The formats build these; the registry and the command line only read them.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from moldau.core.errors import MoldauError
+
+
+class InvalidSchema(MoldauError):
+    """A text that is not a schema of its format. The message says where and why, and what would be right."""
+
+
+class Direction(StrEnum):
+    """Who must be able to read whose data when a clash was found."""
+
+    BACKWARD = "BACKWARD"
+    """Readers of the new schema cannot read data written with the version named."""
+    FORWARD = "FORWARD"
+    """Readers of the version named cannot read data written with the new schema."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """One rule broken at one place between the new schema and one registered version.
+
+    `rule` and `path` are those of Confluent's registry, so that tools written for it understand them.
+    """
+
+    rule: str
+    path: str
+    direction: Direction
+    version: int
+    reason: str
+    """What differs, in words: the thing first, then its two states."""
+    change: str
+    """The smallest change of the new schema that would pass this rule."""
+    additional: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    @property
+    def message(self) -> str:
+        data = (
+            f"a reader of the new schema cannot read what version {self.version} wrote"
+            if self.direction is Direction.BACKWARD
+            else f"a reader of version {self.version} cannot read what the new schema writes"
+        )
+        return f"{self.reason}, so {data} ({self.rule} at {self.path}). To pass: {self.change}."
+
+    def to_json(self) -> dict[str, object]:
+        found: dict[str, object] = {
+            "rule": self.rule,
+            "path": self.path,
+            "direction": self.direction.value,
+            "version": self.version,
+            "reason": self.reason,
+            "change": self.change,
+            "message": self.message,
+        }
+        if self.additional:
+            found["additional"] = dict(self.additional)
+        return found
+
+
+class ParsedSchema(ABC):
+    """A schema that was understood. Two schemas are the same to a registry when their `canonical` texts are."""
+
+    schema_type: str
+    text: str
+    references: Mapping[str, "ParsedSchema"]
+
+    @property
+    @abstractmethod
+    def canonical(self) -> str:
+        """The text a registry stores: layout, and what says nothing, removed; documentation and defaults kept."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str | None:
+        """The full name of the record or message it describes, where it has one."""
+
+    @abstractmethod
+    def normalized(self) -> "ParsedSchema":
+        """The same schema with everything ordered and spelt in one way (`normalize=true`)."""
+
+    @abstractmethod
+    def resolved(self) -> str:
+        """The text with every reference put in its place (`format=resolved`)."""
+
+    @abstractmethod
+    def clashes(self, other: "Existing", direction: Direction) -> list[Clash]:
+        """Why this new schema may not follow `other`, a version of the same schema type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Existing:
+    """A registered version that a new schema is compared with."""
+
+    version: int
+    schema: ParsedSchema

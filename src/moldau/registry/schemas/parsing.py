@@ -1,0 +1,29 @@
+"""From the text a client sent to a schema, whatever its type."""
+
+from collections.abc import Callable, Mapping
+
+from moldau.registry.schemas.model import InvalidSchema, ParsedSchema
+
+SCHEMA_TYPES = ("AVRO", "JSON", "PROTOBUF")
+
+
+def parse(
+    schema_type: str, text: str, references: Mapping[str, ParsedSchema] | None = None, *, strict: bool = True
+) -> ParsedSchema:
+    """The schema of `text`. `references` are its references by name, those of references not among them.
+
+    `strict` is for what comes in; off, it takes what a registry once stored though it would be refused today.
+    """
+    try:
+        return _constructor(schema_type)(text, references or {}, strict)
+    except RecursionError:
+        raise InvalidSchema(f"The {schema_type} schema is nested too deeply: flatten it.") from None
+
+
+def _constructor(schema_type: str) -> Callable[[str, Mapping[str, ParsedSchema], bool], ParsedSchema]:
+    """Imported when first used: a registry of Avro schemas never loads the other two formats."""
+    if schema_type == "AVRO":
+        from moldau.registry.schemas.avro.schema import AvroSchema
+
+        return lambda text, references, strict: AvroSchema(text, references, strict=strict)
+    raise InvalidSchema(f"There is no schema type {schema_type!r}; the types are {', '.join(SCHEMA_TYPES)}.")
