@@ -1,0 +1,11 @@
+"""What every operator means, pure: tasks, state stores and the functions between them. No Spark, no clock."""
+
+from importlib import import_module
+
+_OPERATOR_MODULES = ("stateless", "tables", "processors")
+
+
+def register_all() -> None:
+    """Imports every module that says how its nodes are built."""
+    for module in _OPERATOR_MODULES:
+        import_module(f"moldau.pipeline.operators.{module}")

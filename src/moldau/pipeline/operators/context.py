@@ -1,0 +1,27 @@
+"""What a task knows about the record it is at: the context of the user's processors and of every operator."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from moldau.pipeline.operators.records import NO_HEADERS, Headers, Outputs
+
+UNKNOWN_TIME_MS = -1
+
+
+@dataclass(slots=True)
+class RecordContext:
+    """One per task, overwritten for each record."""
+
+    partition: int
+    """The task's partition."""
+    topic: str = ""
+    record_partition: int = 0
+    offset: int = -1
+    timestamp_ms: int = UNKNOWN_TIME_MS
+    headers: Headers = NO_HEADERS
+    stream_time_ms: int = UNKNOWN_TIME_MS
+    """The highest timestamp the task has seen."""
+    wall_clock_ms: int = 0
+    current_key: Any = None
+    """The key a processor of values was given."""
+    outputs: Outputs = field(default_factory=Outputs)

@@ -1,0 +1,102 @@
+"""The state of one task: its stores, and the times its operators have seen.
+
+All of it can be told as changes per batch and taken back, so that a host keeps versions: `take_changes()` after each
+batch, `items()` for a whole snapshot, `load()` into a fresh or cleared state. A delta is (store name, key, value or
+None). Times travel as the entries of one more store, TIMES.
+"""
+
+import struct
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from moldau.pipeline.operators.stores.buffer import BufferStore
+from moldau.pipeline.operators.stores.join import JoinStore
+from moldau.pipeline.operators.stores.key_value import KeyValueStore
+from moldau.pipeline.operators.stores.session import SessionStore
+from moldau.pipeline.operators.stores.store import Store
+from moldau.pipeline.operators.stores.window import WindowStore
+from moldau.pipeline.plan.stores import StoreKind, StoreSpec
+
+TIMES = "task-times"
+_TIME = struct.Struct(">q")
+
+Delta = tuple[str, bytes, bytes | None]
+
+_MAKERS: Mapping[StoreKind, Callable[[StoreSpec], Store]] = {
+    StoreKind.KEY_VALUE: lambda spec: KeyValueStore(spec.name),
+    StoreKind.WINDOW: lambda spec: WindowStore(spec.name, spec.retention_ms),
+    StoreKind.SESSION: lambda spec: SessionStore(spec.name, spec.retention_ms),
+    StoreKind.JOIN: lambda spec: JoinStore(spec.name, spec.retention_ms),
+    StoreKind.BUFFER: lambda spec: BufferStore(spec.name),
+}
+
+
+class TaskState:
+    def __init__(self, specs: Iterable[StoreSpec], global_specs: Iterable[StoreSpec] = ()) -> None:
+        self.stores: dict[str, Store] = {spec.name: _MAKERS[spec.kind](spec) for spec in specs}
+        self.global_stores: dict[str, Store] = {spec.name: _MAKERS[spec.kind](spec) for spec in global_specs}
+        """Filled by `Task.apply_global`; no part of the changes: every host reads the whole topic."""
+        self.times: dict[str, int] = {}
+        self._times_told: dict[str, int] = {}
+
+    def take_changes(self) -> list[Delta]:
+        """Everything that changed since the last call."""
+        deltas = [
+            (name, key, value) for name, store in self.stores.items() for key, value in store.take_changes()
+        ]
+        for name, time_ms in self.times.items():
+            if self._times_told.get(name) != time_ms:
+                deltas.append((TIMES, name.encode(), _TIME.pack(time_ms)))
+        self._times_told = dict(self.times)
+        return deltas
+
+    def items(self) -> Iterator[tuple[str, bytes, bytes]]:
+        """The whole state, for a snapshot."""
+        for name, store in self.stores.items():
+            for key, value in store.items():
+                yield name, key, value
+        for name, time_ms in self.times.items():
+            yield TIMES, name.encode(), _TIME.pack(time_ms)
+
+    def load(self, deltas: Iterable[Delta]) -> None:
+        """Applies a snapshot or changes, in the order they were taken."""
+        by_store: dict[str, list[tuple[bytes, bytes | None]]] = {}
+        for name, key, value in deltas:
+            by_store.setdefault(name, []).append((key, value))
+        for key, value in by_store.pop(TIMES, ()):
+            if value is not None:
+                self.times[key.decode()] = _TIME.unpack(value)[0]
+        self._times_told = dict(self.times)
+        for name, changes in by_store.items():
+            self.stores[name].load(changes)
+
+    def clear(self) -> None:
+        """Back to the empty state; global stores stay."""
+        for store in self.stores.values():
+            store.clear()
+        self.times.clear()
+        self._times_told = {}
+
+    def key_value(self, name: str) -> KeyValueStore:
+        store = self.stores[name] if name in self.stores else self.global_stores[name]
+        assert isinstance(store, KeyValueStore)
+        return store
+
+    def window(self, name: str) -> WindowStore:
+        store = self.stores[name]
+        assert isinstance(store, WindowStore)
+        return store
+
+    def session(self, name: str) -> SessionStore:
+        store = self.stores[name]
+        assert isinstance(store, SessionStore)
+        return store
+
+    def join(self, name: str) -> JoinStore:
+        store = self.stores[name]
+        assert isinstance(store, JoinStore)
+        return store
+
+    def buffer(self, name: str) -> BufferStore:
+        store = self.stores[name]
+        assert isinstance(store, BufferStore)
+        return store

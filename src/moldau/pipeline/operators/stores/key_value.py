@@ -1,0 +1,79 @@
+"""The key-value store: one value and its timestamp per key, ranges in the order of the keys' bytes."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
+
+from moldau.pipeline.operators.stores.keys import split_timed, timed
+from moldau.pipeline.operators.stores.store import Change, Item, Store
+
+Timed = tuple[bytes, int]
+
+
+class KeyValueStore(Store):
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self._values: dict[bytes, Timed] = {}
+        self._changed: set[bytes] = set()
+        self._sorted: list[bytes] | None = []
+        self.get = self._values.get
+        """(value, timestamp) of a key, or None. Bound once: it is the hottest call of all."""
+
+    def put(self, key: bytes, value: bytes | None, timestamp_ms: int) -> None:
+        """A value None removes the key."""
+        self._changed.add(key)
+        if value is None:
+            if self._values.pop(key, None) is not None:
+                self._sorted = None
+            return
+        if self._sorted is not None and key not in self._values:
+            self._sorted = None
+        self._values[key] = (value, timestamp_ms)
+
+    def range(self, low: bytes | None = None, high: bytes | None = None) -> Iterator[tuple[bytes, Timed]]:
+        """Keys from `low` to `high`, both included; None is no bound. The keys are those at the time of the call."""
+        keys = self._keys_in_order()
+        first = 0 if low is None else bisect_left(keys, low)
+        end = len(keys) if high is None else bisect_right(keys, high)
+        for key in keys[first:end]:
+            found = self._values.get(key)
+            if found is not None:
+                yield key, found
+
+    def with_prefix(self, prefix: bytes) -> Iterator[tuple[bytes, Timed]]:
+        keys = self._keys_in_order()
+        for key in keys[bisect_left(keys, prefix) :]:
+            if not key.startswith(prefix):
+                return
+            found = self._values.get(key)
+            if found is not None:
+                yield key, found
+
+    def items(self) -> Iterator[Item]:
+        for key, (value, timestamp_ms) in self._values.items():
+            yield key, timed(value, timestamp_ms)
+
+    def take_changes(self) -> list[Change]:
+        changed, self._changed = self._changed, set()
+        get = self._values.get
+        return [(key, timed(*found) if (found := get(key)) else None) for key in changed]
+
+    def load(self, changes: Iterable[Change]) -> None:
+        for key, value in changes:
+            if value is None:
+                self._values.pop(key, None)
+            else:
+                self._values[key] = split_timed(value)
+        self._sorted = None
+
+    def clear(self) -> None:
+        self._values.clear()
+        self._changed.clear()
+        self._sorted = []
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def _keys_in_order(self) -> list[bytes]:
+        if self._sorted is None:
+            self._sorted = sorted(self._values)
+        return self._sorted

@@ -1,0 +1,146 @@
+"""Stores as users see them, keys and values instead of bytes: for processors, the test driver and queries."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from moldau.core.errors import ConfigError
+from moldau.pipeline.operators.stores.key_value import KeyValueStore
+from moldau.pipeline.operators.stores.session import SessionStore
+from moldau.pipeline.operators.stores.store import Store
+from moldau.pipeline.operators.stores.window import WindowStore
+from moldau.pipeline.plan.stores import StoreSpec
+from moldau.pipeline.plan.windows import Windowed
+
+if TYPE_CHECKING:
+    from moldau.pipeline.operators.wiring import Wiring
+
+FAR_PAST_MS = -(2**62)
+FAR_FUTURE_MS = 2**62
+
+
+class StoreView:
+    """What the views have in common: the serdes."""
+
+    def __init__(self, spec: StoreSpec) -> None:
+        if spec.key_serde is None or spec.value_serde is None:
+            raise ConfigError(f"store {spec.name!r} has no serdes: name them where the store is made")
+        self.name = spec.name
+        self._encode_key = spec.key_serde.encoder(spec.name, is_key=True)
+        self._decode_key = spec.key_serde.decoder(spec.name, is_key=True)
+        self._encode_value = spec.value_serde.encoder(spec.name, is_key=False)
+        self._decode_value = spec.value_serde.decoder(spec.name, is_key=False)
+
+    def _key(self, key: Any) -> bytes:
+        if key is None:
+            raise ValueError(f"store {self.name!r} takes no null key")
+        return self._encode_key(key) or b""
+
+
+class KeyValueView(StoreView):
+    def __init__(self, spec: StoreSpec, store: KeyValueStore) -> None:
+        super().__init__(spec)
+        self._store = store
+
+    def get(self, key: Any) -> Any:
+        found = self._store.get(self._key(key))
+        return None if found is None else self._decode_value(found[0])
+
+    def get_with_timestamp(self, key: Any) -> tuple[Any, int] | None:
+        found = self._store.get(self._key(key))
+        return None if found is None else (self._decode_value(found[0]), found[1])
+
+    def put(self, key: Any, value: Any, timestamp_ms: int = -1) -> None:
+        """None removes the key."""
+        self._store.put(self._key(key), self._encode_value(value), timestamp_ms)
+
+    def put_if_absent(self, key: Any, value: Any, timestamp_ms: int = -1) -> Any:
+        """Gives the value that was there, if there was one; then nothing is put."""
+        found = self.get(key)
+        if found is None:
+            self.put(key, value, timestamp_ms)
+        return found
+
+    def delete(self, key: Any) -> Any:
+        """Removes the key; gives the value it had."""
+        found = self.get(key)
+        self.put(key, None)
+        return found
+
+    def range(self, low: Any = None, high: Any = None) -> Iterator[tuple[Any, Any]]:
+        """Keys from low to high, both included, in the order of their bytes; None is no bound."""
+        bounds = (None if bound is None else self._key(bound) for bound in (low, high))
+        for key, (value, _) in self._store.range(*bounds):
+            yield self._decode_key(key), self._decode_value(value)
+
+    def all(self) -> Iterator[tuple[Any, Any]]:
+        return self.range()
+
+    def __len__(self) -> int:
+        return len(self._store)
+
+
+class WindowView(StoreView):
+    def __init__(self, spec: StoreSpec, store: WindowStore) -> None:
+        super().__init__(spec)
+        self._store = store
+        self._size_ms = spec.window_size_ms
+
+    def get(self, key: Any, start_ms: int) -> Any:
+        """The value of one window by its start."""
+        found = self._store.get(self._key(key), start_ms)
+        return None if found is None else self._decode_value(found[0])
+
+    def put(self, key: Any, value: Any, start_ms: int) -> None:
+        self._store.put(self._key(key), self._encode_value(value), start_ms, start_ms)
+
+    def fetch(
+        self, key: Any, from_ms: int = FAR_PAST_MS, to_ms: int = FAR_FUTURE_MS
+    ) -> list[tuple[int, Any]]:
+        """(start, value) of a key's windows that start in [from, to], oldest first."""
+        found = self._store.fetch(self._key(key), from_ms, to_ms)
+        return [(start_ms, self._decode_value(value)) for start_ms, (value, _) in found]
+
+    def all(self, from_ms: int = FAR_PAST_MS, to_ms: int = FAR_FUTURE_MS) -> Iterator[tuple[Windowed, Any]]:
+        for key, start_ms, (value, _) in self._store.all(from_ms, to_ms):
+            yield (
+                Windowed(self._decode_key(key), start_ms, start_ms + self._size_ms),
+                self._decode_value(value),
+            )
+
+    def __len__(self) -> int:
+        return len(self._store)
+
+
+class SessionView(StoreView):
+    def __init__(self, spec: StoreSpec, store: SessionStore) -> None:
+        super().__init__(spec)
+        self._store = store
+
+    def fetch(self, key: Any) -> list[tuple[Windowed, Any]]:
+        """A key's sessions, oldest first."""
+        found = self._store.find(self._key(key), FAR_PAST_MS, FAR_FUTURE_MS)
+        return [(Windowed(key, start, end), self._decode_value(value)) for (start, end), value in found]
+
+    def all(self) -> Iterator[tuple[Windowed, Any]]:
+        for key, (start_ms, end_ms), value in self._store.all():
+            yield Windowed(self._decode_key(key), start_ms, end_ms), self._decode_value(value)
+
+    def __len__(self) -> int:
+        return len(self._store)
+
+
+def view(spec: StoreSpec, store: Store) -> StoreView:
+    match store:
+        case KeyValueStore():
+            return KeyValueView(spec, store)
+        case WindowStore():
+            return WindowView(spec, store)
+        case SessionStore():
+            return SessionView(spec, store)
+    raise ConfigError(f"store {spec.name!r} ({spec.kind}) is internal to its operator and cannot be read")
+
+
+def view_of(spec: StoreSpec, wiring: "Wiring") -> StoreView:
+    state = wiring.state
+    home = state.stores if spec.name in state.stores else state.global_stores
+    return view(spec, home[spec.name])

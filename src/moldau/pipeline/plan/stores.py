@@ -1,0 +1,32 @@
+"""What a state store is: its kind, its serdes, how long it keeps. The stores themselves are `operators/stores`."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from moldau.pipeline.serdes.serde import Serde
+
+
+class StoreKind(StrEnum):
+    KEY_VALUE = "key-value"
+    WINDOW = "window"
+    SESSION = "session"
+    JOIN = "join"  # a stream's records by key and time, several of one key and time kept apart
+    BUFFER = "buffer"  # what suppress holds back
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSpec:
+    """`key_serde` and `value_serde` are None until build() settles them from what flows in."""
+
+    name: str
+    kind: StoreKind
+    key_serde: Serde | None = None
+    value_serde: Serde | None = None
+    retention_ms: int = 0
+    window_size_ms: int = 0
+    logged: bool = True
+    queryable: bool = False
+    """Named by the user: interactive queries may ask for it, so its changelog must be written."""
+
+    def changelog_topic(self, application_id: str) -> str:
+        return f"{application_id}-{self.name}-changelog"

@@ -1,0 +1,149 @@
+"""How records are grouped in time: windows for aggregation and for joins, in milliseconds.
+
+Pure values. Sizes, advances and grace mean what they mean in Kafka Streams (KIP-633: grace is said, never guessed).
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from moldau.core.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class TimeWindows:
+    """Windows of fixed size aligned to the epoch: tumbling when they advance by their size, hopping when by less."""
+
+    size_ms: int
+    advance_ms: int
+    grace_ms: int = 0
+
+    def __post_init__(self) -> None:
+        _positive("size", self.size_ms)
+        _not_negative("grace", self.grace_ms)
+        if not 0 < self.advance_ms <= self.size_ms:
+            raise ConfigError(
+                f"a window of {self.size_ms} ms cannot advance by {self.advance_ms} ms: "
+                "give an advance above 0 and at most the size"
+            )
+
+    def starts_of(self, timestamp_ms: int) -> range:
+        """The starts of all windows that hold this time, oldest first."""
+        first = max(0, timestamp_ms - self.size_ms + self.advance_ms) // self.advance_ms * self.advance_ms
+        return range(first, timestamp_ms + 1, self.advance_ms)
+
+    @property
+    def retention_ms(self) -> int:
+        return self.size_ms + self.grace_ms
+
+    def __str__(self) -> str:
+        if self.advance_ms == self.size_ms:
+            return f"tumbling({self.size_ms} ms, grace {self.grace_ms} ms)"
+        return f"hopping({self.size_ms} ms by {self.advance_ms} ms, grace {self.grace_ms} ms)"
+
+
+@dataclass(frozen=True, slots=True)
+class SlidingWindows:
+    """Windows that hold records at most `size_ms` apart (KIP-450): one ends at, and one starts after, each record."""
+
+    size_ms: int
+    grace_ms: int = 0
+
+    def __post_init__(self) -> None:
+        _not_negative("size", self.size_ms)
+        _not_negative("grace", self.grace_ms)
+
+    @property
+    def retention_ms(self) -> int:
+        return 2 * self.size_ms + self.grace_ms
+
+    def __str__(self) -> str:
+        return f"sliding({self.size_ms} ms, grace {self.grace_ms} ms)"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionWindows:
+    """Windows of activity, ended by a gap of inactivity; a record between two sessions merges them."""
+
+    gap_ms: int
+    grace_ms: int = 0
+
+    def __post_init__(self) -> None:
+        _positive("inactivity gap", self.gap_ms)
+        _not_negative("grace", self.grace_ms)
+
+    @property
+    def retention_ms(self) -> int:
+        return self.gap_ms + self.grace_ms
+
+    def __str__(self) -> str:
+        return f"session(gap {self.gap_ms} ms, grace {self.grace_ms} ms)"
+
+
+@dataclass(frozen=True, slots=True)
+class JoinWindows:
+    """How far apart records of a stream-stream join may be: right from `before_ms` earlier to `after_ms` later."""
+
+    before_ms: int
+    after_ms: int
+    grace_ms: int = 0
+
+    def __post_init__(self) -> None:
+        _not_negative("grace", self.grace_ms)
+        if self.before_ms + self.after_ms < 0:
+            raise ConfigError(
+                f"a join window from {self.before_ms} ms before to {self.after_ms} ms after holds no time: "
+                "the sum of both must not be negative"
+            )
+
+    @property
+    def size_ms(self) -> int:
+        return self.before_ms + self.after_ms
+
+    @property
+    def retention_ms(self) -> int:
+        return self.size_ms + self.grace_ms
+
+    def __str__(self) -> str:
+        return f"join({self.before_ms} ms before, {self.after_ms} ms after, grace {self.grace_ms} ms)"
+
+
+Windows = TimeWindows | SlidingWindows | SessionWindows
+
+
+class Windowed(NamedTuple):
+    """A key in one window: [start, end) for time windows, [start, end] for sliding ones and sessions."""
+
+    key: Any
+    start_ms: int
+    end_ms: int
+
+
+def tumbling(size_ms: int, *, grace_ms: int = 0) -> TimeWindows:
+    return TimeWindows(size_ms, size_ms, grace_ms)
+
+
+def hopping(size_ms: int, advance_ms: int, *, grace_ms: int = 0) -> TimeWindows:
+    return TimeWindows(size_ms, advance_ms, grace_ms)
+
+
+def sliding(size_ms: int, *, grace_ms: int = 0) -> SlidingWindows:
+    return SlidingWindows(size_ms, grace_ms)
+
+
+def sessions(gap_ms: int, *, grace_ms: int = 0) -> SessionWindows:
+    return SessionWindows(gap_ms, grace_ms)
+
+
+def within(difference_ms: int, *, grace_ms: int = 0) -> JoinWindows:
+    """Records at most this far apart, whichever came first."""
+    return JoinWindows(difference_ms, difference_ms, grace_ms)
+
+
+def _positive(what: str, value_ms: int) -> None:
+    if value_ms <= 0:
+        raise ConfigError(f"a window's {what} must be above 0 ms, not {value_ms}")
+
+
+def _not_negative(what: str, value_ms: int) -> None:
+    if value_ms < 0:
+        raise ConfigError(f"a window's {what} must not be negative, not {value_ms} ms")

@@ -1,0 +1,96 @@
+"""Serdes of plain values, byte for byte Kafka's: string, long, int, short, double, float, bytes, boolean; and JSON."""
+
+import struct
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+
+from moldau.pipeline.serdes.serde import Decoder, Encoder, Serde
+
+
+class _Plain(Serde):
+    """A codec that is the same for every topic. Found again by name when it is unpickled."""
+
+    def __init__(self, name: str, encode: Callable[[Any], bytes], decode: Callable[[bytes], Any]) -> None:
+        self._name = name
+        self._encode: Encoder = lambda value: None if value is None else encode(value)
+        self._decode: Decoder = lambda data: None if data is None else decode(data)
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    def encoder(self, topic: str, *, is_key: bool) -> Encoder:
+        return self._encode
+
+    def decoder(self, topic: str, *, is_key: bool) -> Decoder:
+        return self._decode
+
+    def __reduce__(self) -> tuple[Callable[[str], Serde], tuple[str]]:
+        return serde_named, (self._name,)
+
+
+def _fixed(name: str, layout: str) -> Serde:
+    packer = struct.Struct(layout)
+    pack, unpack, size = packer.pack, packer.unpack, packer.size
+
+    def encode(value: Any) -> bytes:
+        try:
+            return pack(value)
+        except struct.error as failure:
+            raise TypeError(f"{value!r} cannot be written as {name}: {failure}") from None
+
+    def decode(data: bytes) -> Any:
+        if len(data) != size:
+            raise ValueError(f"{name} takes {size} bytes, the record has {len(data)}")
+        return unpack(data)[0]
+
+    return _Plain(name, encode, decode)
+
+
+def _encode_string(value: Any) -> bytes:
+    if type(value) is not str:
+        raise TypeError(f"{value!r} is no string; give the operator the serde of what flows there")
+    return value.encode()
+
+
+def _encode_bytes(value: Any) -> bytes:
+    if isinstance(value, bytes):
+        return value
+    if isinstance(value, bytearray | memoryview):
+        return bytes(value)
+    raise TypeError(f"{value!r} is not bytes; give the operator the serde of what flows there")
+
+
+def _encode_boolean(value: Any) -> bytes:
+    if not isinstance(value, bool):
+        raise TypeError(f"{value!r} is no boolean")
+    return b"\x01" if value else b"\x00"
+
+
+def _decode_boolean(data: bytes) -> bool:
+    if data not in (b"\x00", b"\x01"):
+        raise ValueError("a boolean is one byte, 0 or 1")
+    return data == b"\x01"
+
+
+def _encode_json(value: Any) -> bytes:
+    return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
+
+
+STRING: Serde = _Plain("string", _encode_string, bytes.decode)
+BYTES: Serde = _Plain("bytes", _encode_bytes, bytes)
+BOOLEAN: Serde = _Plain("boolean", _encode_boolean, _decode_boolean)
+LONG: Serde = _fixed("long", ">q")
+INT: Serde = _fixed("int", ">i")
+SHORT: Serde = _fixed("short", ">h")
+DOUBLE: Serde = _fixed("double", ">d")
+FLOAT: Serde = _fixed("float", ">f")
+JSON: Serde = _Plain("json", _encode_json, orjson.loads)
+
+_BY_NAME = {serde.name: serde for serde in (STRING, BYTES, BOOLEAN, LONG, INT, SHORT, DOUBLE, FLOAT, JSON)}
+
+
+def serde_named(name: str) -> Serde:
+    return _BY_NAME[name]

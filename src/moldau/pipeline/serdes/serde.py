@@ -1,0 +1,37 @@
+"""What a serde is: a named pair of codecs for keys or values.
+
+A codec is bound to a topic once (`encoder`, `decoder`) and then called per record. None stays None: a null key, a
+tombstone. A decoder raises ValueError on bytes that are not its format; an encoder raises TypeError or ValueError on
+a value it cannot write.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+Encoder = Callable[[Any], bytes | None]
+Decoder = Callable[[bytes | None], Any]
+
+
+class Serde(ABC):
+    """Immutable and picklable: a serde travels with the topology to the workers."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What the serde is, for descriptions and hashes."""
+
+    @abstractmethod
+    def encoder(self, topic: str, *, is_key: bool) -> Encoder: ...
+
+    @abstractmethod
+    def decoder(self, topic: str, *, is_key: bool) -> Decoder: ...
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Serde) and self.name == other.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
