@@ -34,10 +34,12 @@ _NOTHING_SENT: Final = _Sent(-1, -1)
 
 
 class FetchSession:
-    __slots__ = ("_sent", "_wanted", "epoch", "id", "last_used_ms")
+    __slots__ = ("_sent", "_wanted", "epoch", "has_topic_ids", "id", "last_used_ms")
 
-    def __init__(self, session_id: int, now_ms: int) -> None:
+    def __init__(self, session_id: int, now_ms: int, *, has_topic_ids: bool) -> None:
         self.id = session_id
+        self.has_topic_ids = has_topic_ids
+        """Whether topics are told by id or by name: one session, one way (KIP-516)."""
         self.epoch = 1
         self.last_used_ms = now_ms
         self._wanted: dict[tuple[TopicKey, int], PartitionWanted] = {}
@@ -102,7 +104,7 @@ class FetchSessions:
     def __len__(self) -> int:
         return len(self._sessions)
 
-    def resume(self, session_id: int, epoch: int, now_ms: int) -> FetchSession | None:
+    def resume(self, session_id: int, epoch: int, now_ms: int, *, has_topic_ids: bool) -> FetchSession | None:
         """The session an incremental fetch goes on with, or None for one without a session."""
         if epoch in (FULL_FETCH_EPOCH, CLOSING_EPOCH):
             self.close(session_id)
@@ -112,12 +114,14 @@ class FetchSessions:
             raise ApiError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
         if epoch != session.epoch:
             raise ApiError(ErrorCode.INVALID_FETCH_SESSION_EPOCH)
+        if has_topic_ids != session.has_topic_ids:
+            raise ApiError(ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR)
         session.epoch = 1 if session.epoch == EPOCH_MAX else session.epoch + 1
         session.last_used_ms = now_ms
         self._sessions[session_id] = self._sessions.pop(session_id)
         return session
 
-    def open(self, wanted: Wanted, now_ms: int) -> FetchSession | None:
+    def open(self, wanted: Wanted, now_ms: int, *, has_topic_ids: bool) -> FetchSession | None:
         """A new session, or None when every slot is in use: the client then goes on with full fetches."""
         count = sum(len(partitions) for _, partitions in wanted)
         if self._partitions + count > PARTITIONS_MAX:
@@ -127,7 +131,7 @@ class FetchSessions:
         session_id = self._new_id()
         while session_id in self._sessions or session_id <= NO_SESSION:
             session_id = self._new_id()
-        session = self._sessions[session_id] = FetchSession(session_id, now_ms)
+        session = self._sessions[session_id] = FetchSession(session_id, now_ms, has_topic_ids=has_topic_ids)
         self.update(session, wanted, [])
         return session
 

@@ -35,6 +35,8 @@ class LoopScheduler:
 
     async def close(self) -> None:
         """Cancels what runs and waits for it, threads included."""
+        # A task that is cancelled before its first step never awaits what it was given.
+        await asyncio.sleep(0)
         self._is_closed = True
         tasks = [task for task in self._tasks if task is not asyncio.current_task()]
         for task in tasks:

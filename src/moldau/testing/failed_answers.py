@@ -14,6 +14,7 @@ from moldau.broker.fetch_sessions import FULL_FETCH_EPOCH
 from moldau.broker.session import RequestContext
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
+from moldau.protocol.fast.fetch import TOPIC_IDS_FROM
 from moldau.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from moldau.protocol.messages.metadata import (
     MetadataRequest,
@@ -195,11 +196,13 @@ def _with_session_topics(ctx: RequestContext, request: FetchRequest) -> FetchReq
     sessions = ctx.broker.fetch_sessions
     now_ms = ctx.broker.clock.monotonic_ms()
     try:
-        session = sessions.resume(request.session_id, request.session_epoch, now_ms)
+        session = sessions.resume(
+            request.session_id, request.session_epoch, now_ms, has_topic_ids=ctx.version >= TOPIC_IDS_FROM
+        )
     except ApiError:
         return dataclasses.replace(request, topics=[])
     assert session is not None
-    sessions.resume(request.session_id, FULL_FETCH_EPOCH, now_ms)
+    sessions.close(request.session_id)
     read = {(topic, partition[0]): None for topic, partitions in session.wanted() for partition in partitions}
     read |= {
         (topic.topic or topic.topic_id, partition.partition): None

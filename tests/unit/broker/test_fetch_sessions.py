@@ -23,14 +23,14 @@ def sessions(slots_max: int = 2) -> FetchSessions:
 
 
 def opened(partitions: int) -> FetchSession:
-    session = sessions().open([("t", [wanted(i) for i in range(partitions)])], now_ms=0)
+    session = sessions().open([("t", [wanted(i) for i in range(partitions)])], now_ms=0, has_topic_ids=False)
     assert session is not None
     session.reduce([("t", [fetched(i) for i in range(partitions)])], is_full=True)
     return session
 
 
 def test_a_full_answer_names_every_partition_and_the_next_only_what_changed() -> None:
-    session = sessions().open([("t", [wanted(0), wanted(1)])], now_ms=0)
+    session = sessions().open([("t", [wanted(0), wanted(1)])], now_ms=0, has_topic_ids=False)
     assert session is not None
     everything = [("t", [fetched(0), fetched(1)])]
     assert session.reduce(everything, is_full=True) == everything
@@ -64,35 +64,48 @@ def test_partitions_are_added_moved_and_forgotten() -> None:
 
 def test_the_epoch_must_follow() -> None:
     cache = sessions()
-    session = cache.open([], now_ms=0)
+    session = cache.open([], now_ms=0, has_topic_ids=False)
     assert session is not None
-    assert cache.resume(session.id, 1, 0) is session
-    assert cache.resume(session.id, 2, 0) is session
+    assert cache.resume(session.id, 1, 0, has_topic_ids=False) is session
+    assert cache.resume(session.id, 2, 0, has_topic_ids=False) is session
     with pytest.raises(ApiError) as refused:
-        cache.resume(session.id, 2, 0)
+        cache.resume(session.id, 2, 0, has_topic_ids=False)
     assert refused.value.code is ErrorCode.INVALID_FETCH_SESSION_EPOCH
     with pytest.raises(ApiError) as refused:
-        cache.resume(999, 1, 0)
+        cache.resume(999, 1, 0, has_topic_ids=False)
     assert refused.value.code is ErrorCode.FETCH_SESSION_ID_NOT_FOUND
 
 
 @pytest.mark.parametrize("epoch", [0, -1])
 def test_a_full_fetch_or_a_closing_one_ends_the_old_session(epoch: int) -> None:
     cache = sessions()
-    session = cache.open([], now_ms=0)
+    session = cache.open([], now_ms=0, has_topic_ids=False)
     assert session is not None
-    assert cache.resume(session.id, epoch, 0) is None
+    assert cache.resume(session.id, epoch, 0, has_topic_ids=False) is None
     assert len(cache) == 0
 
 
 def test_slots_are_bounded_and_only_unused_sessions_give_way() -> None:
     cache = sessions(slots_max=2)
-    first, second = cache.open([], now_ms=0), cache.open([], now_ms=0)
+    first, second = (
+        cache.open([], now_ms=0, has_topic_ids=False),
+        cache.open([], now_ms=0, has_topic_ids=False),
+    )
     assert first is not None and second is not None
-    assert cache.open([], now_ms=1000) is None
-    cache.resume(first.id, 1, 100_000)
-    third = cache.open([], now_ms=120_000)
+    assert cache.open([], now_ms=1000, has_topic_ids=False) is None
+    cache.resume(first.id, 1, 100_000, has_topic_ids=False)
+    third = cache.open([], now_ms=120_000, has_topic_ids=False)
     assert third is not None and len(cache) == 2
-    assert cache.resume(first.id, 2, 120_000) is first
+    assert cache.resume(first.id, 2, 120_000, has_topic_ids=False) is first
     with pytest.raises(ApiError):
-        cache.resume(second.id, 1, 120_000)
+        cache.resume(second.id, 1, 120_000, has_topic_ids=False)
+
+
+def test_names_and_topic_ids_do_not_mix() -> None:
+    """A client that lost a topic's id goes on by name; the answer would hold both (KIP-516)."""
+    cache = sessions()
+    session = cache.open([("t", [wanted(0)])], now_ms=0, has_topic_ids=False)
+    assert session is not None
+    with pytest.raises(ApiError) as refused:
+        cache.resume(session.id, 1, 0, has_topic_ids=True)
+    assert refused.value.code is ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR

@@ -17,6 +17,7 @@ from moldau.core.chunks import Chunk
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError, StorageFault
 from moldau.protocol.fast.fetch import (
+    TOPIC_IDS_FROM,
     PartitionFetched,
     decode_fetch,
     encode_fetch_response,
@@ -50,13 +51,14 @@ def handle_frame(
         sessions = broker.fetch_sessions
         try:
             now_ms = broker.clock.monotonic_ms()
-            fetch_session = sessions.resume(session_id, session_epoch, now_ms)
+            has_topic_ids = version >= TOPIC_IDS_FROM
+            fetch_session = sessions.resume(session_id, session_epoch, now_ms, has_topic_ids=has_topic_ids)
             if fetch_session is not None:
                 sessions.update(fetch_session, wanted, forgotten)
                 wanted = fetch_session.wanted()
                 is_full = False
             elif _all_hosted(session, wanted):
-                fetch_session = sessions.open(wanted, now_ms)
+                fetch_session = sessions.open(wanted, now_ms, has_topic_ids=has_topic_ids)
         except ApiError as error:
             return _framed(version, correlation_id, error.code, NO_SESSION, [])
     elif session_id != NO_SESSION:

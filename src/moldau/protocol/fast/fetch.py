@@ -42,6 +42,8 @@ PartitionFetched = tuple[int, int, int, int, int, Sequence[tuple[int, int]] | No
 """partition, error_code, high_watermark, last_stable_offset, log_start_offset, aborted,
 preferred_read_replica, records"""
 
+TOPIC_IDS_FROM: Final = 13
+"""The first version that names topics by id alone."""
 _COPY_BYTES_MAX: Final = 2048
 """Records in memory up to this size are copied into the answer: cheaper than one more buffer to send."""
 
@@ -85,7 +87,7 @@ def decode_fetch(frame: memoryview, position: int, version: int) -> FetchRequest
 
 def _decode_flexible(frame: memoryview, p: int, version: int) -> FetchRequestView:
     end = len(frame)
-    by_id = version >= 13
+    by_id = version >= TOPIC_IDS_FROM
     replica_id = -1
     if version >= 15:
         wait, low, high, isolation, session, epoch, count = _head_v15.unpack_from(frame, p)
