@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from confluent_kafka import OFFSET_INVALID, Consumer, KafkaError, KafkaException, TopicPartition
 
 from compat.confluent_client import TIMEOUT_S, failure_of, librdkafka_settings
-from compat.groups.member import MEMBER_SETTINGS, Committed, Event, Got, Place
+from compat.groups.member import CLASSIC, Committed, Event, Got, Place, member_settings
 
 POLL_S = 0.02
 Answer = TypeVar("Answer")
@@ -124,14 +124,15 @@ class ConfluentLibrary:
     name = "confluent"
     assignors = {"range": "range", "roundrobin": "roundrobin", "cooperative-sticky": "cooperative-sticky"}
 
-    def __init__(self, bootstrap: str) -> None:
+    def __init__(self, bootstrap: str, protocol: str = CLASSIC) -> None:
         self._bootstrap = bootstrap
+        self.protocol = protocol
 
     def open(
         self, name: str, group: str, topics: Sequence[str], settings: Mapping[str, str]
     ) -> ConfluentMember:
-        identity = {"client.id": name, "group.id": group}
-        return ConfluentMember(self._bootstrap, name, topics, MEMBER_SETTINGS | identity | dict(settings))
+        chosen = member_settings(name, group, self.protocol, settings)
+        return ConfluentMember(self._bootstrap, name, topics, chosen)
 
 
 def _places(partitions: Sequence[TopicPartition]) -> frozenset[Place]:

@@ -20,7 +20,7 @@ from compat.groups.confluent_member import ConfluentLibrary
 from compat.groups.java_admin import JavaAdmin
 from compat.groups.java_member import JavaLibrary
 from compat.groups.java_pipe import JavaPipe
-from compat.groups.member import Library, Member
+from compat.groups.member import CLASSIC, CONSUMER, Library, Member
 from compat.groups.transactional import ConfluentTransactional, JavaTransactional, Transactional
 from compat.moldau_broker import MoldauBroker
 from compat.server_process import ServerProcess
@@ -30,10 +30,23 @@ BROKER_SETTINGS = {
     # Long enough for members opened one after the other to meet in the first generation.
     "group.initial.rebalance.delay.ms": "500",
     "group.min.session.timeout.ms": "500",
+    "group.consumer.min.heartbeat.interval.ms": "100",
+    "group.consumer.heartbeat.interval.ms": "100",
+    "group.consumer.min.session.timeout.ms": "500",
+    "group.consumer.session.timeout.ms": "10000",
     "offsets.topic.num.partitions": "3",
     "transaction.state.log.num.partitions": "3",
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": "200",
 }
+
+JAVA_CONSUMER = pytest.param("java, consumer protocol", marks=pytest.mark.java)
+BOTH_PROTOCOLS = [
+    "confluent",
+    JAVA,
+    "confluent, consumer protocol",
+    JAVA_CONSUMER,
+]
+"""For `library_of`, of tests that hold whichever protocol the members speak."""
 
 OpenMember = Callable[..., Member]
 OpenTransactional = Callable[..., Transactional]
@@ -116,10 +129,12 @@ def admin(request: pytest.FixtureRequest, broker: ServerProcess) -> ConfluentAdm
 @pytest.fixture(params=["confluent", JAVA])
 def library_of(request: pytest.FixtureRequest) -> Callable[[ServerProcess], Library]:
     """Opens members at the broker it is given."""
-    if request.param == "java":
+    name, _, new = request.param.partition(", ")
+    protocol = CONSUMER if new else CLASSIC
+    if name == "java":
         pipe = request.getfixturevalue("java_pipe")
-        return lambda server: JavaLibrary(pipe, server.bootstrap)
-    return lambda server: ConfluentLibrary(server.bootstrap)
+        return lambda server: JavaLibrary(pipe, server.bootstrap, protocol)
+    return lambda server: ConfluentLibrary(server.bootstrap, protocol)
 
 
 @pytest.fixture

@@ -15,7 +15,8 @@ from compat.client import wait_for_topic
 from compat.confluent_client import ConfluentClient
 from compat.groups.client_process import ClientProcess, program_command
 from compat.groups.confluent_admin import ConfluentAdmin
-from compat.server_process import ServerProcess, wait_until
+from compat.groups.waiting import wait_until
+from compat.server_process import ServerProcess
 
 SOURCE, TARGET, GROUP = "source", "target", "copiers"
 PARTITIONS = 4

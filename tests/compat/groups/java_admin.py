@@ -50,6 +50,9 @@ class JavaAdmin:
     def remove_static_member(self, group: str, instance: str) -> None:
         self.call("remove_static_member", group=group, instance=instance)
 
+    def alter_group_config(self, group: str, name: str, value: str) -> None:
+        self.call("alter_group_config", group=group, name=name, value=value)
+
     def end_offset(self, topic: str, *, committed: bool, partition: int = 0) -> int:
         """Where the log ends for readers of that isolation level."""
         offset: int = self.call("end_offset", topic=topic, partition=partition, committed=committed)

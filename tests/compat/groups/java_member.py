@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from compat.groups.java_pipe import JavaPipe
-from compat.groups.member import MEMBER_SETTINGS, Committed, Event, Got, Place
+from compat.groups.member import CLASSIC, Committed, Event, Got, Place, member_settings
 
 ASSIGNOR_PACKAGE = "org.apache.kafka.clients.consumer"
 
@@ -93,15 +93,14 @@ class JavaLibrary:
         "cooperative-sticky": f"{ASSIGNOR_PACKAGE}.CooperativeStickyAssignor",
     }
 
-    def __init__(self, pipe: JavaPipe, bootstrap: str) -> None:
+    def __init__(self, pipe: JavaPipe, bootstrap: str, protocol: str = CLASSIC) -> None:
         self._pipe = pipe
         self._bootstrap = bootstrap
+        self.protocol = protocol
 
     def open(self, name: str, group: str, topics: Sequence[str], settings: Mapping[str, str]) -> JavaMember:
-        identity = {"client.id": name, "group.id": group, "group.protocol": "classic"}
-        return JavaMember(
-            self._pipe, self._bootstrap, name, topics, MEMBER_SETTINGS | identity | dict(settings)
-        )
+        chosen = member_settings(name, group, self.protocol, settings)
+        return JavaMember(self._pipe, self._bootstrap, name, topics, chosen)
 
 
 def places_read(written: Any) -> frozenset[Place]:

@@ -8,13 +8,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from compat.server_process import wait_until
+from compat.groups.waiting import wait_until
 
 Place = tuple[str, int]
 """Topic and partition."""
 Committed = tuple[int, str]
 """Offset and metadata."""
-SETTLE_TIMEOUT_S = 30
 MEMBER_SETTINGS = {
     "session.timeout.ms": "10000",
     # Members learn of a rebalance from the answer to a heartbeat.
@@ -24,6 +23,10 @@ MEMBER_SETTINGS = {
     "fetch.max.wait.ms": "50",
     "retry.backoff.ms": "50",
 }
+CLASSIC, CONSUMER = "classic", "consumer"
+"""The two group protocols."""
+SAID_BY_THE_BROKER = ("session.timeout.ms", "heartbeat.interval.ms", "partition.assignment.strategy")
+"""In the consumer protocol (KIP-848), whose clients refuse to be told."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +80,19 @@ class Library(Protocol):
     name: str
     assignors: Mapping[str, str]
     """By Kafka's names, what the library calls each that it has."""
+    protocol: str
+    """Of the members, unless their settings say another."""
 
-    def open(self, name: str, group: str, topics: Sequence[str], settings: Mapping[str, str]) -> Member: ...
+    def open(self, name: str, group: str, topics: Sequence[str], settings: Mapping[str, str]) -> Member:
+        """A topic that begins with ^ is a pattern."""
+
+
+def member_settings(name: str, group: str, protocol: str, settings: Mapping[str, str]) -> dict[str, str]:
+    identity = {"client.id": name, "group.id": group, "group.protocol": protocol}
+    chosen = MEMBER_SETTINGS | identity | dict(settings)
+    if chosen["group.protocol"] == CONSUMER:
+        chosen = {key: value for key, value in chosen.items() if key not in SAID_BY_THE_BROKER}
+    return chosen
 
 
 def wait_for_assignments(wanted: Mapping[Member, Collection[Place]]) -> None:
@@ -91,7 +105,6 @@ def wait_for_assignments(wanted: Mapping[Member, Collection[Place]]) -> None:
         wait_until(
             lambda: all(member.assignment == set(places) for member, places in wanted.items()),
             "the assignment",
-            SETTLE_TIMEOUT_S,
         )
     except TimeoutError:
         raise AssertionError(f"the assignment is {told()}") from None
@@ -106,7 +119,7 @@ def wait_for_sizes(members: Sequence[Member], sizes: Sequence[int], places: Coll
         return sorted(held) == sorted(places) and counts == sorted(sizes)
 
     try:
-        wait_until(shared, "the partitions are shared out", SETTLE_TIMEOUT_S)
+        wait_until(shared, "the partitions are shared out")
     except TimeoutError:
         told = "; ".join(f"{member.name} {sorted(member.assignment)}" for member in members)
         raise AssertionError(f"the assignment is {told}") from None
@@ -114,7 +127,5 @@ def wait_for_sizes(members: Sequence[Member], sizes: Sequence[int], places: Coll
 
 def wait_for_records(members: Collection[Member], count: int) -> list[Got]:
     """What all of them got together, once it is so many."""
-    wait_until(
-        lambda: sum(len(member.got) for member in members) >= count, f"{count} records", SETTLE_TIMEOUT_S
-    )
+    wait_until(lambda: sum(len(member.got) for member in members) >= count, f"{count} records")
     return [got for member in members for got in member.got]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from compat.confluent_client import ConfluentClient
-from compat.server_process import wait_until
+from compat.groups.waiting import wait_until
 from e2e.conversation import LATEST, batch_of
 from e2e.wire import WireClient
 from moldau.core.error_codes import ErrorCode

@@ -9,7 +9,7 @@ from compat.conftest import JAVA
 from compat.groups.conftest import OpenMember
 from compat.groups.java_admin import JavaAdmin
 from compat.groups.member import Event, Library, Member, Place, wait_for_assignments, wait_for_sizes
-from compat.server_process import wait_until
+from compat.groups.waiting import wait_until
 
 NAMES = ("c1", "c2", "c3")
 BEFORE = {

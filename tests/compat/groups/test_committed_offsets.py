@@ -8,10 +8,10 @@ from compat.client import HOUR_AGO_MS, ClientFailure, Record
 from compat.confluent_client import ConfluentClient
 from compat.conftest import JAVA
 from compat.groups.confluent_admin import ConfluentAdmin
-from compat.groups.conftest import OpenMember
+from compat.groups.conftest import BOTH_PROTOCOLS, OpenMember
 from compat.groups.java_admin import JavaAdmin
 from compat.groups.member import Library, wait_for_assignments, wait_for_records
-from compat.server_process import wait_until
+from compat.groups.waiting import wait_until
 
 NO_RESET = {"java": "none", "confluent": "error"}
 """Both libraries can refuse to guess where to begin; each in its word."""
@@ -19,6 +19,7 @@ NOWHERE_TO_BEGIN = {"NoOffsetForPartitionException", "OffsetOutOfRangeException"
 METADATA = "bytes: \u00e4\u2603 " + "x" * 100
 
 
+@pytest.mark.parametrize("library_of", BOTH_PROTOCOLS, indirect=True)
 def test_offsets_round_trip(
     new_topic: Callable[..., str], open_member: OpenMember, admin: ConfluentAdmin | JavaAdmin, group: str
 ) -> None:
@@ -56,6 +57,7 @@ def test_metadata_too_large(new_topic: Callable[..., str], open_member: OpenMemb
     assert member.committed([(topic, 0)]) == {(topic, 0): (1, "x" * 4000)}
 
 
+@pytest.mark.parametrize("library_of", BOTH_PROTOCOLS, indirect=True)
 def test_members_go_on_where_the_group_was(
     new_topic: Callable[..., str], open_member: OpenMember, confluent: ConfluentClient
 ) -> None:
@@ -82,6 +84,7 @@ def test_offsets_of_a_deleted_topic_go(
     wait_until(lambda: admin.group_offsets(group) == {(other, 0): (7, "")}, "its offsets are gone")
 
 
+@pytest.mark.parametrize("library_of", BOTH_PROTOCOLS, indirect=True)
 def test_a_topic_made_anew_is_read_from_its_start(
     new_topic: Callable[..., str], open_member: OpenMember, confluent: ConfluentClient, group: str
 ) -> None:
@@ -134,12 +137,12 @@ class TestReset:
             confluent.produce(worn_topic, [Record(b"new")])
             return len(member.got) > 0
 
-        wait_until(is_reading, "a new record is read", 20)
+        wait_until(is_reading, "a new record is read")
         assert {got.value for got in member.got} == {b"new"}
 
     def test_none(self, open_member: OpenMember, library: Library) -> None:
         member = open_member("c1", auto_offset_reset=NO_RESET[library.name])
-        wait_until(lambda: len(member.failures) > 0, "the member is told", 20)
+        wait_until(lambda: len(member.failures) > 0, "the member is told")
         assert set(member.failures) <= NOWHERE_TO_BEGIN
         assert member.got == []
 

@@ -9,7 +9,7 @@ from compat.groups.confluent_admin import ConfluentAdmin
 from compat.groups.conftest import OpenMember
 from compat.groups.java_admin import JavaAdmin
 from compat.groups.member import wait_for_assignments
-from compat.server_process import wait_until
+from compat.groups.waiting import wait_until
 
 Admin = ConfluentAdmin | JavaAdmin
 

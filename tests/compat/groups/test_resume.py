@@ -9,8 +9,10 @@ from compat.client import Record, wait_for_topic
 from compat.confluent_client import ConfluentClient
 from compat.groups.client_process import ClientProcess, program_command
 from compat.groups.confluent_admin import ConfluentAdmin
-from compat.groups.member import MEMBER_SETTINGS, Library, wait_for_assignments, wait_for_records
-from compat.server_process import ServerProcess, wait_until
+from compat.groups.conftest import BOTH_PROTOCOLS
+from compat.groups.member import Library, member_settings, wait_for_assignments, wait_for_records
+from compat.groups.waiting import wait_until
+from compat.server_process import ServerProcess
 from kafka_jars import KafkaJarsUnavailable
 
 PARTITIONS = 2
@@ -26,17 +28,10 @@ def reader(
     library: Library, broker: ServerProcess, topic: str, group: str, tmp_path: Path
 ) -> Iterator[ClientProcess]:
     """A consumer process that has not begun yet."""
-    job = {
-        "source": topic,
-        "consumer": {
-            **MEMBER_SETTINGS,
-            "bootstrap.servers": broker.bootstrap,
-            "group.id": group,
-            "session.timeout.ms": "2000",
-        },
-    }
+    settings = member_settings("reader", group, library.protocol, {"session.timeout.ms": "2000"})
     if library.name == "confluent":
-        job["consumer"]["fetch.wait.max.ms"] = job["consumer"].pop("fetch.max.wait.ms")
+        settings["fetch.wait.max.ms"] = settings.pop("fetch.max.wait.ms")
+    job = {"source": topic, "consumer": {"bootstrap.servers": broker.bootstrap, **settings}}
     try:
         process = ClientProcess(program_command(library.name, "reader"), job, tmp_path / "reader.log")
     except KafkaJarsUnavailable as reason:
@@ -45,6 +40,7 @@ def reader(
     process.kill9()
 
 
+@pytest.mark.parametrize("library_of", BOTH_PROTOCOLS, indirect=True)
 def test_after_the_consumer_is_killed(
     reader: ClientProcess,
     library: Library,
@@ -55,7 +51,7 @@ def test_after_the_consumer_is_killed(
     topic = new_topic(PARTITIONS)
     fill(confluent, topic)
     reader.begin()
-    wait_until(lambda: len(reader.lines()) > 20, "some records are committed", 30)
+    wait_until(lambda: len(reader.lines()) > 20, "some records are committed")
     reader.kill9()
     said = {(topic, int(partition)): int(offset) for partition, offset in map(str.split, reader.lines())}
     offsets = ConfluentAdmin(confluent.bootstrap).group_offsets(group)
@@ -72,6 +68,7 @@ def test_after_the_consumer_is_killed(
         assert offsets_read == list(range(start, RECORDS // PARTITIONS))
 
 
+@pytest.mark.parametrize("library_of", BOTH_PROTOCOLS, indirect=True)
 def test_after_the_broker_is_killed(
     lone_broker: ServerProcess, library_of: Callable[[ServerProcess], Library], group: str, topic: str
 ) -> None:

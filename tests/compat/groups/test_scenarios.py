@@ -2,10 +2,14 @@
 
 from collections.abc import Callable
 
+import pytest
+
 from compat.client import Record
 from compat.confluent_client import ConfluentClient
-from compat.groups.conftest import OpenMember
+from compat.groups.conftest import BOTH_PROTOCOLS, OpenMember
 from compat.groups.member import wait_for_assignments, wait_for_records, wait_for_sizes
+
+pytestmark = pytest.mark.parametrize("library_of", BOTH_PROTOCOLS, indirect=True)
 
 PARTITIONS = 4
 RECORDS = 40
@@ -79,11 +83,11 @@ def test_several_groups_read_the_same(
 ) -> None:
     topic = new_topic(PARTITIONS)
     places = [(topic, number) for number in range(PARTITIONS)]
-    values = fill(confluent, topic)
     one = [open_member("c1", of=f"{group}-1"), open_member("c2", of=f"{group}-1")]
     other = [open_member("c1", of=f"{group}-2")]
     wait_for_sizes(one, [2, 2], places)
     wait_for_sizes(other, [4], places)
+    values = fill(confluent, topic)
     for members in (one, other):
         assert sorted(record.value for record in wait_for_records(members, RECORDS)) == sorted(values)
     one[0].commit({place: (1, "") for place in one[0].assignment})

@@ -19,8 +19,9 @@ from compat.groups.java_member import JavaLibrary
 from compat.groups.java_pipe import JavaPipe
 from compat.groups.member import Committed, Place, wait_for_assignments
 from compat.groups.transactional import JavaTransactional
+from compat.groups.waiting import wait_until
 from compat.moldau_broker import MoldauBroker
-from compat.server_process import ServerProcess, wait_until
+from compat.server_process import ServerProcess
 from kafka_jars import KafkaJarsUnavailable
 
 pytestmark = pytest.mark.java
@@ -203,7 +204,7 @@ def test_the_offsets_are_known(adopted: Adopted, java_pipe: JavaPipe) -> None:
 
 def test_a_member_goes_on_where_the_other_was(adopted: Adopted, java_pipe: JavaPipe) -> None:
     member = JavaLibrary(java_pipe, adopted.server.bootstrap).open("c1", GROUP, [TOPIC], {})
-    wait_until(lambda: len(member.got) >= 5, "the rest is read", 60)
+    wait_until(lambda: len(member.got) >= 5, "the rest is read")
     first = {
         number: min(got.offset for got in member.got if got.place == (TOPIC, number)) for number in (0, 1)
     }

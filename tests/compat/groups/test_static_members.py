@@ -4,16 +4,17 @@ from collections.abc import Callable
 
 import pytest
 
-from compat.groups.conftest import OpenMember
+from compat.groups.conftest import BOTH_PROTOCOLS, OpenMember
 from compat.groups.java_admin import JavaAdmin
 from compat.groups.member import wait_for_assignments, wait_for_sizes
-from compat.server_process import wait_until
+from compat.groups.waiting import wait_until
 
 PARTITIONS = 4
 FENCED = {"FENCED_INSTANCE_ID", "_FATAL"}
 """librdkafka tells only that nothing can be done about it."""
 
 
+@pytest.mark.parametrize("library_of", BOTH_PROTOCOLS, indirect=True)
 def test_a_restart_causes_no_rebalance(new_topic: Callable[..., str], open_member: OpenMember) -> None:
     topic = new_topic(PARTITIONS)
     places = [(topic, number) for number in range(PARTITIONS)]

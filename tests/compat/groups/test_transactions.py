@@ -7,12 +7,12 @@ import pytest
 from compat.client import ClientFailure, OffsetSpec, Record
 from compat.confluent_client import ConfluentClient
 from compat.conftest import JAVA
-from compat.groups.conftest import OpenMember, OpenTransactional
+from compat.groups.conftest import BOTH_PROTOCOLS, JAVA_CONSUMER, OpenMember, OpenTransactional
 from compat.groups.java_admin import JavaAdmin
 from compat.groups.java_member import JavaMember
 from compat.groups.member import wait_for_assignments, wait_for_records
 from compat.groups.transactional import FENCED, JavaTransactional, refusal_of
-from compat.server_process import wait_until
+from compat.groups.waiting import wait_until
 
 COMMITTED = {"isolation.level": "read_committed"}
 UNCOMMITTED = {"isolation.level": "read_uncommitted"}
@@ -139,7 +139,7 @@ def test_a_transaction_that_takes_too_long_is_aborted(
     producer.begin()
     producer.send(topic, [b"x"])
     assert java_admin.end_offset(topic, committed=True) == 0
-    wait_until(lambda: java_admin.end_offset(topic, committed=True) == 2, "it is aborted", 20)
+    wait_until(lambda: java_admin.end_offset(topic, committed=True) == 2, "it is aborted")
     assert java_admin.describe_transaction(topic)["state"] == "CompleteAbort"
     assert refusal_of(producer.commit) in FENCED | {"_TIMED_OUT", "INVALID_TXN_STATE", "_STATE"}
     assert values(confluent, topic) == []
@@ -150,6 +150,7 @@ def test_a_timeout_beyond_the_broker_s(open_transactional: OpenTransactional, to
         open_transactional(topic, transaction_timeout_ms="900001")
 
 
+@pytest.mark.parametrize("library_of", BOTH_PROTOCOLS, indirect=True)
 def test_offsets_are_committed_with_the_transaction(
     new_topic: Callable[..., str],
     open_transactional: OpenTransactional,
@@ -169,7 +170,7 @@ def test_offsets_are_committed_with_the_transaction(
     assert member.committed([(topic, 0), (topic, 1)]) == {(topic, 0): (5, "")}
 
 
-@pytest.mark.parametrize("library_of", [JAVA], indirect=True)
+@pytest.mark.parametrize("library_of", [JAVA, JAVA_CONSUMER], indirect=True)
 def test_offsets_of_a_stale_generation_are_refused(
     new_topic: Callable[..., str],
     open_transactional: OpenTransactional,

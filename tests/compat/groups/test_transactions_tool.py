@@ -11,7 +11,8 @@ from compat.groups.java_admin import TRANSACTIONS, JavaAdmin
 from compat.groups.java_pipe import JavaPipe
 from compat.groups.raw_transactional import RawTransactional
 from compat.groups.transactional import FENCED, Transactional, refusal_of
-from compat.server_process import ServerProcess, wait_until
+from compat.groups.waiting import wait_until
+from compat.server_process import ServerProcess
 from e2e.wire import WireClient
 
 pytestmark = pytest.mark.java

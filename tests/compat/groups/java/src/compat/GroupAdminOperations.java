@@ -7,11 +7,14 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.ConsumerGroupDescription;
 import org.apache.kafka.clients.admin.GroupListing;
 import org.apache.kafka.clients.admin.ListGroupsOptions;
 import org.apache.kafka.clients.admin.MemberToRemove;
 import org.apache.kafka.clients.admin.RemoveMembersFromConsumerGroupOptions;
+import org.apache.kafka.common.config.ConfigResource;
 
 /** What the Admin client asks about groups. */
 final class GroupAdminOperations {
@@ -30,6 +33,7 @@ final class GroupAdminOperations {
         operations.put("alter_group_offsets", this::alterGroupOffsets);
         operations.put("delete_group_offsets", this::deleteGroupOffsets);
         operations.put("remove_static_member", this::removeStaticMember);
+        operations.put("alter_group_config", this::alterGroupConfig);
     }
 
     private Object listGroups(JsonNode request) throws Exception {
@@ -81,6 +85,13 @@ final class GroupAdminOperations {
         var member = new MemberToRemove(request.get("instance").asText());
         var options = new RemoveMembersFromConsumerGroupOptions(List.of(member));
         return admin(request).removeMembersFromConsumerGroup(group(request), options).all().get();
+    }
+
+    private Object alterGroupConfig(JsonNode request) throws Exception {
+        var resource = new ConfigResource(ConfigResource.Type.GROUP, group(request));
+        var entry = new ConfigEntry(request.get("name").asText(), request.get("value").asText());
+        var change = new AlterConfigOp(entry, AlterConfigOp.OpType.SET);
+        return admin(request).incrementalAlterConfigs(Map.of(resource, List.of(change))).all().get();
     }
 
     private static String group(JsonNode request) {

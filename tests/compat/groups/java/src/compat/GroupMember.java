@@ -18,6 +18,7 @@ import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.SubscriptionPattern;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
@@ -36,10 +37,16 @@ final class GroupMember implements ConsumerRebalanceListener {
     private boolean open = true;
     private ConsumerGroupMetadata metadata;
 
+    /** A topic that begins with ^ is a pattern, which the broker resolves (KIP-848), and the only one. */
     GroupMember(Map<String, Object> settings, Collection<String> topics) {
         consumer = new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer());
         metadata = consumer.groupMetadata();
-        consumer.subscribe(topics, this);
+        String first = topics.iterator().next();
+        if (first.startsWith("^")) {
+            consumer.subscribe(new SubscriptionPattern(first), this);
+        } else {
+            consumer.subscribe(topics, this);
+        }
         thread.setDaemon(true);
         thread.start();
     }
