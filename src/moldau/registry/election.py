@@ -1,0 +1,96 @@
+"""Which instance is the primary: the one Kafka's group protocol gives the topic's only partition to.
+
+Nothing is read with this consumer. Being elected is not yet the office: the writer's fence gives that. An instance
+of Confluent's registry elects by the same group with another protocol type, which Kafka refuses to mix: the two cannot
+both lead.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from confluent_kafka import Consumer, KafkaError, TopicPartition
+
+POLL_S: Final = 0.1
+
+log = logging.getLogger("moldau.registry")
+
+
+class Election:
+    """`on_turn` is called about ten times a second with whether this instance is elected."""
+
+    def __init__(
+        self,
+        client: Mapping[str, str],
+        topic: str,
+        group_id: str,
+        *,
+        session_timeout_ms: int,
+        heartbeat_interval_ms: int,
+        on_turn: Callable[[bool], None],
+    ) -> None:
+        self._settings: dict[str, Any] = {
+            **client,
+            "group.id": group_id,
+            "session.timeout.ms": session_timeout_ms,
+            "heartbeat.interval.ms": min(heartbeat_interval_ms, session_timeout_ms // 2),
+            # A new instance must not depose the primary by joining.
+            "partition.assignment.strategy": "cooperative-sticky",
+            "enable.auto.commit": False,
+            "auto.offset.reset": "latest",
+            "logger": log,
+        }
+        self._topic = topic
+        self._on_turn = on_turn
+        self._is_elected = False
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="registry-election", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Leaves the group, so that another is elected at once."""
+        self._stopping.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _run(self) -> None:
+        consumer = Consumer(self._settings)
+        try:
+            consumer.subscribe(
+                [self._topic], on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._revoked
+            )
+            while not self._stopping.is_set():
+                message = consumer.poll(POLL_S)
+                error = message.error() if message is not None else None
+                if error is not None:
+                    self._complain(error)
+                self._on_turn(self._is_elected)
+        finally:
+            self._is_elected = False
+            self._on_turn(False)
+            consumer.close()
+
+    def _assigned(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
+        consumer.incremental_assign(partitions)
+        if partitions:
+            consumer.pause(partitions)
+            self._is_elected = True
+
+    def _revoked(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
+        if partitions:
+            self._is_elected = False
+            self._on_turn(False)
+        consumer.incremental_unassign(partitions)
+
+    def _complain(self, error: KafkaError) -> None:
+        if error.code() == KafkaError.INCONSISTENT_GROUP_PROTOCOL:
+            log.error(
+                "another kind of registry leads the group %s: stop it first, or set another schema.registry.group.id "
+                "and kafkastore.topic",
+                self._settings["group.id"],
+            )
+        else:
+            log.warning("election: %s", error.str())

@@ -1,0 +1,72 @@
+"""Metadata and rules a new version gets besides its own: of the version before, of the configuration. Pure."""
+
+from moldau.registry.entities import RULE_GROUPS, VERSION_PROPERTY, Json, SchemaText
+
+
+def populated(
+    schema: SchemaText, previous: SchemaText | None, config: Json, version: int | None
+) -> SchemaText:
+    """Defaults of the configuration give way to the schema's own, those to its overrides.
+
+    `version` is the number that goes into the metadata where that asks for it; None leaves it as it is.
+    """
+    own_metadata, own_rules = schema.metadata, schema.rule_set
+    if own_metadata is None and previous is not None:
+        own_metadata = previous.metadata
+    if own_rules is None and previous is not None:
+        own_rules = previous.rule_set
+    metadata = _merged_metadata(
+        _merged_metadata(config.get("defaultMetadata"), own_metadata), config.get("overrideMetadata")
+    )
+    rules = _merged_rules(
+        _merged_rules(config.get("defaultRuleSet"), own_rules), config.get("overrideRuleSet")
+    )
+    if version is not None and metadata and VERSION_PROPERTY in metadata.get("properties", {}):
+        metadata = with_version(metadata, version)
+    if metadata is None and rules is None:
+        return schema
+    return schema.with_rules(metadata, rules)
+
+
+def with_version(metadata: Json | None, version: int) -> Json:
+    properties = {**(metadata or {}).get("properties", {}), VERSION_PROPERTY: str(version)}
+    found = {**(metadata or {}), "properties": dict(sorted(properties.items()))}
+    return {part: found[part] for part in ("tags", "properties", "sensitive") if part in found}
+
+
+def without_version(schema: SchemaText) -> SchemaText:
+    properties = (schema.metadata or {}).get("properties", {})
+    if VERSION_PROPERTY not in properties:
+        return schema
+    rest = {key: value for key, value in properties.items() if key != VERSION_PROPERTY}
+    metadata = {**(schema.metadata or {}), "properties": rest}
+    if not rest:
+        del metadata["properties"]
+    return schema.with_rules(metadata or None, schema.rule_set)
+
+
+def _merged_metadata(first: Json | None, second: Json | None) -> Json | None:
+    if first is None or second is None:
+        return second if first is None else first
+    merged: Json = {}
+    for part in ("tags", "properties"):
+        both = {**first.get(part, {}), **second.get(part, {})}
+        if both:
+            merged[part] = dict(sorted(both.items()))
+    sensitive = sorted({*first.get("sensitive", ()), *second.get("sensitive", ())})
+    return {**merged, "sensitive": sensitive} if sensitive else merged
+
+
+def _merged_rules(first: Json | None, second: Json | None) -> Json | None:
+    """A rule of the second takes the place of the first's with the same name."""
+    if first is None or second is None:
+        return second if first is None else first
+    merged: Json = {}
+    for group in RULE_GROUPS:
+        later = second.get(group, [])
+        names = {rule.get("name") for rule in later}
+        rules = [rule for rule in first.get(group, []) if rule.get("name") not in names] + later
+        if rules:
+            merged[group] = rules
+    enable_at = second.get("enableAt") or first.get("enableAt")
+    return {**merged, "enableAt": enable_at} if enable_at else merged

@@ -1,0 +1,55 @@
+"""Schemas as clients get them. Fields old clients do not know are sent only to those that say they take them."""
+
+from typing import Any
+
+from moldau.registry.entities import AVRO, Json, SchemaText, StoredSchema
+
+
+def version_answer(stored: StoredSchema, *, extended: bool, text: str | None = None) -> Json:
+    answer: Json = {"subject": stored.subject, "version": stored.version, "id": stored.id}
+    if extended:
+        answer["guid"] = stored.guid
+    return _finished(
+        {**answer, **_schema(stored.schema, extended=extended, text=text)}, stored, extended=extended
+    )
+
+
+def id_answer(
+    stored: StoredSchema, *, extended: bool, text: str | None = None, id_max: int | None = None
+) -> Json:
+    answer: Json = {}
+    if extended:
+        answer = {"subject": stored.subject, "version": stored.version, "guid": stored.guid}
+    answer |= _schema(stored.schema, extended=extended, text=text)
+    if id_max is not None:
+        answer["maxId"] = id_max
+    return _finished(answer, stored, extended=extended)
+
+
+def registered_answer(stored: StoredSchema, *, extended: bool) -> Json:
+    if not extended:
+        return {"id": stored.id}
+    answer: Json = {"id": stored.id, "version": stored.version, "guid": stored.guid}
+    return answer | _schema(stored.schema, extended=True, text=None)
+
+
+def _schema(schema: SchemaText, *, extended: bool, text: str | None) -> Json:
+    answer: dict[str, Any] = {}
+    if extended or schema.schema_type != AVRO:
+        answer["schemaType"] = schema.schema_type
+    if schema.references:
+        answer["references"] = [reference.to_json() for reference in schema.references]
+    if schema.metadata is not None:
+        answer["metadata"] = schema.metadata
+    if schema.rule_set is not None:
+        answer["ruleSet"] = schema.rule_set
+    answer["schema"] = schema.text if text is None else text
+    return answer
+
+
+def _finished(answer: Json, stored: StoredSchema, *, extended: bool) -> Json:
+    if extended and stored.timestamp_ms is not None:
+        answer["ts"] = stored.timestamp_ms
+    if extended:
+        answer["deleted"] = stored.deleted
+    return answer

@@ -1,0 +1,93 @@
+"""One request on its way to a handler: what was asked for, in words the registry uses."""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import orjson
+
+from moldau.registry.decision import Decision
+from moldau.registry.failures import RegistryFailure, invalid_version, unprocessable
+from moldau.registry.service import Registry
+from moldau.registry.subjects import shortest
+
+Answer = TypeVar("Answer")
+
+
+class RawText(str):
+    """An answer that is sent as it is, not as a JSON string."""
+
+
+@dataclass(slots=True)
+class Call:
+    registry: Registry
+    parameters: dict[str, str]
+    query: dict[str, str]
+    query_lists: dict[str, list[str]]
+    body: bytes
+    is_extended: bool
+    """Whether the client takes fields it does not know (`Confluent-Accept-Unknown-Properties`)."""
+    run: Callable[..., Any]
+    """Runs a function that may take long on a thread, and awaits it."""
+    await_write: Callable[["Future[Any]"], Any]
+
+    @property
+    def subject(self) -> str:
+        return shortest(self.parameters["subject"])
+
+    @property
+    def meant_subject(self) -> str:
+        """With an alias replaced by what it stands for."""
+        return self.registry.scope.alias(self.subject)
+
+    @property
+    def settings_subject(self) -> str | None:
+        """None for the default context, whose settings are the global ones."""
+        return shortest(self.parameters.get("subject", "")) or None
+
+    @property
+    def version(self) -> int:
+        """-1 is the latest."""
+        return parse_version(self.parameters["version"])
+
+    def flag(self, name: str) -> bool:
+        return self.query.get(name, "").lower() == "true"
+
+    def number(self, name: str, default: int) -> int:
+        text = self.query.get(name)
+        if text is None:
+            return default
+        try:
+            return int(text)
+        except ValueError:
+            raise RegistryFailure(404, "HTTP 404 Not Found") from None
+
+    def page(self, items: list[Answer]) -> list[Answer]:
+        start, limit = max(self.number("offset", 0), 0), self.number("limit", -1)
+        return items[start : start + limit] if limit > 0 else items[start:]
+
+    def json(self) -> object:
+        if not self.body.strip():
+            raise unprocessable("The request has no body; a JSON object is expected.")
+        try:
+            return orjson.loads(self.body)
+        except orjson.JSONDecodeError as error:
+            raise RegistryFailure(400, f"The body is not JSON: {error}") from None
+
+    async def write(self, decide: Callable[[], Decision[Answer]]) -> Answer:
+        written: Answer = await self.await_write(self.registry.write(decide))
+        return written
+
+
+def parse_version(text: str) -> int:
+    bare = text.strip()
+    if bare.lower() == "latest":
+        return -1
+    try:
+        version = int(bare) if bare.lstrip("+-").isdecimal() else 0
+    except ValueError:
+        version = 0
+    if version != -1 and not 1 <= version < 2**31:
+        raise invalid_version(text)
+    return version

@@ -1,0 +1,21 @@
+"""`?format=`: a schema with its references put in place, or as a Protobuf descriptor."""
+
+from moldau.registry.entities import StoredSchema
+from moldau.registry.http.call import Call
+
+
+async def formatted(call: Call, stored: StoredSchema) -> str | None:
+    """None: as it is stored."""
+    wanted = call.query.get("format", "").strip()
+    if not wanted:
+        return None
+
+    def text() -> str:
+        parsed = call.registry.parser.parse(stored.subject, stored.schema)
+        if wanted == "resolved":
+            return parsed.resolved()
+        with_formats = getattr(parsed, "formatted", None)
+        return parsed.canonical if with_formats is None else str(with_formats(wanted))
+
+    found: str = await call.run(text)
+    return found

@@ -1,0 +1,82 @@
+"""Writes that reach an instance which is not the primary are sent on to the one that is.
+
+When that one is gone they wait for the election of another. Nothing is sent on twice: the primary's own answer, if it
+turns out not to be the primary, goes back to the instance that asked.
+"""
+
+import http.client
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+
+from moldau.registry.failures import RegistryFailure, forwarding_failed, primary_unknown
+from moldau.registry.service import Registry
+
+FORWARDED_HEADER: Final = "X-Forward"
+PASSED_HEADERS: Final = ("accept", "content-type", "authorization", "confluent-accept-unknown-properties")
+REPEATABLE_METHODS: Final = frozenset({"POST", "PUT"})
+"""Registering or setting the same thing twice does what doing it once does; deleting does not."""
+NOT_PRIMARY_CODE: Final = b'"error_code":50004'
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    method: str
+    target: str
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Forwarded:
+    status: int
+    content_type: str
+    body: bytes
+
+
+def forward(registry: Registry, request: Outgoing) -> Forwarded | None:
+    """The primary's answer. None: this instance has become the primary and must answer by itself."""
+    deadline = time.monotonic() + registry.settings.leader_read_timeout_ms / 1000
+    failed_url: str | None = None
+    failure = primary_unknown(
+        "Leader not known: no instance of this registry has been elected to write yet. Try again in a moment."
+    )
+    while (left := deadline - time.monotonic()) > 0:
+        url = registry.wait_for_primary(failed_url, left)
+        if url is None:
+            break
+        if url == registry.url:
+            return None
+        try:
+            answer = _send(url, request, left)
+        except ConnectionRefusedError as error:
+            failure = forwarding_failed(f"The primary at {url} cannot be reached: {error}.")
+        except (OSError, http.client.HTTPException) as error:
+            failure = forwarding_failed(f"The primary at {url} has not answered: {error}.")
+            if request.method not in REPEATABLE_METHODS:
+                raise failure from error
+        else:
+            if answer.status != 500 or NOT_PRIMARY_CODE not in answer.body:
+                return answer
+        failed_url = url
+    raise failure
+
+
+def refuse_second_forward() -> RegistryFailure:
+    return primary_unknown("Leader not known: this instance is not the primary.")
+
+
+def _send(url: str, request: Outgoing, timeout_s: float) -> Forwarded:
+    parts = urlsplit(url)
+    connection = http.client.HTTPConnection(parts.hostname or "localhost", parts.port, timeout=timeout_s)
+    try:
+        headers = {name: value for name, value in request.headers.items() if name in PASSED_HEADERS}
+        connection.request(
+            request.method, request.target, request.body, {**headers, FORWARDED_HEADER: "true"}
+        )
+        response = connection.getresponse()
+        return Forwarded(response.status, response.getheader("Content-Type", ""), response.read())
+    finally:
+        connection.close()

@@ -1,0 +1,121 @@
+"""`/config`, `/mode`, `/compatibility`, `/contexts` and what the server says of itself."""
+
+from moldau import __version__
+from moldau.registry.entities import Json, SchemaRequest
+from moldau.registry.failures import RegistryFailure, config_not_set, mode_not_set
+from moldau.registry.governance import config_answer
+from moldau.registry.http.call import Call, parse_version
+from moldau.registry.http.routing import Route
+from moldau.registry.subjects import context_from_path
+
+
+async def get_config(call: Call) -> Json:
+    subject, scope = call.settings_subject, call.registry.scope
+    config = scope.config(subject) if call.flag("defaultToGlobal") else scope.own_config(subject)
+    if config is None:
+        raise config_not_set(str(subject))
+    return config
+
+
+async def put_config(call: Call) -> Json:
+    subject, body = call.settings_subject, call.json()
+    return config_answer(await call.write(lambda: call.registry.governance.decide_config(subject, body)))
+
+
+async def delete_config(call: Call) -> Json:
+    subject = call.settings_subject
+    return await call.write(lambda: call.registry.governance.decide_delete_config(subject))
+
+
+async def get_mode(call: Call) -> Json:
+    subject, scope = call.settings_subject, call.registry.scope
+    mode = scope.mode(subject) if call.flag("defaultToGlobal") else scope.own_mode(subject)
+    if mode is None:
+        raise mode_not_set(str(subject))
+    return {"mode": mode}
+
+
+async def put_mode(call: Call) -> Json:
+    subject, body, force = call.settings_subject, call.json(), call.flag("force")
+    mode = await call.write(lambda: call.registry.governance.decide_mode(subject, body, force=force))
+    return {"mode": mode} if mode is not None else {}
+
+
+async def delete_mode(call: Call) -> Json:
+    subject, recursive = call.settings_subject, call.flag("recursive")
+    mode = await call.write(lambda: call.registry.governance.decide_delete_mode(subject, recursive=recursive))
+    return {"mode": mode} if mode is not None else {}
+
+
+async def test_compatibility(call: Call) -> Json:
+    """With `verbose=true` it also says why: `messages` for people, `clashes` for tools."""
+    request, subject = SchemaRequest.parse(call.json()), call.meant_subject
+    text = call.parameters.get("version")
+    version, verbose = None if text is None else parse_version(text), call.flag("verbose")
+    try:
+        clashes = await call.run(
+            lambda: call.registry.registration.clashes(
+                subject, request, version, normalize=call.flag("normalize")
+            )
+        )
+    except RegistryFailure as failure:
+        if verbose and failure.code == 42201:
+            return {"is_compatible": False, "messages": [failure.message]}
+        raise
+    answer: Json = {"is_compatible": not clashes}
+    if verbose:
+        answer["messages"] = [clash.message for clash in clashes]
+        answer["clashes"] = [clash.to_json() for clash in clashes]
+    return answer
+
+
+async def list_contexts(call: Call) -> list[str]:
+    prefix = call.query.get("contextPrefix", "")
+    return call.page([context for context in call.registry.state.contexts() if context.startswith(prefix)])
+
+
+async def delete_context(call: Call) -> None:
+    context = context_from_path(call.parameters["context"])
+    if context is None:
+        raise RegistryFailure(400, f"Context name '{call.parameters['context']}' cannot contain a colon")
+    await call.write(lambda: call.registry.deletion.decide_delete_context(context))
+
+
+async def root(call: Call) -> Json:
+    return {}
+
+
+async def metadata_id(call: Call) -> Json:
+    clusters = {
+        "kafka-cluster": call.registry.cluster_id,
+        "schema-registry-cluster": call.registry.settings.group_id,
+    }
+    return {"scope": {"path": [], "clusters": clusters}, "id": ""}
+
+
+async def metadata_version(call: Call) -> Json:
+    """The name says what it is; clients that compare numbers find one."""
+    return {"version": f"{__version__}-moldau", "commitId": "unknown"}
+
+
+ROUTES = [
+    Route("GET", "/", root),
+    Route("GET", "/config", get_config),
+    Route("PUT", "/config", put_config),
+    Route("DELETE", "/config", delete_config),
+    Route("GET", "/config/{subject}", get_config),
+    Route("PUT", "/config/{subject}", put_config),
+    Route("DELETE", "/config/{subject}", delete_config),
+    Route("GET", "/mode", get_mode),
+    Route("PUT", "/mode", put_mode),
+    Route("DELETE", "/mode", delete_mode),
+    Route("GET", "/mode/{subject}", get_mode),
+    Route("PUT", "/mode/{subject}", put_mode),
+    Route("DELETE", "/mode/{subject}", delete_mode),
+    Route("POST", "/compatibility/subjects/{subject}/versions", test_compatibility),
+    Route("POST", "/compatibility/subjects/{subject}/versions/{version}", test_compatibility),
+    Route("GET", "/contexts", list_contexts),
+    Route("DELETE", "/contexts/{context}", delete_context),
+    Route("GET", "/v1/metadata/id", metadata_id),
+    Route("GET", "/v1/metadata/version", metadata_version),
+]

@@ -1,0 +1,73 @@
+"""Which configuration and mode hold for a subject: its own, its context's, or the global one. Pure."""
+
+from typing import Any, Final, NamedTuple
+
+from moldau.registry.entities import Json
+from moldau.registry.failures import not_permitted
+from moldau.registry.state import RegistryState
+from moldau.registry.subjects import DEFAULT_CONTEXT, GLOBAL_CONTEXT, context_of, in_context_of, prefix_of
+
+READ_ONLY_MODES: Final = frozenset({"READONLY", "READONLY_OVERRIDE"})
+IMPORT_MODES: Final = frozenset({"IMPORT", "FORWARD"})
+INHERITED: Final = (
+    "normalize",
+    "validateFields",
+    "validateNewSchemas",
+    "validateRules",
+    "compatibilityPolicy",
+    "compatibilityGroup",
+)
+"""What a subject's own configuration leaves to the global one; the rest is taken from it as a whole."""
+
+
+class Scope(NamedTuple):
+    state: RegistryState
+    default_level: str
+
+    def own_config(self, subject: str | None) -> Json | None:
+        """What was set for it. For the global one there is always an answer."""
+        config = self.state.configs.get(subject)
+        if config is None:
+            is_top = subject is None or context_of(subject) == GLOBAL_CONTEXT
+            return {"compatibilityLevel": self.default_level} if is_top else None
+        return {"compatibilityLevel": self.default_level, **config}
+
+    def config(self, subject: str | None) -> Json:
+        own = None if subject is None else self.own_config(subject)
+        if own is None:
+            return self._outer(self.state.configs, subject) or {"compatibilityLevel": self.default_level}
+        top = self.own_config(None) or {}
+        return {**{field: top[field] for field in INHERITED if field in top}, **own}
+
+    def own_mode(self, subject: str | None) -> str | None:
+        mode = self.state.modes.get(subject)
+        is_top = subject is None or context_of(subject) == GLOBAL_CONTEXT
+        return mode or ("READWRITE" if is_top else None)
+
+    def mode(self, subject: str | None) -> str:
+        if self.state.modes.get(None) == "READONLY_OVERRIDE":
+            return "READONLY_OVERRIDE"
+        return self.state.modes.get(subject) or self._outer(self.state.modes, subject) or "READWRITE"
+
+    def level(self, subject: str) -> str:
+        return str(self.config(subject).get("compatibilityLevel") or self.default_level)
+
+    def check_writable(self, subject: str | None) -> None:
+        if self.mode(subject) in READ_ONLY_MODES:
+            whole = (
+                "The registry" if subject is None else f"Subject {subject} in context {context_of(subject)}"
+            )
+            raise not_permitted(f"{whole} is in read-only mode")
+
+    def alias(self, subject: str) -> str:
+        """The subject meant: an alias stands for another one, in its own context unless it says otherwise."""
+        meant = (self.state.configs.get(subject) or {}).get("alias")
+        return in_context_of(subject, meant) if meant else subject
+
+    def _outer(self, table: dict[str | None, Any], subject: str | None) -> Any:
+        context = context_of(subject)
+        outer = None if context == DEFAULT_CONTEXT else prefix_of(context)
+        found = table.get(outer) or table.get(prefix_of(GLOBAL_CONTEXT))
+        if found is None or isinstance(found, str):
+            return found
+        return {"compatibilityLevel": self.default_level, **found}

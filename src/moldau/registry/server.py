@@ -1,0 +1,101 @@
+"""An instance that serves HTTP: the registry, the application and uvicorn put together, started and stopped."""
+
+import asyncio
+import socket
+import threading
+from collections.abc import Mapping
+from typing import Final
+
+import uvicorn
+
+from moldau.core.errors import ConfigError
+from moldau.registry.http.app import RegistryApp
+from moldau.registry.service import Registry
+from moldau.registry.settings import Configuration, RegistrySettings
+
+BACKLOG: Final = 2048
+STOP_S: Final = 5
+ANY_HOSTS: Final = frozenset({"0.0.0.0", "::", ""})  # noqa: S104
+
+
+class RegistryServer:
+    """Listens from the moment it is made, answers once it is started."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        settings = configuration.settings
+        self._socket = _bound(*settings.address)
+        self.port: int = self._socket.getsockname()[1]
+        self.url = f"http://{_reachable_host(settings)}:{self.port}"
+        self.registry = Registry(settings, _client(configuration.client), self.url)
+        self._app = RegistryApp(self.registry)
+        self._uvicorn = uvicorn.Server(
+            uvicorn.Config(
+                self._app,
+                log_config=None,
+                log_level="warning",
+                access_log=False,
+                lifespan="off",
+                backlog=BACKLOG,
+                timeout_graceful_shutdown=STOP_S,
+                server_header=False,
+            )
+        )
+        self._thread: threading.Thread | None = None
+
+    def load(self) -> None:
+        """Reads the topic. ConfigError when that cannot be done."""
+        try:
+            self.registry.start()
+        except BaseException:
+            self._socket.close()
+            self._app.close()
+            raise
+
+    async def serve(self) -> None:
+        """Until a signal, or `ask_to_stop`."""
+        try:
+            await self._uvicorn.serve(sockets=[self._socket])
+        finally:
+            self._socket.close()
+            self._app.close()
+            await asyncio.to_thread(self.registry.stop)
+
+    def ask_to_stop(self) -> None:
+        self._uvicorn.should_exit = True
+
+    def start_thread(self) -> None:
+        """For whoever has no event loop to spare."""
+        self.load()
+        self._thread = threading.Thread(
+            target=lambda: asyncio.run(self.serve()), name="registry-http", daemon=True
+        )
+        self._thread.start()
+
+    def stop_thread(self) -> None:
+        self.ask_to_stop()
+        if self._thread is not None:
+            self._thread.join()
+
+
+def _client(properties: Mapping[str, str]) -> dict[str, str]:
+    return {"socket.keepalive.enable": "true", **properties}
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        raise ConfigError(
+            f"cannot listen on http://{host}:{port}: {error.strerror}. Is a registry running already?"
+        ) from None
+    listener.listen(BACKLOG)
+    return listener
+
+
+def _reachable_host(settings: RegistrySettings) -> str:
+    host = settings.host_name or settings.address[0]
+    return socket.gethostname() if host in ANY_HOSTS else host

@@ -1,0 +1,181 @@
+"""One instance of the registry, without HTTP: what it reads, how it writes, whether it is the primary.
+
+Three threads: the reader replays, the election watches the group, the writer takes writes one at a time. A write
+decides, writes its facts in one transaction, and is answered when they have been read back; so the state it decides on
+always holds every write before it.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Final, TypeVar
+
+from confluent_kafka import KafkaException
+
+from moldau.core.errors import MoldauError
+from moldau.registry.decision import Decision
+from moldau.registry.deletion import Deletion
+from moldau.registry.election import Election
+from moldau.registry.failures import NotPrimary, RegistryFailure, timed_out
+from moldau.registry.governance import Governance
+from moldau.registry.parsing import Parser
+from moldau.registry.records import PrimaryFact, encode
+from moldau.registry.registration import Registration
+from moldau.registry.schema_log import SchemaLog
+from moldau.registry.schema_writer import SchemaWriter, WriterLost
+from moldau.registry.scope import Scope
+from moldau.registry.settings import RegistrySettings
+from moldau.registry.state import RegistryState
+
+TAKEOVER_PAUSE_S: Final = 1.0
+"""After a take-over that failed, before the next is tried."""
+
+Answer = TypeVar("Answer")
+log = logging.getLogger("moldau.registry")
+
+
+class Registry:
+    def __init__(self, settings: RegistrySettings, client: Mapping[str, str], url: str) -> None:
+        """`url` is where other instances reach this one."""
+        self.settings = settings
+        self.url = url
+        self.state = RegistryState()
+        self.scope = Scope(self.state, settings.default_level)
+        self.parser = Parser(self.state, kept_max=settings.schema_cache_size)
+        self.registration = Registration(self.state, self.scope, self.parser)
+        self.deletion = Deletion(self.state, self.scope)
+        self.governance = Governance(self.state, self.scope, settings.mode_mutability)
+        self._client = {**client, "client.id": url}
+        self._log = SchemaLog(
+            self._client,
+            settings.topic,
+            self.state.replay,
+            replication_factor=settings.topic_replication_factor,
+        )
+        self._election = Election(
+            self._client,
+            settings.topic,
+            settings.group_id,
+            session_timeout_ms=settings.session_timeout_ms,
+            heartbeat_interval_ms=settings.heartbeat_interval_ms,
+            on_turn=self._turn,
+        )
+        self._writes = ThreadPoolExecutor(1, "registry-writer")
+        self._lock = threading.Lock()
+        self._writer: SchemaWriter | None = None
+        self._is_elected = False
+        self._takeover: Future[None] | None = None
+        self._takeover_not_before = 0.0
+
+    @property
+    def cluster_id(self) -> str:
+        return self._log.cluster_id
+
+    @property
+    def is_primary(self) -> bool:
+        return self._writer is not None
+
+    def start(self) -> None:
+        """Returns when everything has been read. Writes may have to wait for an election."""
+        self._log.open(self.settings.init_timeout_ms / 1000)
+        if self.settings.leader_eligibility:
+            self._election.start()
+
+    def stop(self) -> None:
+        if self.settings.leader_eligibility:
+            self._election.stop()
+        self._writes.shutdown(wait=True, cancel_futures=True)
+        self._log.close()
+
+    def write(self, decide: Callable[[], Decision[Answer]]) -> "Future[Answer]":
+        """Fails with NotPrimary where another instance has to be asked."""
+        return self._writes.submit(self._write, decide)
+
+    def wait_for_primary(self, failed_url: str | None, timeout_s: float) -> str | None:
+        """The address of the primary: ours when it is us. Not the one that just failed, unless it took office anew."""
+        seen = self.state.primary
+
+        def found() -> bool:
+            if self.is_primary:
+                return True
+            primary = self.state.primary
+            if primary is None or primary.url in (None, self.url):
+                return False
+            return primary.url != failed_url or primary is not seen
+
+        self._log.wait_for(found, timeout_s)
+        if self.is_primary:
+            return self.url
+        primary = self.state.primary
+        return primary.url if found() and primary is not None else None
+
+    def _write(self, decide: Callable[[], Decision[Answer]]) -> Answer:
+        writer = self._writer
+        if writer is None:
+            raise NotPrimary("this instance is not the primary")
+        decision = decide()
+        if not decision.facts:
+            return decision.answer
+        try:
+            offset = writer.write([encode(fact) for fact in decision.facts])
+        except WriterLost as lost:
+            self._step_down(str(lost))
+            raise timed_out(
+                f"The write was cut short: {lost}. Whether it holds is known in a moment; try again."
+            ) from lost
+        try:
+            self._log.wait_until(offset, self.settings.timeout_ms / 1000)
+        except RegistryFailure as failure:
+            # The next decision would not know of this write: a take-over reads it back first.
+            self._step_down(failure.message)
+            raise
+        return decision.answer
+
+    def _turn(self, is_elected: bool) -> None:
+        """Called by the election's thread, often."""
+        with self._lock:
+            self._is_elected = is_elected
+            if not is_elected:
+                self._leave_office("another instance was elected, or none")
+            elif self._writer is None and self._may_take_over():
+                self._takeover = self._writes.submit(self._take_over)
+
+    def _may_take_over(self) -> bool:
+        pending = self._takeover is not None and not self._takeover.done()
+        return not pending and time.monotonic() >= self._takeover_not_before
+
+    def _take_over(self) -> None:
+        """The fence first, then the proof: once our own record is read back, so is everything before it."""
+        timeout_s = self.settings.timeout_ms / 1000
+        try:
+            writer = SchemaWriter(
+                self._client,
+                self.settings.topic,
+                f"{self.settings.group_id}-{self.settings.topic}",
+                timeout_s=timeout_s,
+                message_bytes_max=self.settings.message_bytes_max,
+            )
+            offset = writer.write([encode(PrimaryFact(self.settings.group_id, self.url))])
+            self._log.wait_until(offset, timeout_s)
+        except (MoldauError, KafkaException) as error:
+            # Tried again while elected; until then nothing is written.
+            log.warning("cannot become the primary yet: %s", error)
+            self._takeover_not_before = time.monotonic() + TAKEOVER_PAUSE_S
+            return
+        with self._lock:
+            if self._is_elected:
+                self._writer = writer
+                log.info("this instance is the primary: %s", self.url)
+        self._log.wake()
+
+    def _step_down(self, reason: str) -> None:
+        with self._lock:
+            self._leave_office(reason)
+            self._takeover_not_before = time.monotonic() + TAKEOVER_PAUSE_S
+
+    def _leave_office(self, reason: str) -> None:
+        if self._writer is not None:
+            self._writer = None
+            log.info("this instance is no longer the primary: %s", reason)

@@ -1,0 +1,186 @@
+"""The registry's settings, under the names Confluent's registry gives them: one declaration per key.
+
+Keys that begin with `kafkastore.` and are not declared here go to the Kafka client, without the prefix:
+`kafkastore.security.protocol`, `kafkastore.sasl.username`.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+from urllib.parse import urlsplit
+
+from moldau.core.errors import ConfigError
+from moldau.core.settings.checks import one_of
+from moldau.core.settings.key import Importance, boolean, integer, string, strings
+from moldau.core.settings.properties import parse_properties
+from moldau.core.settings.view import SettingsView, nearest_text
+from moldau.registry.failures import COMPATIBILITY_LEVELS
+
+CLIENT_PREFIX: Final = "kafkastore."
+PORT_DEFAULT: Final = 8081
+HIGH: Final = Importance.HIGH
+
+
+class RegistrySettings(SettingsView):
+    KIND = "registry"
+
+    listeners = strings(
+        "listeners",
+        (f"http://0.0.0.0:{PORT_DEFAULT}",),
+        "Where the registry listens: one address, `http://host:port`.",
+        importance=HIGH,
+    )
+    host_name = string(
+        "host.name",
+        None,
+        "The name under which other instances reach this one, to forward writes. Left out: the listener's "
+        "host, or this machine's name.",
+    )
+    bootstrap_servers = strings(
+        "kafkastore.bootstrap.servers",
+        ("localhost:9092",),
+        "The Kafka cluster that keeps the schemas; a `PLAINTEXT://` before an address is allowed.",
+        importance=HIGH,
+    )
+    topic = string(
+        "kafkastore.topic", "_schemas", "The compacted topic of one partition that holds everything."
+    )
+    topic_replication_factor = integer(
+        "kafkastore.topic.replication.factor",
+        3,
+        "Replicas of that topic when it is created; fewer where there are fewer brokers.",
+        at_least=1,
+    )
+    message_bytes_max = integer(
+        "kafkastore.max.message.bytes",
+        1_048_576,
+        "The largest record written, so the largest schema. Raise the topic's max.message.bytes with it.",
+        at_least=1_024,
+    )
+    timeout_ms = integer(
+        "kafkastore.timeout.ms",
+        10_000,
+        "How long a write to the topic may take.",
+        at_least=100,
+    )
+    init_timeout_ms = integer(
+        "kafkastore.init.timeout.ms",
+        60_000,
+        "How long to try to reach Kafka and to read the topic before giving up.",
+        at_least=100,
+    )
+    group_id = string(
+        "schema.registry.group.id",
+        "schema-registry",
+        "Instances with the same group elect one primary among them. It is also the transactional id that fences a "
+        "primary that lost its office.",
+        importance=HIGH,
+    )
+    session_timeout_ms = integer(
+        "kafkagroup.session.timeout.ms",
+        10_000,
+        "How long a primary may be silent before another takes its place.",
+        at_least=1_000,
+    )
+    heartbeat_interval_ms = integer(
+        "kafkagroup.heartbeat.interval.ms",
+        3_000,
+        "How often an instance shows that it is alive.",
+        at_least=100,
+    )
+    leader_eligibility = boolean(
+        "leader.eligibility", True, "Whether this instance may become the primary.", importance=HIGH
+    )
+    leader_read_timeout_ms = integer(
+        "leader.read.timeout.ms",
+        60_000,
+        "How long a forwarded write may take, the election of a new primary included.",
+        at_least=100,
+    )
+    compatibility_level = string(
+        "schema.compatibility.level",
+        "BACKWARD",
+        "What a new version must be compatible with where no configuration says otherwise.",
+        check=one_of(*COMPATIBILITY_LEVELS, ignore_case=True),
+        importance=HIGH,
+    )
+    mode_mutability = boolean("mode.mutability", True, "Whether modes may be changed.")
+    schema_cache_size = integer("schema.cache.size", 1_000, "How many parsed schemas are kept.", at_least=1)
+    request_bytes_max = integer(
+        "size.limit.filter.max.request.body.size",
+        16_777_216,
+        "The largest request that is read at all.",
+        at_least=1_024,
+    )
+
+    @property
+    def address(self) -> tuple[str, int]:
+        return listener_address(self.listeners)
+
+    @property
+    def default_level(self) -> str:
+        return self.compatibility_level.upper()
+
+
+def listener_address(listeners: Sequence[str]) -> tuple[str, int]:
+    if len(listeners) != 1:
+        raise ConfigError("listeners: give exactly one address, for example http://0.0.0.0:8081")
+    text = listeners[0]
+    try:
+        parts = urlsplit(text if "//" in text else f"http://{text}")
+        port = PORT_DEFAULT if parts.port is None else parts.port
+    except ValueError as error:
+        raise ConfigError(f"listeners: {text} is no address: {error}") from None
+    if parts.scheme != "http":
+        raise ConfigError(f"listeners: {text} is not served, only http is. Put a proxy before it for TLS.")
+    return parts.hostname or "0.0.0.0", port  # noqa: S104 As Confluent's: an empty host is all interfaces.
+
+
+class Configuration:
+    """Settings, and what is handed to the Kafka client as it is."""
+
+    def __init__(self, texts: dict[str, str]) -> None:
+        own = {name: text for name, text in texts.items() if name in RegistrySettings.KEYS}
+        self.settings = RegistrySettings.parse(own)
+        self.settings.address  # noqa: B018 An address nobody can listen on is an error now, not later.
+        servers = ",".join(_without_protocol(server) for server in self.settings.bootstrap_servers)
+        extra = {name: text for name, text in texts.items() if name not in own}
+        self.client = {"bootstrap.servers": servers} | {
+            name.removeprefix(CLIENT_PREFIX): text for name, text in extra.items()
+        }
+
+
+def read_configuration(
+    text: str = "", *, file: str = "schema-registry.properties", overrides: Sequence[str] = ()
+) -> Configuration:
+    """ConfigError names the file and line, or the override."""
+    texts: dict[str, str] = {}
+    for name, value, line in parse_properties(text, file=file):
+        _put(texts, name, value, f"{file}, line {line}")
+    for override in overrides:
+        name, separator, value = override.partition("=")
+        if not separator or not name.strip():
+            raise ConfigError(
+                f"--override {override!r} is not of the form key=value, for example mode.mutability=false"
+            )
+        _put(texts, name.strip(), value.strip(), f"--override {override}")
+    return Configuration(texts)
+
+
+def _put(texts: dict[str, str], name: str, value: str, place: str) -> None:
+    key = RegistrySettings.KEYS.get(name)
+    if key is None and not name.startswith(CLIENT_PREFIX):
+        hint = (
+            nearest_text(name, RegistrySettings.KEYS)
+            or "; `moldau registry --list-settings` prints the known ones"
+        )
+        raise ConfigError(f"{place}: unknown setting {name}{hint}")
+    if key is not None:
+        try:
+            key.parse(value)
+        except ConfigError as error:
+            raise ConfigError(f"{place}: {error}") from None
+    texts[name] = value
+
+
+def _without_protocol(server: str) -> str:
+    return server.rpartition("://")[2]

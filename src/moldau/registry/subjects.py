@@ -1,0 +1,73 @@
+"""Names of subjects. A context is a namespace of subjects and ids: `:.staging:orders-value` is in `.staging`.
+
+Everywhere behind the HTTP layer a subject is written in its shortest form: without a context it is in the
+default one. `None` stands for no subject at all, where the global configuration and mode are kept.
+"""
+
+from typing import Final, NamedTuple
+
+DEFAULT_CONTEXT: Final = "."
+GLOBAL_CONTEXT: Final = ".__GLOBAL"
+CONTEXT_PREFIX: Final = ":."
+ANY_CONTEXT: Final = ":*:"
+RESERVED_NAMES: Final = frozenset({"__GLOBAL", "__EMPTY"})
+
+
+class Subject(NamedTuple):
+    context: str
+    name: str
+
+    @classmethod
+    def parse(cls, text: str) -> "Subject":
+        if text.startswith(CONTEXT_PREFIX):
+            context, _, name = text[1:].partition(":")
+            return cls(context, name)
+        if text.startswith(ANY_CONTEXT):
+            return cls("*", text.removeprefix(ANY_CONTEXT))
+        return cls(DEFAULT_CONTEXT, text)
+
+    def __str__(self) -> str:
+        return prefix_of(self.context) + self.name
+
+
+def prefix_of(context: str) -> str:
+    """What a subject of this context begins with."""
+    return "" if context == DEFAULT_CONTEXT else f":{context}:"
+
+
+def shortest(text: str) -> str:
+    return str(Subject.parse(text)) if text.startswith(":") else text
+
+
+def context_of(subject: str | None) -> str:
+    return Subject.parse(subject).context if subject is not None else DEFAULT_CONTEXT
+
+
+def is_context(text: str) -> bool:
+    """Whether it names a context as a whole, as in `PUT /config/:.staging:`."""
+    return text.startswith(":") and not Subject.parse(text).name
+
+
+def in_context_of(parent: str, subject: str) -> str:
+    """A reference or an alias without a context means the context of whoever names it."""
+    if subject.startswith(":"):
+        return shortest(subject)
+    return prefix_of(context_of(parent)) + subject
+
+
+def is_valid(subject: str, *, for_settings: bool = False) -> bool:
+    """`for_settings`: configurations and modes may also be set for the global context."""
+    if any(ord(char) < 0x20 or 0x7F <= ord(char) < 0xA0 for char in subject):
+        return False
+    context, name = Subject.parse(subject)
+    if name in RESERVED_NAMES or context == "*":
+        return False
+    return for_settings or context != GLOBAL_CONTEXT
+
+
+def context_from_path(text: str) -> str | None:
+    """The context a path segment means: `staging`, `.staging` and `:.staging:` are the same. None: no name."""
+    bare = text.removeprefix(":").removesuffix(":")
+    if ":" in bare:
+        return None
+    return bare if bare.startswith(".") else f".{bare}"
