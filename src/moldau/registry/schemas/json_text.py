@@ -2,11 +2,12 @@
 
 import json
 import math
+from json.encoder import encode_basestring
 from typing import Any
 
 from moldau.registry.schemas.model import InvalidSchema
 
-TEXT_CHARS_MAX = 4 * 1024 * 1024
+TEXT_CHARS_MAX = 2 * 1024 * 1024
 """Above what a broker takes in one record by default (message.max.bytes); past it nothing is parsed at all."""
 
 
@@ -33,7 +34,7 @@ def check_size(text: str, what: str) -> None:
 def write(value: object, *, sort_keys: bool = False) -> str:
     """Compact, non-ASCII kept, numbers as Java prints them."""
     if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
+        return encode_basestring(value)
     if isinstance(value, bool) or value is None:
         return json.dumps(value)
     if isinstance(value, float):

@@ -26,4 +26,8 @@ def _constructor(schema_type: str) -> Callable[[str, Mapping[str, ParsedSchema],
         from moldau.registry.schemas.avro.schema import AvroSchema
 
         return lambda text, references, strict: AvroSchema(text, references, strict=strict)
+    if schema_type == "JSON":
+        from moldau.registry.schemas.json_schema.schema import JsonSchema
+
+        return lambda text, references, strict: JsonSchema(text, references, strict=strict)
     raise InvalidSchema(f"There is no schema type {schema_type!r}; the types are {', '.join(SCHEMA_TYPES)}.")
