@@ -1,6 +1,6 @@
 """What the tests ask of a Kafka client, in the tests' own words.
 
-Each foreign client (`confluent_client`, `java_client`, `kcat_client`) does it in its own way, so that one
+Each foreign client (`confluent_client`, `java_client`, `kcat_client`, ...) does it in its own way, so that one
 test states a behaviour and every client shows it. Failures are ClientFailure with Kafka's name of the error.
 """
 
@@ -18,6 +18,22 @@ HOUR_AGO_MS = (int(time.time()) - 3600) * 1000
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 FETCH_WAIT = {"fetch.max.wait.ms": "20"}
 """The end of a log shows in an empty answer, for which clients would otherwise wait half a second each."""
+
+
+class Feature(Enum):
+    """What some clients cannot do. A test that needs it (`pytest.mark.needs`) runs with those that can."""
+
+    RECORD_TIMES = "gives records times of their own"
+    LOG_APPEND_TIME = "heeds that the broker set the time of a batch"
+    REPEATED_HEADERS = "has several headers of one name in a record, in any order"
+    ZSTD = "the codec zstd"
+    MAX_TIMESTAMP = "asks for the offset of the latest time (KIP-734)"
+    TIME_AFTER_END = "tells a time after the last record from the end of the log"
+    INVALID_RECORD = "knows the error INVALID_RECORD (KIP-467)"
+    ADMIN = "creates, describes, alters and deletes topics"
+    DEFAULT_COUNTS = "leaves the numbers of partitions and replicas to the broker (KIP-464)"
+    INCREMENTAL_CONFIGS = "appends to and subtracts from lists of settings (KIP-339)"
+    UNKNOWN_TOPICS = "asks about a topic without creating it, and passes on that it is not there"
 
 
 @dataclass(frozen=True)
@@ -60,10 +76,15 @@ class ClientFailure(Exception):
         """Kafka's name of the error, such as UNKNOWN_TOPIC_OR_PARTITION."""
 
 
+def codecs_of(client: "type[Client]") -> list[str]:
+    return [codec for codec in CODECS if codec != "zstd" or Feature.ZSTD not in client.lacks]
+
+
 class Client(Protocol):
     """What every client can do, kcat included."""
 
     name: str
+    lacks: frozenset[Feature]
 
     def partition_count(self, topic: str) -> int: ...
 
@@ -85,6 +106,9 @@ class Client(Protocol):
 
     def offset_for(self, topic: str, spec: OffsetSpec | int, partition: int = 0) -> int:
         """The offset ListOffsets names; an int asks for the first record at or after that time."""
+
+    def read_as_group(self, topic: str, group: str, count: int) -> list[Record]:
+        """Joins the group, goes on at its committed offsets or the earliest, commits `count` records and leaves."""
 
 
 class AdminClient(Client, Protocol):

@@ -9,10 +9,12 @@ import confluent_kafka
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka import admin as confluent_admin
 
-from compat.client import FETCH_WAIT, ClientFailure, ConfigEntry, OffsetSpec, Record
+from compat.client import FETCH_WAIT, ClientFailure, ConfigEntry, Feature, OffsetSpec, Record
+from compat.deadline import Deadline
 from moldau.core.error_codes import ErrorCode
 
 TIMEOUT_S = 20
+GROUP_TIMEOUT_S = 60
 JAVA_NAMES = {"max.request.size": "message.max.bytes", "fetch.max.wait.ms": "fetch.wait.max.ms"}
 """Settings that librdkafka calls differently; the tests use the Java client's names."""
 
@@ -30,6 +32,7 @@ def failure_of(error: KafkaError) -> ClientFailure:
 
 class ConfluentClient:
     name = "confluent"
+    lacks: frozenset[Feature] = frozenset()
 
     def __init__(self, bootstrap: str) -> None:
         self.bootstrap = bootstrap
@@ -109,6 +112,26 @@ class ConfluentClient:
         place = TopicPartition(topic, partition)
         offset: int = _outcome(self._admin.list_offsets({place: wanted}).values()).offset
         return offset
+
+    def read_as_group(self, topic: str, group: str, count: int) -> list[Record]:
+        wanted = {"group.id": group, "enable.auto.commit": "false", "auto.offset.reset": "earliest"}
+        consumer = Consumer(librdkafka_settings(self.bootstrap, FETCH_WAIT | wanted))
+        consumer.subscribe([topic])
+        records: list[Record] = []
+        deadline = Deadline(GROUP_TIMEOUT_S)
+        try:
+            while len(records) < count:
+                deadline.check(f"{len(records)} records of {topic}")
+                message = consumer.poll(0.1)
+                if message is None:
+                    continue
+                if (error := message.error()) is not None:
+                    raise failure_of(error)
+                records.append(_record(message))
+            consumer.commit(asynchronous=False)
+        finally:
+            consumer.close()
+        return records
 
     def create_topic(
         self, topic: str, partitions: int = 1, configs: Mapping[str, str] | None = None, replicas: int = 1

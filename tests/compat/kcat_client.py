@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from compat.client import FETCH_WAIT, ClientFailure, OffsetSpec, Record
+from compat.client import FETCH_WAIT, ClientFailure, Feature, OffsetSpec, Record
 from compat.confluent_client import JAVA_NAMES
 
 TIMEOUT_S = 30
@@ -26,6 +26,7 @@ class KcatMissing(Exception):
 
 class KcatClient:
     name = "kcat"
+    lacks = frozenset({Feature.ADMIN, Feature.MAX_TIMESTAMP, Feature.RECORD_TIMES})
 
     def __init__(self, bootstrap: str) -> None:
         command = shutil.which("kcat")
@@ -88,6 +89,11 @@ class KcatClient:
         found = re.fullmatch(rf"{re.escape(topic)} \[{partition}\] offset (-?\d+)\s*", printed)
         assert found, printed
         return int(found[1])
+
+    def read_as_group(self, topic: str, group: str, count: int) -> list[Record]:
+        settings = FETCH_WAIT | {"auto.offset.reset": "earliest"}
+        printed = self.run("-G", group, "-J", "-q", "-c", str(count), topic, settings=settings)
+        return [_record(line) for line in printed.splitlines()]
 
 
 def _line(record: Record) -> str:

@@ -12,6 +12,7 @@ import pytest
 
 from compat.apache_kafka import ApacheKafka
 from compat.client import ClientFailure, wait_for_topic
+from compat.conftest import BROKER_SETTINGS
 from compat.java_client import JavaClient, JavaDriver
 from compat.moldau_broker import MoldauBroker
 from compat.server_process import ServerProcess
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.java
 
 @pytest.fixture(scope="module")
 def moldau(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MoldauBroker]:
-    with MoldauBroker(tmp_path_factory.mktemp("moldau")) as server:
+    with MoldauBroker(tmp_path_factory.mktemp("moldau"), BROKER_SETTINGS) as server:
         yield server
 
 

@@ -11,6 +11,7 @@ import java.util.concurrent.Future;
 import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
@@ -21,7 +22,7 @@ import org.apache.kafka.common.header.internals.RecordHeader;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
-/** Producing, in transactions or not, and consuming by assigned partitions. */
+/** Producing, in transactions or not, and consuming, by assigned partitions or as a group. */
 final class RecordOperations {
     private static final Duration POLL = Duration.ofMillis(100);
 
@@ -29,6 +30,7 @@ final class RecordOperations {
         operations.put("produce", this::produce);
         operations.put("produce_transactions", this::produceTransactions);
         operations.put("consume", this::consume);
+        operations.put("read_as_group", this::readAsGroup);
     }
 
     private Object produce(JsonNode request) throws Exception {
@@ -78,6 +80,29 @@ final class RecordOperations {
             // A fetch may still be waiting for data; nobody waits for it.
             consumer.close(CloseOptions.timeout(Duration.ZERO));
         }
+    }
+
+    private Object readAsGroup(JsonNode request) {
+        long deadline = System.currentTimeMillis() + request.get("timeout_ms").asLong();
+        int count = request.get("count").asInt();
+        List<Object> records = new ArrayList<>();
+        Map<TopicPartition, OffsetAndMetadata> next = new HashMap<>();
+        try (KafkaConsumer<byte[], byte[]> consumer = consumer(request)) {
+            consumer.subscribe(List.of(request.get("topic").asText()));
+            while (records.size() < count) {
+                if (System.currentTimeMillis() > deadline) {
+                    throw new TimeoutException("consumed " + records.size() + " records before the deadline");
+                }
+                for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
+                    if (records.size() < count) {
+                        records.add(described(record));
+                        next.put(new TopicPartition(record.topic(), record.partition()), new OffsetAndMetadata(record.offset() + 1));
+                    }
+                }
+            }
+            consumer.commitSync(next);
+        }
+        return records;
     }
 
     private static boolean reached(KafkaConsumer<?, ?> consumer, Map<TopicPartition, Long> ends) {
