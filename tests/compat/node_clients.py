@@ -48,6 +48,6 @@ def node_driver(kind: type[KafkajsClient | PlatformaticClient], log_path: Path) 
         raise NodePackagesMissing(f"Node.js {version} is too old; the clients need 20.19 or newer")
     if not INSTALLED.is_file() or INSTALLED.read_bytes() != LOCK.read_bytes():
         raise NodePackagesMissing(
-            "the packages that tests/compat/node pins are not there; run tools/install-test-tools"
+            "the packages that tests/compat/node pins are missing; run tools/install-test-tools"
         )
     return PipedDriver([node, str(FOLDER / f"{kind.name}_driver.mjs")], log_path)
