@@ -20,6 +20,7 @@ from moldau.registry.records import Fact, decode
 BATCH_MAX: Final = 1_000
 POLL_S: Final = 0.1
 RETRY_S: Final = 0.2
+METADATA_S: Final = 10.0
 REPLICAS_MAX: Final = 3
 
 log = logging.getLogger("moldau.registry")
@@ -155,6 +156,10 @@ class SchemaLog:
         }
         consumer = Consumer(settings)
         try:
+            low, high = consumer.get_watermark_offsets(TopicPartition(self._topic, 0), METADATA_S)
+            if low == high:
+                # The broker would say so only after a long poll.
+                self._take([], is_at_end=True)
             consumer.assign([TopicPartition(self._topic, 0, OFFSET_BEGINNING)])
             while not self._stopping.is_set() and self._failure is None:
                 # `consume` alone would wait for the batch to be full.
@@ -167,8 +172,8 @@ class SchemaLog:
         finally:
             consumer.close()
 
-    def _take(self, messages: list[Message]) -> None:
-        offset, is_at_end = -1, False
+    def _take(self, messages: list[Message], *, is_at_end: bool = False) -> None:
+        offset = -1
         for message in messages:
             error = message.error()
             if error is None:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from moldau.testing.faults import Fault as Fault
     from moldau.testing.faults import Faults as Faults
     from moldau.testing.local_cluster import LocalCluster as LocalCluster
+    from moldau.testing.local_registry import LocalRegistry as LocalRegistry
     from moldau.testing.moved_clock import MovedClock as MovedClock
 
 _HOMES = {
@@ -18,10 +19,11 @@ _HOMES = {
     "Fault": "moldau.testing.faults",
     "Faults": "moldau.testing.faults",
     "LocalCluster": "moldau.testing.local_cluster",
+    "LocalRegistry": "moldau.testing.local_registry",
     "MovedClock": "moldau.testing.moved_clock",
 }
 
-__all__ = ["ErrorCode", "Fault", "Faults", "LocalCluster", "MovedClock"]
+__all__ = ["ErrorCode", "Fault", "Faults", "LocalCluster", "LocalRegistry", "MovedClock"]
 
 
 def __getattr__(name: str) -> Any:

@@ -11,7 +11,7 @@ import logging
 import socket
 import tempfile
 from collections.abc import Mapping
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from moldau.broker.topic_rules import NewTopic
 from moldau.core.settings.static_layer import static_layer
@@ -20,6 +20,9 @@ from moldau.testing.broker_thread import BrokerThread
 from moldau.testing.faults import Faults
 from moldau.testing.faulty_session import FaultySession
 from moldau.testing.moved_clock import MovedClock
+
+if TYPE_CHECKING:
+    from moldau.testing.local_registry import LocalRegistry
 
 HOST: Final = "127.0.0.1"
 TEST_SETTINGS: Final[Mapping[str, str]] = {
@@ -42,13 +45,20 @@ class LocalCluster:
     """`settings` are Kafka's keys as in server.properties; they go before `TEST_SETTINGS`.
 
     With a `data_directory` the cluster opens what is there, and leaves it there at the end. The address stays the
-    same however often it is killed and restarted.
+    same however often it is killed and restarted. With `registry` there is a schema registry, too; it comes and goes
+    with the cluster, and lives through `kill` and `restart` as a registry elsewhere would.
     """
 
     def __init__(
-        self, *, settings: Mapping[str, str] | None = None, data_directory: str | None = None
+        self,
+        *,
+        settings: Mapping[str, str] | None = None,
+        data_directory: str | None = None,
+        registry: bool = False,
     ) -> None:
         self.settings: Mapping[str, str] = {**TEST_SETTINGS, **(settings or {})}
+        self._wants_registry = registry
+        self._registry: LocalRegistry | None = None
         self.clock = MovedClock()
         self.faults = Faults()
         self._given_directory = data_directory
@@ -60,6 +70,13 @@ class LocalCluster:
     def bootstrap_servers(self) -> str:
         """What a client needs to know."""
         return f"{HOST}:{self._running.node.port}"
+
+    @property
+    def registry_url(self) -> str:
+        """What a serializer takes for `schema.registry.url` or `url`."""
+        if self._registry is None:
+            raise RuntimeError("the cluster has no registry: start it as LocalCluster(registry=True)")
+        return self._registry.url
 
     @property
     def data_directory(self) -> str:
@@ -78,14 +95,19 @@ class LocalCluster:
         self._port = self._port or _reserve_port()
         try:
             self._broker = BrokerThread(self._make_node, self.clock)
+            if self._wants_registry and self._registry is None:
+                self._registry = self._start_registry()
         except BaseException:
-            self._release()
+            self.stop()
             raise
         return self
 
     def stop(self) -> None:
         """Takes everything down. A second call does nothing."""
+        registry, self._registry = self._registry, None
         try:
+            if registry is not None:
+                registry.stop()
             # Nobody will open temporary data again: it is not worth the wait for a disk.
             self._end(clean=self._given_directory is not None)
         finally:
@@ -139,6 +161,12 @@ class LocalCluster:
             clock=self.clock,
             session=lambda broker, connection: FaultySession(broker, connection, self.faults),
         )
+
+    def _start_registry(self) -> "LocalRegistry":
+        # Not above: most tests need no registry, nor the HTTP server it brings.
+        from moldau.testing.local_registry import LocalRegistry
+
+        return LocalRegistry(self.bootstrap_servers)
 
     def _end(self, *, clean: bool) -> None:
         broker, self._broker = self._broker, None

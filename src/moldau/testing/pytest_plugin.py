@@ -66,6 +66,15 @@ def moldau_bootstrap(moldau_cluster: "LocalCluster") -> str:
     return moldau_cluster.bootstrap_servers
 
 
+@pytest.fixture(scope="session")
+def moldau_registry_url(moldau_bootstrap: str) -> Iterator[str]:
+    """The address of a schema registry on that broker, for the whole session."""
+    from moldau.testing.local_registry import LocalRegistry
+
+    with LocalRegistry(moldau_bootstrap) as registry:
+        yield registry.url
+
+
 @pytest.fixture
 def moldau_topic(moldau_cluster: "LocalCluster", request: pytest.FixtureRequest) -> str:
     """The name of a new, empty topic, called after the test."""
