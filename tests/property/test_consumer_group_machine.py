@@ -311,7 +311,7 @@ def durable(group: Any) -> Any:
     if not isinstance(group, ConsumerGroup):
         return group
     members = {name: replace(member, awaited=None) for name, member in group.members.items()}
-    return replace(group, members=members, topics_version=None, topics_seen={})
+    return replace(group, members=members, topics_version=None, topics_seen={}, topics_seen_ms=0)
 
 
 def groups_of(groups: Groups) -> Any:

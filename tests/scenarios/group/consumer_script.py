@@ -49,6 +49,10 @@ class ConsumerScript(GroupScript):
     def do_drop_topic(self, name: str) -> None:
         self._runner.topics.remove(name)
 
+    def do_hide_topic(self, name: str) -> None:
+        """From patterns, as one that may not be read."""
+        self._runner.topics.hidden.add(name)
+
     def do_topics_changed(self) -> None:
         self._runner.run(self._runner.groups.decide_topics_changed(self._runner.now_ms))
 

@@ -11,6 +11,8 @@ class FakeTopics:
         self.version = 0
         self._topics: dict[str, TopicInfo] = {}
         self._names: dict[TopicId, str] = {}
+        self.hidden: set[str] = set()
+        """From patterns; the version does not tell."""
 
     def put(self, name: str, partition_count: int) -> None:
         """Makes it, or gives it more partitions."""
@@ -31,7 +33,7 @@ class FakeTopics:
         return self._names.get(topic_id)
 
     def names(self) -> Iterable[str]:
-        return self._topics
+        return self._topics.keys() - self.hidden
 
     def shown(self, topics: Iterable[tuple[TopicId, Iterable[int]]]) -> str:
         """`t:0,1 u:3`"""

@@ -31,6 +31,7 @@ def consumer_settings(broker: BrokerSettings, overrides: Mapping[str, str]) -> C
         group_size_max=broker.group_consumer_max_size,
         assignors=tuple(name for name in named if name in ASSIGNORS) or tuple(ASSIGNORS),
         migration=MigrationPolicy(broker.group_consumer_migration_policy.lower()),
+        regex_refresh_interval_ms=broker.group_consumer_regex_refresh_interval_ms,
     )
 
 

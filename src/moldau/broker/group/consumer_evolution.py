@@ -99,7 +99,7 @@ def _regex(fact: RegexRecorded, group: ConsumerGroup) -> ConsumerGroup:
 
 @evolve_consumer.register
 def _topics_seen(fact: TopicsSeen, group: ConsumerGroup) -> ConsumerGroup:
-    return replace(group, topics_version=fact.version, topics_seen=fact.topics)
+    return replace(group, topics_version=fact.version, topics_seen=fact.topics, topics_seen_ms=fact.at_ms)
 
 
 @evolve_consumer.register

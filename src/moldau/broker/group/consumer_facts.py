@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from moldau.broker.group.consumer_member import Step
 from moldau.broker.group.topic_view import TopicInfo
+from moldau.core.ids import Millis
 from moldau.protocol.stored.consumer_groups import (
     ConsumerGroupCurrentMemberAssignmentValue,
     ConsumerGroupMemberMetadataValue,
@@ -76,6 +77,7 @@ class TopicsSeen:
     group_id: str
     version: int
     topics: Mapping[str, TopicInfo]
+    at_ms: Millis
 
 
 @dataclass(frozen=True, slots=True)

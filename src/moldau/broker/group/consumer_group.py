@@ -50,6 +50,7 @@ class ConsumerGroup:
     topics_version: int | None = None
     """When topics were last looked at; never, for a group just loaded."""
     topics_seen: Mapping[str, TopicInfo] = field(default_factory=dict)
+    topics_seen_ms: int = 0
 
     @property
     def state(self) -> ConsumerState:

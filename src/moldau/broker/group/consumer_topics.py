@@ -21,7 +21,11 @@ from moldau.protocol.stored.consumer_groups import (
 
 
 def has_seen_all_topics(draft: ConsumerDraft) -> bool:
-    return draft.group.topics_version == draft.topics.version
+    """Patterns are resolved anew after a while even so: who may read what can change too."""
+    group = draft.group
+    if group.topics_version != draft.topics.version:
+        return False
+    return not group.regexes or draft.now_ms < group.topics_seen_ms + draft.settings.regex_refresh_interval_ms
 
 
 def renew_epoch(draft: ConsumerDraft, *, members_changed: bool) -> None:
@@ -41,7 +45,7 @@ def renew_epoch(draft: ConsumerDraft, *, members_changed: bool) -> None:
         draft.add(EpochStarted(group_id, epoch, draft.now_ms))
     if draft.group.has_partition_metadata:
         draft.record(PartitionMetadataRecorded(group_id, None))
-    draft.record(TopicsSeen(group_id, draft.topics.version, topics))
+    draft.record(TopicsSeen(group_id, draft.topics.version, topics, draft.now_ms))
 
 
 def _known_topics(draft: ConsumerDraft) -> dict[str, TopicInfo]:

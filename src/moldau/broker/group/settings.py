@@ -43,6 +43,7 @@ class ConsumerSettings:
     assignors: tuple[str, ...] = ("uniform", "range")
     """The first is for groups whose members do not care."""
     migration: MigrationPolicy = MigrationPolicy.BIDIRECTIONAL
+    regex_refresh_interval_ms: int = 600_000
 
 
 @dataclass(frozen=True, slots=True)

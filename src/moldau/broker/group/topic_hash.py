@@ -9,8 +9,9 @@ from functools import lru_cache
 from struct import pack
 from typing import Final
 
+from xxhash import xxh3_64_intdigest
+
 from moldau.broker.group.topic_view import TopicInfo
-from moldau.broker.group.xxh3 import xxh3_64
 
 _LAYOUT: Final = 0
 
@@ -19,7 +20,7 @@ def topics_hash(topics: Mapping[str, TopicInfo]) -> int:
     """Of the topics that exist; 0 for none."""
     if not topics:
         return 0
-    return xxh3_64(b"".join(pack("<q", _topic_hash(name, topics[name])) for name in sorted(topics)))
+    return _hash(b"".join(pack("<q", _topic_hash(name, topics[name])) for name in sorted(topics)))
 
 
 @lru_cache(maxsize=10_000)
@@ -28,4 +29,10 @@ def _topic_hash(name: str, topic: TopicInfo) -> int:
     most, least = (int.from_bytes(half, "big") for half in (topic.topic_id[:8], topic.topic_id[8:]))
     count = topic.partition_count
     head = pack("<BQQ", _LAYOUT, most, least) + characters + pack("<ii", len(characters) // 2, count)
-    return xxh3_64(head + pack(f"<{count}i", *range(count)))
+    return _hash(head + pack(f"<{count}i", *range(count)))
+
+
+def _hash(data: bytes) -> int:
+    """As a signed number, which is how Java has it."""
+    digest = xxh3_64_intdigest(data)
+    return digest - (1 << 64) if digest >> 63 else digest

@@ -3,11 +3,10 @@
 v1 by duration (KIP-994)   v2 by pattern (KIP-1152)
 """
 
-import re
-
 from moldau.broker.api_table import ApiSpec
+from moldau.broker.group.regex import pattern
 from moldau.broker.session import RequestContext
-from moldau.core.error_codes import ErrorCode
+from moldau.core.errors import ApiError
 from moldau.protocol.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse
 
 
@@ -15,17 +14,11 @@ def handle(ctx: RequestContext, request: ListTransactionsRequest) -> ListTransac
     matches = None
     if request.transactional_id_pattern:
         try:
-            pattern = re.compile(request.transactional_id_pattern)
-        except re.error:
+            matches = pattern(request.transactional_id_pattern).matches
+        except ApiError as error:
             return ListTransactionsResponse(
-                error_code=ErrorCode.INVALID_REGULAR_EXPRESSION,
-                unknown_state_filters=[],
-                transaction_states=[],
+                error_code=error.code, unknown_state_filters=[], transaction_states=[]
             )
-
-        def matches(transactional_id: str) -> bool:
-            return pattern.fullmatch(transactional_id) is not None
-
     replies = [
         shard.ask(
             lambda machine, request_id, now_ms: machine.decide_list(request_id, request, now_ms, matches)

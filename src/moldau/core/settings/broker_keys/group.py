@@ -81,9 +81,8 @@ class GroupCoordinatorKeys(SettingsView):
     group_consumer_regex_refresh_interval_ms = integer(
         "group.consumer.regex.refresh.interval.ms",
         600_000,
-        "How often subscribed patterns are resolved anew.",
+        "How often subscribed patterns are resolved anew, besides whenever topics change.",
         at_least=10_000,
-        inert=ONE_COORDINATOR,
         internal=True,
     )
     group_coordinator_append_linger_ms = integer(
