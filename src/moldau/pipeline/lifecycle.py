@@ -1,0 +1,68 @@
+"""The life of a running pipeline: its states, how long it waits before it is started again, what it tells of itself.
+
+Pure: no thread, clock or Spark here; a supervisor asks what to do next and does it.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+BACK_OFF_MS_MIN: Final = 500
+BACK_OFF_MS_MAX: Final = 60_000
+HEALTHY_AFTER_MS: Final = 60_000
+"""A pipeline that ran this long has recovered: its next failure is its first."""
+
+
+class PipelineState(StrEnum):
+    CREATED = "created"
+    STARTING = "starting"
+    RUNNING = "running"
+    PAUSED = "paused"
+    RESTARTING = "restarting"
+    FAILED = "failed"
+    STOPPED = "stopped"
+
+
+class Verdict(StrEnum):
+    RETRY = "retry"
+    GIVE_UP = "give up"
+
+
+@dataclass(slots=True)
+class BackOff:
+    """Doubles from one failure to the next, up to a minute; forgets after a healthy run."""
+
+    attempts: int = 0
+    _started_ms: int = 0
+
+    def started(self, now_ms: int) -> None:
+        self._started_ms = now_ms
+
+    def failed(self, now_ms: int) -> int:
+        """How long to wait before the next start."""
+        if now_ms - self._started_ms >= HEALTHY_AFTER_MS:
+            self.attempts = 0
+        self.attempts += 1
+        wait_ms: int = BACK_OFF_MS_MIN << min(self.attempts - 1, 16)
+        return min(wait_ms, BACK_OFF_MS_MAX)
+
+
+@dataclass(slots=True)
+class PipelineMetrics:
+    """What is told on REST, command line and console. Rates are of the last batches, lag is in records."""
+
+    state: PipelineState = PipelineState.CREATED
+    batches: int = 0
+    batches_skipped: int = 0
+    records_in: int = 0
+    records_out: int = 0
+    records_dead: int = 0
+    records_in_per_s: float = 0.0
+    records_out_per_s: float = 0.0
+    lag_records: int = 0
+    batch_ms: int = 0
+    batch_id: int = -1
+    restarts: int = 0
+    last_error: str | None = None
+    worker_ms: dict[str, int] = field(default_factory=dict)
+    """Where the last batch's time went: reading, tasks, state, writing."""

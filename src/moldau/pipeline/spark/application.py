@@ -1,0 +1,151 @@
+"""A running application: starts its query, watches it, starts it again after a failure, pauses and stops it.
+
+    app = PipelineApp(topology, AppSettings("word-count", "localhost:9092"))
+    app.start()
+    app.wait()
+
+One thread a application supervises; what it learns is in `metrics`.
+"""
+
+import logging
+import threading
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from confluent_kafka import KafkaException
+
+from moldau.core.errors import ConfigError, MoldauError
+from moldau.pipeline.lifecycle import BackOff, PipelineMetrics, PipelineState
+from moldau.pipeline.plan.topology import Topology
+from moldau.pipeline.spark.batch_metrics import BatchMetrics
+from moldau.pipeline.spark.failures import cause_of
+from moldau.pipeline.spark.query import Query
+from moldau.pipeline.spark.session import SparkSettings, start_session
+from moldau.pipeline.spark.settings import AppSettings
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.query import StreamingQuery
+
+log = logging.getLogger(__name__)
+
+LOOK_EVERY_S: Final = 0.2
+STOP_S_MAX: Final = 60.0
+
+
+class PipelineApp:
+    def __init__(self, topology: Topology, settings: AppSettings, spark: SparkSettings | None = None) -> None:
+        self.topology = topology
+        self.settings = settings
+        self._spark = spark or SparkSettings()
+        self._measured = BatchMetrics()
+        self._back_off = BackOff()
+        self._state = PipelineState.CREATED
+        self._last_error: str | None = None
+        self._restarts = 0
+        self._changed = threading.Condition()
+        self._wanted = PipelineState.RUNNING
+        self._query: StreamingQuery | None = None
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Returns at once: the state tells when it runs."""
+        if self._thread is not None:
+            raise MoldauError(f"{self.settings.application_id} has been started already")
+        name = f"pipeline-{self.settings.application_id}"
+        self._thread = threading.Thread(target=self._supervise, name=name, daemon=True)
+        self._thread.start()
+
+    def pause(self) -> None:
+        """Stops reading, keeps its place; costs nothing until it is resumed."""
+        self._want(PipelineState.PAUSED)
+
+    def resume(self) -> None:
+        self._want(PipelineState.RUNNING)
+
+    def stop(self) -> None:
+        """Returns when the last batch is done and nothing runs any more."""
+        self._want(PipelineState.STOPPED)
+        if self._thread is not None:
+            self._thread.join(STOP_S_MAX)
+
+    @property
+    def state(self) -> PipelineState:
+        return self._state
+
+    @property
+    def metrics(self) -> PipelineMetrics:
+        query = self._query
+        measured = self._measured.snapshot(query.lastProgress if query is not None else None)
+        return replace(measured, state=self._state, restarts=self._restarts, last_error=self._last_error)
+
+    def wait(self, *states: PipelineState, timeout_s: float | None = None) -> PipelineState:
+        """Until it is in one of the states; without any, until it has ended."""
+        ends = states or (PipelineState.STOPPED, PipelineState.FAILED)
+        with self._changed:
+            self._changed.wait_for(lambda: self._state in ends, timeout_s)
+        return self._state
+
+    def _want(self, wanted: PipelineState) -> None:
+        with self._changed:
+            if self._wanted is not PipelineState.STOPPED:
+                self._wanted = wanted
+            self._changed.notify_all()
+
+    def _enter(self, state: PipelineState) -> None:
+        with self._changed:
+            self._state = state
+            self._changed.notify_all()
+
+    def _supervise(self) -> None:
+        try:
+            while self._wanted is not PipelineState.STOPPED:
+                if self._wanted is PipelineState.PAUSED:
+                    self._rest(PipelineState.PAUSED)
+                else:
+                    self._run_once()
+        except ConfigError as failure:
+            self._last_error = str(failure)
+            log.error("%s cannot run: %s", self.settings.application_id, failure)
+            self._enter(PipelineState.FAILED)
+        else:
+            self._enter(PipelineState.STOPPED)
+
+    def _run_once(self) -> None:
+        """One run of the query, to its end or its failure and the wait after it."""
+        self._enter(PipelineState.RESTARTING if self._restarts else PipelineState.STARTING)
+        try:
+            session = start_session(self._spark)
+            query = Query(session, self.topology, self.settings, self._measured.batch_done).start()
+        except KafkaException as failure:
+            self._failed(f"the broker cannot be asked: {failure.args[0].str()}")
+            return
+        self._query = query
+        self._back_off.started(_now_ms())
+        self._enter(PipelineState.RUNNING)
+        while query.isActive and self._wanted is PipelineState.RUNNING:
+            with self._changed:
+                self._changed.wait(LOOK_EVERY_S)
+        failure_seen = query.exception() if not query.isActive else None
+        query.stop()
+        self._query = None
+        if failure_seen is not None:
+            self._failed(cause_of(failure_seen))
+
+    def _failed(self, cause: str) -> None:
+        wait_ms = self._back_off.failed(_now_ms())
+        self._last_error = cause
+        self._restarts += 1
+        log.warning("%s failed and starts again in %d ms: %s", self.settings.application_id, wait_ms, cause)
+        self._enter(PipelineState.RESTARTING)
+        with self._changed:
+            self._changed.wait_for(lambda: self._wanted is not PipelineState.RUNNING, wait_ms / 1000)
+
+    def _rest(self, state: PipelineState) -> None:
+        self._enter(state)
+        with self._changed:
+            self._changed.wait_for(lambda: self._wanted is not state)
+
+
+def _now_ms() -> int:
+    return int(time.monotonic() * 1000)

@@ -1,0 +1,66 @@
+"""The settings of the Kafka clients a pipeline uses: ours, then the user's, with what exactly-once needs on top."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+CONSUMER_PREFIX: Final = "consumer."
+PRODUCER_PREFIX: Final = "producer."
+TRANSACTION_TIMEOUT_MS: Final = 300_000
+"""A killed worker's transaction is ended by its successor long before; a slow batch must not be cut off by it."""
+
+ClientSettings = Mapping[str, str]
+
+
+def shared(bootstrap_servers: str, settings: ClientSettings) -> dict[str, Any]:
+    """For administration, and the ground of the other two: what has no prefix is for every client."""
+    common = {
+        key: value
+        for key, value in settings.items()
+        if not key.startswith((CONSUMER_PREFIX, PRODUCER_PREFIX))
+    }
+    return {"bootstrap.servers": bootstrap_servers, **common}
+
+
+def consumer(bootstrap_servers: str, settings: ClientSettings, group: str) -> dict[str, Any]:
+    return {
+        **shared(bootstrap_servers, settings),
+        # Fetches ahead of the tasks, within limits.
+        "queued.min.messages": "200000",
+        "queued.max.messages.kbytes": "131072",
+        "fetch.message.max.bytes": str(8 << 20),
+        **_prefixed(settings, CONSUMER_PREFIX),
+        "group.id": group,
+        "enable.auto.commit": "false",
+        "enable.auto.offset.store": "false",
+        "enable.partition.eof": "true",
+        "auto.offset.reset": "error",
+        "isolation.level": "read_committed",
+    }
+
+
+def producer(
+    bootstrap_servers: str, settings: ClientSettings, transactional_id: str | None
+) -> dict[str, Any]:
+    ours = {
+        **shared(bootstrap_servers, settings),
+        "linger.ms": "5",
+        "batch.size": str(1 << 20),
+        "batch.num.messages": "100000",
+        "queue.buffering.max.messages": "2000000",
+        "queue.buffering.max.kbytes": str(1 << 20),
+        # As Java's clients do, so that a key goes where they would send it.
+        "partitioner": "murmur2_random",
+        **_prefixed(settings, PRODUCER_PREFIX),
+        "enable.idempotence": "true",
+    }
+    if transactional_id is None:
+        return ours
+    return {
+        **ours,
+        "transactional.id": transactional_id,
+        "transaction.timeout.ms": str(TRANSACTION_TIMEOUT_MS),
+    }
+
+
+def _prefixed(settings: ClientSettings, prefix: str) -> dict[str, str]:
+    return {key.removeprefix(prefix): value for key, value in settings.items() if key.startswith(prefix)}

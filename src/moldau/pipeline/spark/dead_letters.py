@@ -1,0 +1,19 @@
+"""A record that could not be read or processed, as it is written to the dead-letter topic (headers as in KIP-1034)."""
+
+from moldau.pipeline.operators.records import DeadRecord, OutputRecord
+
+TRACE_BYTES_MAX = 16_000
+
+
+def dead_letter(topic: str, dead: DeadRecord) -> OutputRecord:
+    kind, _, message = dead.reason.partition(": ")
+    why = {
+        "exception": kind,
+        "message": message,
+        "stacktrace": dead.trace[-TRACE_BYTES_MAX:],
+        "topic": dead.topic,
+        "partition": str(dead.partition),
+        "offset": str(dead.offset),
+    }
+    headers = tuple((f"__streams.errors.{name}", text.encode()) for name, text in why.items())
+    return OutputRecord(topic, None, dead.timestamp_ms, dead.key, dead.value, (*dead.headers, *headers))

@@ -1,0 +1,60 @@
+"""What the driver asks of a worker for one batch, and what the worker answers. Plain data that travels both ways."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from moldau.pipeline.spark.offset_log import OffsetRange
+
+
+class TaskId(NamedTuple):
+    """Kafka Streams' words: `0_3` is sub-topology 0 on partition 3."""
+
+    part: int
+    partition: int
+
+    def __str__(self) -> str:
+        return f"{self.part}_{self.partition}"
+
+
+@dataclass(frozen=True)
+class Application:
+    """What a worker must know of an application, the same for all its batches."""
+
+    application_id: str
+    checkpoint_id: str
+    bootstrap_servers: str
+    client_settings: Mapping[str, str]
+    exactly_once: bool
+    dead_letter_topic: str | None
+    state_folder: str
+    topology: bytes
+    """Pickled by value: the user's functions need not be importable where the worker runs."""
+    changelogs: Mapping[str, str]
+    """Store to the topic that its changes are written to."""
+    run_id: str
+    """New with each start of the query: what a worker kept from the run before is not used."""
+
+
+@dataclass(frozen=True)
+class TaskOrder:
+    task: TaskId
+    ranges: tuple[OffsetRange, ...]
+
+
+@dataclass(frozen=True)
+class SlotOrder:
+    application: Application
+    slot: int
+    batch_id: int
+    tasks: tuple[TaskOrder, ...]
+
+
+@dataclass
+class SlotReport:
+    slot: int
+    records_in: int = 0
+    records_out: int = 0
+    records_dead: int = 0
+    tasks_skipped: int = 0
+    phase_ms: dict[str, float] = field(default_factory=dict)

@@ -1,0 +1,147 @@
+"""Reads ranges of offsets from Kafka into columns. One per worker slot, kept between batches, so that the records
+of the next batch are fetched while Spark plans it.
+"""
+
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from confluent_kafka import Consumer, KafkaError, TopicPartition
+
+from moldau.core.errors import MoldauError
+from moldau.pipeline.operators.records import Columns
+from moldau.pipeline.spark.offset_log import OffsetRange
+
+Place = tuple[str, int]
+Message = Any
+"""The client's type lets every field be None, which none of a message that has come is."""
+
+MESSAGES_PER_CALL: Final = 20_000
+POLL_S: Final = 0.5
+NOTHING_CAME_S_MAX: Final = 60.0
+HELD_MESSAGES_MAX: Final = 200_000
+"""Read beyond the ends of their ranges and kept for the next batch; past it a partition is fetched again."""
+
+
+class InputLost(MoldauError):
+    """Records the batch must read are not there."""
+
+
+class RangeReader:
+    def __init__(self, consumer: Consumer) -> None:
+        self._consumer = consumer
+        self._positions: dict[Place, int] = {}
+        self._held: dict[Place, list[Message]] = {}
+        self._end_seen: dict[Place, int] = {}
+
+    def read(self, ranges: Iterable[OffsetRange]) -> list[Columns]:
+        """One `Columns` for each range that holds records, in the order of the ranges."""
+        wanted = {(one.topic, one.partition): one for one in ranges if one.end_offset > one.start_offset}
+        self._take_up(wanted)
+        taken: dict[Place, list[Message]] = {}
+        open_places = set()
+        for place, one in wanted.items():
+            taken[place] = self._held.pop(place, [])
+            if not self._is_complete(place, one.end_offset, taken[place]):
+                open_places.add(place)
+        self._fetch(wanted, taken, open_places)
+        for place, one in wanted.items():
+            taken[place] = self._cut(place, one.end_offset, taken[place])
+            self._positions[place] = one.end_offset
+        return [_columns(place, messages) for place, messages in taken.items() if messages]
+
+    def _fetch(
+        self, wanted: dict[Place, OffsetRange], taken: dict[Place, list[Message]], open_places: set[Place]
+    ) -> None:
+        last_came = time.monotonic()
+        while open_places:
+            first = self._consumer.poll(POLL_S)
+            if first is None:
+                if time.monotonic() - last_came > NOTHING_CAME_S_MAX:
+                    places = ", ".join(f"{topic}-{partition}" for topic, partition in sorted(open_places)[:5])
+                    raise InputLost(
+                        f"nothing came from {places} within {NOTHING_CAME_S_MAX:.0f} s: is the broker there?"
+                    )
+                continue
+            last_came = time.monotonic()
+            touched = self._sort([first, *self._consumer.consume(MESSAGES_PER_CALL, 0)], taken)
+            for place in touched & open_places:
+                if self._is_complete(place, wanted[place].end_offset, taken[place]):
+                    open_places.discard(place)
+
+    def _sort(self, messages: list[Message], taken: dict[Place, list[Message]]) -> set[Place]:
+        touched: set[Place] = set()
+        place: Place | None = None
+        append: Any = None
+        for message in messages:
+            error = message.error()
+            here = (message.topic(), message.partition())
+            if here != place:
+                place = here
+                touched.add(here)
+                bucket = taken.get(here)
+                append = (self._held.setdefault(here, []) if bucket is None else bucket).append
+            if error is None:
+                append(message)
+            elif error.code() == KafkaError._PARTITION_EOF:
+                self._end_seen[here] = max(self._end_seen.get(here, 0), message.offset())
+            else:
+                self._refuse(here, error)
+        return touched
+
+    def _refuse(self, place: Place, error: KafkaError) -> None:
+        self._positions.clear()
+        if error.code() in (KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE):
+            raise InputLost(
+                f"{place[0]}-{place[1]} no longer holds the records that are next to be read ({error.str()}): "
+                "retention has removed them. Reset the application, or its group's offsets, to go on from what is left"
+            )
+        raise InputLost(f"{place[0]}-{place[1]} cannot be read: {error.str()}")
+
+    def _is_complete(self, place: Place, end_offset: int, messages: list[Message]) -> bool:
+        """The last offsets may be markers of transactions, which are never delivered: then the end is."""
+        if messages and messages[-1].offset() >= end_offset - 1:
+            return True
+        return self._end_seen.get(place, 0) >= end_offset
+
+    def _cut(self, place: Place, end_offset: int, messages: list[Message]) -> list[Message]:
+        """Keeps what lies beyond the range for the next batch."""
+        if not messages or messages[-1].offset() < end_offset:
+            return messages
+        low, high = 0, len(messages)
+        while low < high:
+            middle = (low + high) // 2
+            if messages[middle].offset() < end_offset:
+                low = middle + 1
+            else:
+                high = middle
+        self._held[place] = messages[low:]
+        return messages[:low]
+
+    def _take_up(self, wanted: dict[Place, OffsetRange]) -> None:
+        """Goes on where the last batch ended; anything else is a new assignment."""
+        strayed = any(self._positions.get(place) != one.start_offset for place, one in wanted.items())
+        if not strayed and sum(map(len, self._held.values())) <= HELD_MESSAGES_MAX:
+            return
+        self._positions.update((place, one.start_offset) for place, one in wanted.items())
+        self._held.clear()
+        self._end_seen.clear()
+        self._consumer.assign(
+            [
+                TopicPartition(topic, partition, offset)
+                for (topic, partition), offset in self._positions.items()
+            ]
+        )
+
+
+def _columns(place: Place, messages: Sequence[Message]) -> Columns:
+    headers = [message.headers() for message in messages]
+    return Columns(
+        place[0],
+        place[1],
+        [message.offset() for message in messages],
+        [message.timestamp()[1] for message in messages],
+        [message.key() for message in messages],
+        [message.value() for message in messages],
+        [tuple(one) if one else () for one in headers] if any(headers) else None,
+    )

@@ -1,0 +1,90 @@
+"""Starts Spark as pipelines need it: local unless a master is named. Owns the one session of the process."""
+
+import importlib.util
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from moldau.core.errors import ConfigError
+from moldau.pipeline.spark.connectors import connector_jars
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+THREAD_STACK: Final = "-Xss8m"
+"""Plans of long pipelines are walked recursively."""
+
+
+@dataclass(frozen=True)
+class SparkSettings:
+    """`conf` is any of Spark's own settings, which go before ours. `jars_folder`: connector jars kept by hand."""
+
+    master: str = "local[*]"
+    conf: Mapping[str, str] = field(default_factory=dict)
+    with_connectors: bool = False
+    jars_folder: str | None = None
+
+
+def start_session(settings: SparkSettings | None = None) -> "SparkSession":
+    """The session of this process: a second call gets the first one's."""
+    settings = settings or SparkSettings()
+    require_spark()
+    from pyspark.sql import SparkSession
+
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        return running
+    # Workers run the interpreter that has this package.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    builder = SparkSession.Builder().master(settings.master).appName("moldau")
+    for key, value in {**_ours(settings), **settings.conf}.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+def require_spark() -> None:
+    """Says what is missing before Spark says it in its own way."""
+    if importlib.util.find_spec("pyspark") is None:
+        raise ConfigError("pipelines run on Spark, which is not installed: pip install 'moldau[spark]'")
+    home = os.environ.get("JAVA_HOME")
+    java = Path(home, "bin", "java") if home else None
+    if not (java and java.exists()) and shutil.which("java") is None:
+        raise ConfigError(
+            "pipelines run on Spark, which needs Java 17 or newer, and there is no java on the PATH: "
+            "install a JRE (Debian: apt install default-jre-headless) or set JAVA_HOME"
+        )
+
+
+def _ours(settings: SparkSettings) -> dict[str, str]:
+    log_settings = files("moldau.pipeline.spark") / "log4j2.properties"
+    java_options = f"{THREAD_STACK} -Dlog4j2.configurationFile={log_settings}"
+    ours = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+        # The offset log is read by `offset_log`, in this form.
+        "spark.sql.streaming.offsetLog.formatVersion": "1",
+        "spark.python.worker.reuse": "true",
+        "spark.driver.extraJavaOptions": java_options,
+        "spark.executor.extraJavaOptions": THREAD_STACK,
+        "spark.driver.host": "127.0.0.1" if settings.master.startswith("local") else "",
+        # The statuses of a batch's jobs are looked at by nobody.
+        "spark.ui.retainedJobs": "10",
+        "spark.ui.retainedStages": "10",
+        "spark.ui.retainedTasks": "100",
+        "spark.sql.ui.retainedExecutions": "1",
+    }
+    if settings.with_connectors:
+        jars = connector_jars(settings.jars_folder)
+        ours["spark.jars"] = ",".join(str(jar) for jar in jars)
+    return {key: value for key, value in ours.items() if value}

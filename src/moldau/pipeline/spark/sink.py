@@ -1,0 +1,135 @@
+"""The sink of exactly once: what a slot's tasks put out in a batch, their marker and their input offsets, in one
+Kafka transaction.
+
+The marker is the metadata of the committed offsets: the checkpoint's id and the batch id. Whoever runs the batch
+again, in whatever process, first takes over the `transactional.id` (which ends what another left open and keeps it from
+committing later), then reads the markers, and leaves out the tasks whose batch is committed.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NamedTuple
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
+
+from moldau.pipeline.operators.records import OutputRecord
+from moldau.pipeline.spark.clients import ClientSettings
+from moldau.pipeline.spark.clients import producer as producer_settings
+from moldau.pipeline.spark.offset_log import OffsetRange
+
+ANSWER_S_MAX: Final = 60.0
+RECORDS_PER_CALL: Final = 10_000
+UNSENT_RECORDS_MAX: Final = 1_000_000
+UNSENT_BYTES_MAX: Final = 256 << 20
+"""Half and a quarter of what `clients.producer` lets the client queue."""
+
+
+class Marker(NamedTuple):
+    """`moldau <checkpoint id> <batch id>`"""
+
+    checkpoint_id: str
+    batch_id: int
+
+    def __str__(self) -> str:
+        return f"moldau {self.checkpoint_id} {self.batch_id}"
+
+    @classmethod
+    def parse(cls, metadata: str | None) -> "Marker | None":
+        """None for what anyone else has committed."""
+        words = (metadata or "").split(" ")
+        if len(words) != 3 or words[0] != "moldau" or not words[2].isdigit():
+            return None
+        return cls(words[1], int(words[2]))
+
+
+class Sink:
+    """Made when a slot comes to a process; `transactional` False is at-least-once."""
+
+    def __init__(
+        self,
+        bootstrap_servers: str,
+        settings: ClientSettings,
+        consumer: Consumer,
+        transactional_id: str,
+        *,
+        transactional: bool,
+    ) -> None:
+        self._consumer = consumer
+        self._transactional = transactional
+        self._unsent_bytes = 0
+        name = transactional_id if transactional else None
+        self._producer = Producer(producer_settings(bootstrap_servers, settings, name))
+        if transactional:
+            self._producer.init_transactions(ANSWER_S_MAX)
+
+    def markers(self, ranges: Iterable[OffsetRange]) -> dict[tuple[str, int], Marker | None]:
+        places = [TopicPartition(one.topic, one.partition) for one in ranges]
+        committed = self._consumer.committed(places, timeout=ANSWER_S_MAX) if places else []
+        return {(one.topic, one.partition): Marker.parse(one.metadata) for one in committed}
+
+    def begin(self) -> None:
+        if self._transactional:
+            self._producer.begin_transaction()
+
+    def write(self, records: Sequence[OutputRecord]) -> None:
+        """Records of a topic keep their order."""
+        by_topic: dict[str, list[OutputRecord]] = {}
+        for record in records:
+            batch = by_topic.get(record.topic)
+            if batch is None:
+                batch = by_topic[record.topic] = []
+            batch.append(record)
+        for topic, batch in by_topic.items():
+            for start in range(0, len(batch), RECORDS_PER_CALL):
+                self._write_some(topic, batch[start : start + RECORDS_PER_CALL])
+
+    def commit(self, ranges: Iterable[OffsetRange], marker: Marker) -> None:
+        """Returns when the batch is there for every reader."""
+        offsets = [
+            TopicPartition(one.topic, one.partition, one.end_offset, metadata=str(marker)) for one in ranges
+        ]
+        if not self._transactional:
+            self._producer.flush(ANSWER_S_MAX)
+            self._consumer.commit(offsets=offsets, asynchronous=False)
+            return
+        if offsets:
+            group = self._consumer.consumer_group_metadata()
+            self._producer.send_offsets_to_transaction(offsets, group, ANSWER_S_MAX)
+        self._producer.commit_transaction(ANSWER_S_MAX)
+
+    def abandon(self) -> None:
+        """After a failure: what was written must not be seen; a producer in this state is not used again."""
+        self._producer.purge()
+        if self._transactional:
+            try:
+                self._producer.abort_transaction(5.0)
+            except KafkaException:
+                # Fenced, or the broker is away: whoever takes over the id ends the transaction.
+                return
+
+    def _write_some(self, topic: str, records: list[OutputRecord]) -> None:
+        self._make_room(records)
+        if any(record.headers for record in records):
+            for _, partition, timestamp_ms, key, value, headers in records:
+                place = -1 if partition is None else partition
+                self._producer.produce(
+                    topic, value, key, place, timestamp=timestamp_ms, headers=list(headers)
+                )
+            return
+        messages: list[dict[str, Any]] = [
+            {"key": key, "value": value, "timestamp": timestamp_ms}
+            if partition is None
+            else {"key": key, "value": value, "timestamp": timestamp_ms, "partition": partition}
+            for _, partition, timestamp_ms, key, value, _ in records
+        ]
+        if self._producer.produce_batch(topic, messages) < len(messages):
+            refused = next(message["_error"] for message in messages if "_error" in message)
+            raise KafkaException(refused)
+
+    def _make_room(self, records: list[OutputRecord]) -> None:
+        """Waits until the client's queue takes all of them: one refused in the midst would lose its place."""
+        self._unsent_bytes += sum(len(one.key or b"") + len(one.value or b"") for one in records)
+        if self._unsent_bytes > UNSENT_BYTES_MAX or len(self._producer) > UNSENT_RECORDS_MAX:
+            if self._producer.flush(ANSWER_S_MAX):
+                raise KafkaException(KafkaError(KafkaError._MSG_TIMED_OUT))
+            self._unsent_bytes = 0
+        self._producer.poll(0)

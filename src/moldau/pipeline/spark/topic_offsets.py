@@ -1,0 +1,60 @@
+"""Where partitions begin and end for a reader of committed records, and which topics there are, asked of the broker."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
+
+from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCollection, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec
+
+from moldau.pipeline.spark.offset_log import Positions
+
+ANSWER_S_MAX: Final = 30.0
+
+
+class TopicFacts(NamedTuple):
+    topic_id: str
+    partitions: int
+
+
+def topic_facts(admin: AdminClient, topics: Iterable[str]) -> dict[str, TopicFacts]:
+    """Without those that do not exist."""
+    wanted = sorted(set(topics))
+    if not wanted:
+        return {}
+    described = admin.describe_topics(TopicCollection(wanted), request_timeout=ANSWER_S_MAX)
+    found = {}
+    for name, future in described.items():
+        try:
+            topic = future.result(ANSWER_S_MAX)
+        except KafkaException as failure:
+            if failure.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+                continue
+            raise
+        found[name] = TopicFacts(str(topic.topic_id), len(topic.partitions))
+    return found
+
+
+def end_offsets(admin: AdminClient, partitions: Mapping[str, int]) -> Positions:
+    """The last stable offsets of topics given with their number of partitions."""
+    return _offsets(admin, partitions, OffsetSpec.latest())
+
+
+def first_offsets(admin: AdminClient, partitions: Mapping[str, int]) -> Positions:
+    return _offsets(admin, partitions, OffsetSpec.earliest())
+
+
+def _offsets(admin: AdminClient, partitions: Mapping[str, int], spec: OffsetSpec) -> Positions:
+    asked = {
+        TopicPartition(topic, partition): spec
+        for topic, count in partitions.items()
+        for partition in range(count)
+    }
+    if not asked:
+        return {}
+    answers = admin.list_offsets(
+        asked, isolation_level=IsolationLevel.READ_COMMITTED, request_timeout=ANSWER_S_MAX
+    )
+    positions: Positions = {topic: {} for topic in partitions}
+    for place, future in answers.items():
+        positions[place.topic][place.partition] = future.result(ANSWER_S_MAX).offset
+    return positions
