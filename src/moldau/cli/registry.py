@@ -1,0 +1,108 @@
+"""`moldau registry`: reads the command line and hands over to the registry's server."""
+
+import asyncio
+import logging
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from moldau.core.errors import ConfigError
+from moldau.core.settings.text_form import format_value
+from moldau.registry.settings import RegistrySettings, read_configuration
+
+EXIT_OK = 0
+EXIT_USAGE = 2
+
+
+def settings_template() -> str:
+    """Every setting, as a properties file in which all of them stand at their defaults."""
+    return "\n\n".join(
+        f"# {key.doc}\n#{key.name}={format_value(key.default) or ''}"
+        for key in RegistrySettings.KEYS.values()
+    )
+
+
+def print_settings(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        click.echo(settings_template())
+        ctx.exit()
+
+
+def complete_setting(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    return [f"{name}=" for name in RegistrySettings.KEYS if name.startswith(incomplete)]
+
+
+@click.command("registry")
+@click.option(
+    "--bootstrap-server",
+    "-b",
+    metavar="HOST:PORT",
+    help="The Kafka cluster that keeps the schemas; kafkastore.bootstrap.servers. Default: localhost:9092.",
+)
+@click.option(
+    "--listen", metavar="URL", help="Where to serve; listeners. Default: port 8081 on all interfaces."
+)
+@click.option(
+    "--config",
+    metavar="FILE",
+    type=click.Path(),
+    help="Settings in the format of Confluent's schema-registry.properties.",
+)
+@click.option(
+    "--override",
+    "overrides",
+    metavar="KEY=VALUE",
+    multiple=True,
+    shell_complete=complete_setting,
+    help="One setting, under Confluent's name; may be repeated, and wins over the file.",
+)
+@click.option(
+    "--list-settings",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=print_settings,
+    help="Print all settings and their defaults, as a file to start from, and exit.",
+)
+def command(
+    bootstrap_server: str | None, listen: str | None, config: str | None, overrides: Sequence[str]
+) -> int:
+    """Start a schema registry on any Kafka cluster. It speaks the REST API of Confluent's.
+
+    It prints one line that starts with `ready` when it serves, and stops on SIGTERM or Ctrl-C.
+    """
+    told = [
+        f"{name}={value}"
+        for name, value in (("kafkastore.bootstrap.servers", bootstrap_server), ("listeners", listen))
+        if value is not None
+    ]
+    logging.basicConfig(
+        stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    try:
+        configuration = read_configuration(_read(config), file=config or "", overrides=[*overrides, *told])
+        # Not above: the help and the list of settings need neither Kafka's client nor an HTTP server.
+        from moldau.registry.server import RegistryServer
+
+        server = RegistryServer(configuration)
+        server.load()
+    except ConfigError as error:
+        click.echo(f"moldau registry: {error}", err=True)
+        return EXIT_USAGE
+    click.echo(f"ready http://{configuration.settings.address[0]}:{server.port}")
+    sys.stdout.flush()
+    asyncio.run(server.serve())
+    return EXIT_OK
+
+
+def _read(path: str | None) -> str:
+    if path is None:
+        return ""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"cannot read the configuration file {path}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"the configuration file {path} is not UTF-8 text: {error.reason}") from None

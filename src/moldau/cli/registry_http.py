@@ -1,0 +1,171 @@
+"""The schema registry a command talks to: any that speaks Confluent's REST API, and its answers or a `Failure`."""
+
+import base64
+import http.client
+import ssl
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any
+from urllib.parse import quote, unquote, urlencode, urlsplit
+
+import click
+import orjson
+
+from moldau.cli.failures import Failure
+from moldau.cli.options import PROFILE_VARIABLE, complete_profile
+from moldau.cli.profiles import Profiles
+
+DEFAULT_REGISTRY = "http://localhost:8081"
+REGISTRY_VARIABLE = "MOLDAU_REGISTRY"
+REGISTRY_PROPERTY = "schema.registry.url"
+CONTENT_TYPE = "application/vnd.schemaregistry.v1+json"
+PAGE_SIZE = 1_000
+SUBJECT_NOT_FOUND = 40401
+VERSION_NOT_FOUND = 40402
+
+
+class Refused(Failure):
+    """The registry said no. `error_code` is its number, `clashes` what a refused schema clashed with."""
+
+    def __init__(self, status: int, answer: Mapping[str, Any], doing: str) -> None:
+        words = str(answer.get("message") or http.client.responses.get(status, "no reason given"))
+        self.error_code = int(answer.get("error_code") or status)
+        self.clashes: list[dict[str, Any]] = list(answer.get("clashes") or ())
+        self.words = words
+        super().__init__(f"cannot {doing}: {words} (error {self.error_code})")
+
+
+class RegistryHttp:
+    def __init__(self, url: str, timeout_s: float) -> None:
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise click.UsageError(f"'{url}' is no address of a registry: give http://HOST:PORT.")
+        self.url = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
+        self._parts = parts
+        self._timeout_s = timeout_s
+
+    def get(self, *path: str | int, doing: str, **query: str | int | bool) -> Any:
+        return self.request("GET", path, query, None, doing)
+
+    def post(self, *path: str | int, body: object, doing: str, **query: str | int | bool) -> Any:
+        return self.request("POST", path, query, body, doing)
+
+    def put(self, *path: str | int, body: object, doing: str, **query: str | int | bool) -> Any:
+        return self.request("PUT", path, query, body, doing)
+
+    def delete(self, *path: str | int, doing: str, **query: str | int | bool) -> Any:
+        return self.request("DELETE", path, query, None, doing)
+
+    def all_schemas(self, *, latest_only: bool, deleted: bool = False) -> list[dict[str, Any]]:
+        """Page by page: Confluent's registry answers with a thousand at most."""
+        found: list[dict[str, Any]] = []
+        while True:
+            page = self.get(
+                "schemas",
+                doing="list the schemas",
+                subjectPrefix=":*:",
+                latestOnly=latest_only,
+                deleted=deleted,
+                offset=len(found),
+                limit=PAGE_SIZE,
+            )
+            found += page
+            if len(page) < PAGE_SIZE:
+                return found
+
+    def request(
+        self,
+        method: str,
+        path: tuple[str | int, ...],
+        query: Mapping[str, str | int | bool],
+        body: object,
+        doing: str,
+    ) -> Any:
+        target = self._parts.path.rstrip("/") + "".join(f"/{quote(str(part), safe='')}" for part in path)
+        told = {
+            name: str(value).lower() if isinstance(value, bool) else value for name, value in query.items()
+        }
+        if told:
+            target = f"{target}?{urlencode(told)}"
+        status, content = self._exchange(method, target, None if body is None else orjson.dumps(body))
+        if status == 204 or not content:
+            return None
+        try:
+            answer = orjson.loads(content)
+        except orjson.JSONDecodeError:
+            raise Failure(
+                f"what answers at {self.url} is no schema registry: HTTP {status} and no JSON.",
+                "Check the address given with --registry.",
+            ) from None
+        if status >= 400:
+            raise Refused(status, answer if isinstance(answer, dict) else {}, doing)
+        return answer
+
+    def _exchange(self, method: str, target: str, body: bytes | None) -> tuple[int, bytes]:
+        headers = {"Accept": CONTENT_TYPE, "Content-Type": CONTENT_TYPE}
+        if self._parts.username is not None:
+            pair = f"{unquote(self._parts.username)}:{unquote(self._parts.password or '')}"
+            headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
+        connection = self._connection()
+        try:
+            connection.request(method, target, body, headers)
+            response = connection.getresponse()
+            return response.status, response.read()
+        except (OSError, http.client.HTTPException) as error:
+            raise Failure(
+                f"no schema registry answers at {self.url}: {error}.",
+                "Start one with `moldau registry`, or name another with --registry.",
+            ) from error
+        finally:
+            connection.close()
+
+    def _connection(self) -> http.client.HTTPConnection:
+        host, port = self._parts.hostname or "", self._parts.port
+        if self._parts.scheme == "https":
+            context = ssl.create_default_context()
+            return http.client.HTTPSConnection(host, port, timeout=self._timeout_s, context=context)
+        return http.client.HTTPConnection(host, port, timeout=self._timeout_s)
+
+
+def on_registry(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options that name a registry; the command gets it as its first argument."""
+
+    @click.option(
+        "--registry",
+        "registry_url",
+        metavar="URL",
+        envvar=REGISTRY_VARIABLE,
+        show_envvar=True,
+        help=f"Where the registry is. Left out: the {REGISTRY_PROPERTY} of the profile in use, or {DEFAULT_REGISTRY}.",
+    )
+    @click.option(
+        "--profile",
+        metavar="NAME",
+        envvar=PROFILE_VARIABLE,
+        show_envvar=True,
+        shell_complete=complete_profile,
+        help="A cluster kept with `moldau profile add`.",
+    )
+    @click.option(
+        "--timeout",
+        "timeout_s",
+        metavar="SECONDS",
+        type=click.FloatRange(min=0, min_open=True),
+        default=30,
+        show_default=True,
+        help="How long to wait for an answer.",
+    )
+    @wraps(function)
+    def run(registry_url: str | None, profile: str | None, timeout_s: float, **arguments: Any) -> Any:
+        return function(RegistryHttp(locate_registry(registry_url, profile), timeout_s), **arguments)
+
+    return run
+
+
+def locate_registry(registry_url: str | None, profile: str | None) -> str:
+    if registry_url:
+        return registry_url
+    profiles = Profiles.load()
+    chosen = profile or profiles.current
+    properties = profiles.get(chosen) if chosen else {}
+    return properties.get(REGISTRY_PROPERTY, DEFAULT_REGISTRY)

@@ -1,0 +1,87 @@
+"""Schemas in files: their type by the name of the file, their references as options."""
+
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from moldau.cli.failures import Failure
+
+TYPES_BY_SUFFIX = {".avsc": "AVRO", ".proto": "PROTOBUF", ".json": "JSON"}
+TYPES = ("avro", "json", "protobuf")
+SUFFIXES = {"AVRO": ".avsc", "PROTOBUF": ".proto", "JSON": ".json"}
+CommandFunction = TypeVar("CommandFunction", bound=Callable[..., Any])
+_REFERENCE = re.compile(r"(?P<name>[^=]+)=(?P<subject>.+):(?P<version>\d+)")
+
+
+class ReferenceOption(click.ParamType[dict[str, Any]]):
+    """`name=subject:version`."""
+
+    name = "reference"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, Any]:
+        if isinstance(value, dict):
+            return value
+        match = _REFERENCE.fullmatch(str(value))
+        if match is None:
+            self.fail(f"'{value}' is not of the form NAME=SUBJECT:VERSION.", param, ctx)
+        return {"name": match["name"], "subject": match["subject"], "version": int(match["version"])}
+
+
+def schema_options(function: CommandFunction) -> CommandFunction:
+    """A schema file and what the registry must know besides its text."""
+    for option in (
+        click.option(
+            "--normalize", is_flag=True, help="Let the registry bring the schema into one form first."
+        ),
+        click.option(
+            "--reference",
+            "references",
+            type=ReferenceOption(),
+            metavar="NAME=SUBJECT:VERSION",
+            multiple=True,
+            help="A schema this one uses; may be repeated.",
+        ),
+        click.option(
+            "--type",
+            "schema_type",
+            type=click.Choice(TYPES, case_sensitive=False),
+            help="Left out: by the name of the file (.avsc, .json, .proto).",
+        ),
+        click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True)),
+    ):
+        function = option(function)
+    return function
+
+
+def schema_body(file: str, schema_type: str | None, references: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The body a registry takes."""
+    return {
+        "schema": _read(file),
+        "schemaType": type_of(file, schema_type),
+        "references": list(references),
+    }
+
+
+def type_of(file: str, told: str | None) -> str:
+    if told is not None:
+        return told.upper()
+    found = TYPES_BY_SUFFIX.get(Path(file).suffix.lower())
+    if found is None:
+        raise click.UsageError(
+            f"What kind of schema is '{file}'? Its name does not end with .avsc, .json or .proto: pass --type."
+        )
+    return found
+
+
+def _read(file: str) -> str:
+    try:
+        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Failure(f"cannot read the schema in '{file}': {error}.") from error
+    if not text.strip():
+        raise Failure(f"'{file}' is empty.")
+    return text
