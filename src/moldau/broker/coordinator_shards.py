@@ -9,6 +9,7 @@ from typing import Generic, Protocol, TypeVar
 from moldau.broker.catalog import TopicCatalog, TopicEntry
 from moldau.broker.internal_topics import java_hash
 from moldau.core.ids import TopicPartition
+from moldau.core.ports import Scheduler
 
 
 class Shard(Protocol):
@@ -29,12 +30,16 @@ class CoordinatorShards(Generic[AnyShard]):
         topic: str,
         catalog: TopicCatalog,
         ensure_topic: Callable[[], Awaitable[TopicEntry]],
-        make_shard: Callable[[TopicPartition], AnyShard],
+        load_code: Callable[[], Callable[[TopicPartition], AnyShard]],
+        scheduler: Scheduler,
     ) -> None:
+        """`load_code` imports what a shard takes and returns what makes one. It is asked to once the first shard is
+        needed: many brokers never see a group or a transaction."""
         self._topic = topic
         self._catalog = catalog
         self._ensure_topic = ensure_topic
-        self._make_shard = make_shard
+        self._load_code = load_code
+        self._scheduler = scheduler
         self._shards: list[AnyShard] = []
 
     def __iter__(self) -> Iterator[AnyShard]:
@@ -44,7 +49,7 @@ class CoordinatorShards(Generic[AnyShard]):
         """Replays what is on disk. Blocks: before anything is served."""
         entry = self._catalog.find(self._topic)
         if entry is not None:
-            self._shards = self._make(entry)
+            self._shards = _made(entry, self._load_code())
             for shard in self._shards:
                 shard.load()
 
@@ -72,13 +77,15 @@ class CoordinatorShards(Generic[AnyShard]):
     async def ready(self, key: str) -> AnyShard:
         """The shard of `key`; the first caller makes the topic. ApiError when that cannot be done."""
         if not self._shards:
+            make_shard = await self._scheduler.run_in_worker(self._load_code)
             entry = await self._ensure_topic()
             if not self._shards:
-                self._shards = self._make(entry)
+                self._shards = _made(entry, make_shard)
                 self.start()
         shard = self.find(key)
         assert shard is not None
         return shard
 
-    def _make(self, entry: TopicEntry) -> list[AnyShard]:
-        return [self._make_shard(TopicPartition(entry.name, index)) for index in range(len(entry.partitions))]
+
+def _made(entry: TopicEntry, make_shard: Callable[[TopicPartition], AnyShard]) -> list[AnyShard]:
+    return [make_shard(TopicPartition(entry.name, index)) for index in range(len(entry.partitions))]

@@ -1,89 +1,22 @@
 """The groups of this broker: getting questions to the shard that looks after a group.
 
-What a group does is decided in `group/`, what is written and when in `shard_runner`.
+What a group does is decided in `group/`, what is written and when in `group_shard` and `shard_runner`.
 """
 
-import logging
-import uuid
 from collections.abc import Awaitable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from moldau.broker.coordinator_shards import CoordinatorShards
-from moldau.broker.group.call import GroupOutcome
 from moldau.broker.group.client import ClientFacts
-from moldau.broker.group.facts import GroupFact, OffsetCommitted, TransactionEnded, is_durable
-from moldau.broker.group.records import from_record, to_record
-from moldau.broker.group.refusals import WRITE_ERRORS, refused
-from moldau.broker.group.settings import GroupSettings
-from moldau.broker.group.shard import Groups
 from moldau.broker.session import Client
-from moldau.broker.shard_log import ShardLog, StoredMarker, StoredRecord
-from moldau.broker.shard_runner import ShardRunner
-from moldau.core.error_codes import ErrorCode
-from moldau.core.errors import ApiError, PeerError, StorageFault
-from moldau.core.ids import Millis, ProducerId
-from moldau.core.ports import Clock, Scheduler
-from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.protocol.spec import Request
 
-_log = logging.getLogger("moldau.coordinator")
-
-
-class GroupShard:
-    """One partition's groups: the machine and what drives it."""
-
-    def __init__(self, machine: Groups, log: ShardLog, clock: Clock, scheduler: Scheduler) -> None:
-        self.machine = machine
-        self._log = log
-        self._runner: ShardRunner[GroupFact] = ShardRunner(machine, _stored, log, clock, scheduler)
-
-    def load(self) -> None:
-        for stored in self._log.read():
-            if isinstance(stored, StoredMarker):
-                self.machine.replay(TransactionEnded(stored.producer_id, stored.is_commit))
-                continue
-            try:
-                fact = from_record(stored.key, stored.value, stored.producer_id)
-            except PeerError as error:
-                _log.error("a record of a group cannot be read and is passed by: %s", error)
-                continue
-            if fact is not None:
-                self.machine.replay(fact)
-
-    def start(self) -> None:
-        self._runner.tell(self.machine.decide_loaded)
-
-    def stop(self) -> None:
-        self._runner.close(self.machine.decide_unloaded())
-
-    def ask(self, request: Request, version: int, client: Client) -> Any:
-        """The reply, or an awaitable of it."""
-        facts = client_facts(client)
-
-        def decide(request_id: int, now_ms: Millis) -> GroupOutcome:
-            return self.machine.decide(request_id, request, version, facts, now_ms, str(uuid.uuid4()))
-
-        try:
-            return self._runner.ask(decide)
-        except ApiError as error:
-            return refused(request, version, WRITE_ERRORS.get(error.code, error.code))
-        except StorageFault as fault:
-            _log.error("a group could not be written: %s", fault)
-            return refused(request, version, ErrorCode.NOT_COORDINATOR)
-
-    def transaction_ended(self, producer_id: ProducerId, committed: bool) -> None:
-        """The marker is in the log: offsets that waited for it count now, or never will."""
-        self._runner.tell(
-            lambda now_ms: self.machine.decide_transaction_ended(producer_id, committed, now_ms)
-        )
-
-    def forget_topics(self, topics: frozenset[str]) -> None:
-        """Offsets of topics that are gone go too."""
-        self._runner.tell(lambda now_ms: self.machine.decide_topics_deleted(topics, now_ms))
+if TYPE_CHECKING:
+    from moldau.broker.group_shard import GroupShard
 
 
 class GroupCoordinator:
-    def __init__(self, shards: CoordinatorShards[GroupShard]) -> None:
+    def __init__(self, shards: "CoordinatorShards[GroupShard]") -> None:
         self.shards = shards
 
     def ask(self, group_id: str, request: Request, version: int, client: Client) -> Any:
@@ -106,24 +39,3 @@ class GroupCoordinator:
 
 def client_facts(client: Client) -> ClientFacts:
     return ClientFacts(client.client_id or "", f"/{client.connection.peer.rpartition(':')[0]}")
-
-
-def group_settings(settings: BrokerSettings) -> GroupSettings:
-    return GroupSettings(
-        initial_rebalance_delay_ms=settings.group_initial_rebalance_delay_ms,
-        session_timeout_min_ms=settings.group_min_session_timeout_ms,
-        session_timeout_max_ms=settings.group_max_session_timeout_ms,
-        group_size_max=settings.group_max_size,
-        offset_metadata_length_max=settings.offset_metadata_max_bytes,
-        offsets_retention_ms=settings.offsets_retention_minutes * 60_000,
-        offsets_retention_check_interval_ms=settings.offsets_retention_check_interval_ms,
-    )
-
-
-def _stored(fact: GroupFact) -> StoredRecord | None:
-    if not is_durable(fact):
-        return None
-    key, value = to_record(fact)
-    if isinstance(fact, OffsetCommitted):
-        return StoredRecord(key, value, fact.producer_id, fact.producer_epoch)
-    return StoredRecord(key, value)

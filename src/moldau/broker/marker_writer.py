@@ -3,9 +3,10 @@
 A marker in a partition of `__consumer_offsets` also settles the offsets that waited there.
 """
 
+from typing import TYPE_CHECKING
+
 from moldau.broker.coordinator_shards import CoordinatorShards
 from moldau.broker.disks import Disks
-from moldau.broker.group_coordinator import GroupShard
 from moldau.broker.internal_topics import OFFSETS_TOPIC
 from moldau.broker.parked_fetches import ParkedFetches
 from moldau.broker.partitions import HostedPartitions
@@ -15,6 +16,9 @@ from moldau.core.ids import ProducerEpoch, ProducerId, TopicPartition
 from moldau.core.ports import Clock
 from moldau.protocol.records.control import ControlType, build_end_transaction_marker
 
+if TYPE_CHECKING:
+    from moldau.broker.group_shard import GroupShard
+
 
 class MarkerWriter:
     def __init__(
@@ -22,7 +26,7 @@ class MarkerWriter:
         partitions: HostedPartitions,
         parked_fetches: ParkedFetches,
         disks: Disks,
-        group_shards: CoordinatorShards[GroupShard],
+        group_shards: "CoordinatorShards[GroupShard]",
         clock: Clock,
     ) -> None:
         self._partitions = partitions

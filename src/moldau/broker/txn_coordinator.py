@@ -1,136 +1,25 @@
-"""The transactions of this broker: getting questions to the shard of a transactional id, and its markers written.
+"""The transactions of this broker: which shard looks after a transactional id, and a producer id if it needs one.
 
-What a transaction may do is decided in `txn/`, what is written and when in `shard_runner`.
+What a transaction may do is decided in `txn/`, what is written and when in `txn_shard` and `shard_runner`.
 """
 
-import logging
-from collections.abc import Callable, Hashable
-from typing import Any, Final
+from typing import TYPE_CHECKING
 
 from moldau.broker.coordinator_shards import CoordinatorShards
-from moldau.broker.marker_writer import MarkerWriter
 from moldau.broker.producer_ids import ProducerIds
-from moldau.broker.shard_log import ShardLog, StoredMarker, StoredRecord
-from moldau.broker.shard_runner import ShardRunner
-from moldau.broker.txn.coordinator import Transactions
-from moldau.broker.txn.facts import TxnFact, is_durable
-from moldau.broker.txn.markers import TxnOutcome, WriteMarkers
-from moldau.broker.txn.records import from_record, to_record
-from moldau.broker.txn.settings import TxnSettings
-from moldau.core.error_codes import ErrorCode
-from moldau.core.ids import Millis, ProducerId
-from moldau.core.machine import Outcome
-from moldau.core.ports import Clock, Scheduler
-from moldau.core.settings.broker_keys import BrokerSettings
+from moldau.core.ids import ProducerId
 
-_log = logging.getLogger("moldau.coordinator")
-
-MARKER_RETRY_MS: Final = 1000
-RETRIED: Final = frozenset({ErrorCode.KAFKA_STORAGE_ERROR, ErrorCode.NOT_LEADER_OR_FOLLOWER})
-"""A marker refused with anything else is not needed any more: the partition is gone, or a newer epoch was there."""
-
-Decision = Callable[[Transactions, int, Millis], TxnOutcome]
-
-
-class TxnShard:
-    """One partition's transactional ids: the machine and what drives it."""
-
-    def __init__(
-        self,
-        machine: Transactions,
-        log: ShardLog,
-        markers: MarkerWriter,
-        producer_ids: ProducerIds,
-        clock: Clock,
-        scheduler: Scheduler,
-    ) -> None:
-        self.machine = machine
-        self._log = log
-        self._markers = markers
-        self._scheduler = scheduler
-        timed = _Timed(machine, producer_ids)
-        self._runner: ShardRunner[TxnFact] = ShardRunner(
-            timed, _stored, log, clock, scheduler, after=self._send_markers
-        )
-
-    def load(self) -> None:
-        for stored in self._log.read():
-            if not isinstance(stored, StoredMarker):
-                fact = from_record(stored.key, stored.value)
-                if fact is not None:
-                    self.machine.replay(fact)
-
-    def start(self) -> None:
-        self._runner.tell(self.machine.decide_loaded)
-
-    def stop(self) -> None:
-        self._runner.close(TxnOutcome())
-
-    def ask(self, decide: Decision) -> Any:
-        """The reply: transactions keep nobody waiting."""
-        return self._runner.ask(lambda request_id, now_ms: decide(self.machine, request_id, now_ms))
-
-    def tell(self, decide: Callable[[Transactions, Millis], TxnOutcome]) -> None:
-        self._runner.tell(lambda now_ms: decide(self.machine, now_ms))
-
-    def _send_markers(self, outcome: Outcome[TxnFact]) -> None:
-        assert isinstance(outcome, TxnOutcome)
-        for markers in outcome.markers:
-            self._write(markers)
-
-    def _write(self, markers: WriteMarkers) -> None:
-        written = []
-        for place in markers.partitions:
-            code = self._markers.write(
-                place,
-                producer_id=markers.producer_id,
-                producer_epoch=markers.producer_epoch,
-                coordinator_epoch=markers.coordinator_epoch,
-                committed=markers.committed,
-            )
-            if code not in RETRIED:
-                written.append(place)
-        if len(written) < len(markers.partitions):
-            _log.warning("%s: markers are missing in some partitions, trying again", markers.transactional_id)
-            self._scheduler.call_later(MARKER_RETRY_MS, lambda: self._write(markers))
-        self._runner.tell(lambda now_ms: self.machine.decide_markers_written(markers, written, now_ms))
-
-
-class _Timed:
-    """The machine, with a fresh producer id at hand for a timer that may need one."""
-
-    def __init__(self, machine: Transactions, producer_ids: ProducerIds) -> None:
-        self._machine = machine
-        self._producer_ids = producer_ids
-        self.replay = machine.replay
-
-    def decide_timer(self, key: Hashable, now_ms: Millis, /) -> TxnOutcome:
-        transactional_id = getattr(key, "transactional_id", None)
-        producer_id: ProducerId | None = None
-        if transactional_id is not None and self._machine.wants_producer_id(transactional_id):
-            producer_id = self._producer_ids.take()
-        return self._machine.decide_timer(key, now_ms, producer_id)
+if TYPE_CHECKING:
+    from moldau.broker.txn_shard import TxnShard
 
 
 class TxnCoordinator:
-    def __init__(self, shards: CoordinatorShards[TxnShard], producer_ids: ProducerIds) -> None:
+    def __init__(self, shards: "CoordinatorShards[TxnShard]", producer_ids: ProducerIds) -> None:
         self.shards = shards
         self._producer_ids = producer_ids
 
-    async def fresh_producer_id(self, shard: TxnShard, transactional_id: str) -> ProducerId | None:
+    async def fresh_producer_id(self, shard: "TxnShard", transactional_id: str) -> ProducerId | None:
         """One for this id to use if it needs to."""
         if not shard.machine.wants_producer_id(transactional_id):
             return None
         return await self._producer_ids.claim_and_take()
-
-
-def txn_settings(settings: BrokerSettings) -> TxnSettings:
-    return TxnSettings(
-        transaction_timeout_max_ms=settings.transaction_max_timeout_ms,
-        transactional_id_expiration_ms=settings.transactional_id_expiration_ms,
-        expiration_check_interval_ms=settings.transaction_remove_expired_transaction_cleanup_interval_ms,
-    )
-
-
-def _stored(fact: TxnFact) -> StoredRecord | None:
-    return StoredRecord(*to_record(fact)) if is_durable(fact) else None

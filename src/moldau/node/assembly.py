@@ -1,7 +1,8 @@
 """Puts a broker's parts together: who is handed what. Starts nothing."""
 
 import secrets
-from typing import Final
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
 
 from moldau.broker.answer_cache import AnswerCache
 from moldau.broker.api_table import ApiTable
@@ -11,9 +12,7 @@ from moldau.broker.coordinator_shards import CoordinatorShards
 from moldau.broker.disks import Disks
 from moldau.broker.fetch_sessions import FetchSessions
 from moldau.broker.flusher import Flusher
-from moldau.broker.group.consumer_config import consumer_settings
-from moldau.broker.group.shard import Groups
-from moldau.broker.group_coordinator import GroupCoordinator, GroupShard, group_settings
+from moldau.broker.group_coordinator import GroupCoordinator
 from moldau.broker.handlers import HANDLERS
 from moldau.broker.internal_topics import OFFSETS_TOPIC, TRANSACTIONS_TOPIC, InternalTopics
 from moldau.broker.listeners import Address, AdvertisedListeners
@@ -25,8 +24,7 @@ from moldau.broker.parts import Broker
 from moldau.broker.producer_ids import ProducerIds
 from moldau.broker.shard_log import ShardLog
 from moldau.broker.topic_admin import TopicAdmin
-from moldau.broker.txn.coordinator import Transactions
-from moldau.broker.txn_coordinator import TxnCoordinator, TxnShard, txn_settings
+from moldau.broker.txn_coordinator import TxnCoordinator
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
 from moldau.core.ids import BrokerId, TopicPartition
@@ -34,6 +32,10 @@ from moldau.core.ports import Clock, Scheduler
 from moldau.core.settings.listeners import advertised_endpoints
 from moldau.core.settings.resolve import BrokerLayers
 from moldau.node.opening import OpenedData
+
+if TYPE_CHECKING:
+    from moldau.broker.group_shard import GroupShard
+    from moldau.broker.txn_shard import TxnShard
 
 FETCH_SESSION_EVICTION_MS: Final = 120_000
 
@@ -62,34 +64,31 @@ def assemble(
             raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"{place} is not hosted here")
         return ShardLog(partition, parked_fetches)
 
+    def load_groups() -> Callable[[TopicPartition], "GroupShard"]:
+        from moldau.broker.group_shard import GroupShard, new_groups
+
+        view = CatalogTopics(data.catalog)
+        return lambda place: GroupShard(new_groups(configs, view), shard_log(place), clock, scheduler)
+
     group_shards = CoordinatorShards(
-        OFFSETS_TOPIC,
-        data.catalog,
-        internal_topics.ensure_offsets,
-        lambda place: GroupShard(
-            Groups(
-                group_settings(configs.broker),
-                CatalogTopics(data.catalog),
-                lambda group_id: consumer_settings(configs.broker, configs.groups.get(group_id, {})),
-            ),
-            shard_log(place),
-            clock,
-            scheduler,
-        ),
+        OFFSETS_TOPIC, data.catalog, internal_topics.ensure_offsets, load_groups, scheduler
     )
     markers = MarkerWriter(partitions, parked_fetches, disks, group_shards, clock)
-    txn_shards = CoordinatorShards(
-        TRANSACTIONS_TOPIC,
-        data.catalog,
-        internal_topics.ensure_transactions,
-        lambda place: TxnShard(
-            Transactions(txn_settings(configs.broker), data.catalog.leader_epoch(place)),
+
+    def load_transactions() -> Callable[[TopicPartition], "TxnShard"]:
+        from moldau.broker.txn_shard import TxnShard, new_transactions
+
+        return lambda place: TxnShard(
+            new_transactions(configs.broker, data.catalog.leader_epoch(place)),
             shard_log(place),
             markers,
             producer_ids,
             clock,
             scheduler,
-        ),
+        )
+
+    txn_shards = CoordinatorShards(
+        TRANSACTIONS_TOPIC, data.catalog, internal_topics.ensure_transactions, load_transactions, scheduler
     )
     advertised = {name: Address(*endpoint) for name, endpoint in advertised_endpoints(settings).items()}
     return Broker(

@@ -5,10 +5,12 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from compat.groups.raw_member import RawMember
+from compat.groups.raw_transactional import RawTransactional
 from compat.server_process import ServerProcess
 from e2e.wire import WireClient
 from moldau.core.error_codes import ErrorCode
 from moldau.protocol.messages.join_group import JoinGroupRequestProtocol
+from moldau.protocol.messages.list_transactions import ListTransactionsRequest
 
 INT32_MAX = 2**31 - 1
 
@@ -100,3 +102,25 @@ def test_leaving(joined: RawMember) -> None:
     assert joined.leave() == ErrorCode.NONE
     assert joined.leave() == ErrorCode.UNKNOWN_MEMBER_ID
     assert joined.heartbeat() == ErrorCode.UNKNOWN_MEMBER_ID
+
+
+def test_transactions_listed_by_pattern(broker: ServerProcess, new_topic: Callable[..., str]) -> None:
+    """As a whole, and by RE2 (KIP-1152): a pattern that others would try for ever is answered at once."""
+    with WireClient(broker.port) as wire:
+        topic = new_topic()
+        RawTransactional(wire, broker.bootstrap, topic).init()
+
+        def listed(pattern: str) -> list[str] | ErrorCode:
+            request = ListTransactionsRequest(
+                state_filters=[], producer_id_filters=[], transactional_id_pattern=pattern
+            )
+            answer = wire.call(request)
+            if answer.error_code:
+                return ErrorCode(answer.error_code)
+            return [state.transactional_id for state in answer.transaction_states]
+
+        assert listed(f"{topic[:-1]}.") == [topic]
+        assert listed(topic[:-1]) == []
+        assert listed("(([a-z-]+)+)+!") == []
+        assert listed(f"{topic}(") == ErrorCode.INVALID_REGULAR_EXPRESSION
+        assert listed(f"(?={topic})") == ErrorCode.INVALID_REGULAR_EXPRESSION

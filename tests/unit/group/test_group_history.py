@@ -1,11 +1,11 @@
 """The history of groups: bounded, and plain enough to be sent anywhere."""
 
 import json
+from dataclasses import asdict
 
 from moldau.broker.group import history
 from moldau.broker.group.changes import Change, ChangeKind, OffsetChange, OffsetChangeKind
 from moldau.broker.group.client import ClientFacts
-from moldau.broker.group.explanations import plain
 from moldau.broker.group.facts import ChangeNoted, OffsetChangeNoted, RebalanceStarted
 from moldau.broker.group.history import History, Rebalance
 from moldau.broker.group.settings import GroupSettings
@@ -68,12 +68,12 @@ def test_explanations_are_plain_data() -> None:
         protocols=[protocol],
     )
     runner.ask(request, 3, ClientFacts("c", "/h"))
-    told = json.loads(json.dumps(plain(runner.groups.explain_group("g"))))
+    told = json.loads(json.dumps(asdict(runner.groups.explain_group("g"))))
     assert told["state"] == "PreparingRebalance"
     (entry,) = told["timeline"]
     assert entry["event"]["reasons"][0]["kind"] == ChangeKind.JOINED
     assert entry["event"]["reasons"][0]["client_host"] == "/h"
-    assert json.dumps(plain(runner.groups.explain_offset("g", "t", 0)))
+    assert json.dumps(asdict(runner.groups.explain_offset("g", "t", 0)))
 
 
 def test_long_reasons_of_clients_are_cut() -> None:

@@ -1,11 +1,10 @@
 """Why a group rebalanced and where an offset went, as data that people can be shown.
 
-Texts speak of no time of day: every entry has its own, in milliseconds. `plain` makes JSON of any of it.
+Texts speak of no time of day: every entry has its own, in milliseconds. `asdict` makes JSON of any of it.
 """
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from moldau.broker.group.changes import Change, OffsetChange, OffsetChangeKind
 from moldau.broker.group.classic_group import ClassicGroup, ClassicState
@@ -44,10 +43,6 @@ class OffsetExplanation:
     """When it goes if nobody commits it again and nobody reads its topic; none while it does not age."""
     summary: str
     timeline: tuple[Entry, ...]
-
-
-def plain(explanation: GroupExplanation | OffsetExplanation) -> dict[str, Any]:
-    return asdict(explanation)
 
 
 def explain_group(state: ShardState, group_id: str) -> GroupExplanation:

@@ -8,6 +8,7 @@ from moldau.broker.group.changes import OffsetChange, OffsetChangeKind
 from moldau.broker.group.classic_group import ClassicGroup
 from moldau.broker.group.committed import CommittedOffset
 from moldau.broker.group.facts import GroupFact, OffsetChangeNoted, OffsetCommitted
+from moldau.broker.group.offset_replies import commit_refused, txn_commit_refused
 from moldau.broker.group.state import ShardState
 from moldau.broker.group.timers import SessionTimer
 from moldau.core.error_codes import ErrorCode
@@ -82,35 +83,6 @@ def txn_offset_commit(state: ShardState, call: Call, request: TxnOffsetCommitReq
                 )
         topics.append(TxnOffsetCommitResponseTopic(name=topic.name, partitions=partitions))
     return Outcome(tuple(facts), (Answer(call.request_id, TxnOffsetCommitResponse(topics=topics)),))
-
-
-def commit_refused(request: OffsetCommitRequest, error: ErrorCode) -> OffsetCommitResponse:
-    topics = [
-        OffsetCommitResponseTopic(
-            name=topic.name,
-            topic_id=topic.topic_id,
-            partitions=[
-                OffsetCommitResponsePartition(partition_index=partition.partition_index, error_code=error)
-                for partition in topic.partitions
-            ],
-        )
-        for topic in request.topics
-    ]
-    return OffsetCommitResponse(topics=topics)
-
-
-def txn_commit_refused(request: TxnOffsetCommitRequest, error: ErrorCode) -> TxnOffsetCommitResponse:
-    topics = [
-        TxnOffsetCommitResponseTopic(
-            name=topic.name,
-            partitions=[
-                TxnOffsetCommitResponsePartition(partition_index=partition.partition_index, error_code=error)
-                for partition in topic.partitions
-            ],
-        )
-        for topic in request.topics
-    ]
-    return TxnOffsetCommitResponse(topics=topics)
 
 
 def _commit_error(state: ShardState, call: Call, request: OffsetCommitRequest) -> ErrorCode:

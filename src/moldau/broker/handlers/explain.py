@@ -1,9 +1,10 @@
 """Explain (20000), v0: an API of our own, not advertised. What a group's coordinator remembers, for people."""
 
+from dataclasses import asdict
+
 import orjson
 
 from moldau.broker.api_table import ApiSpec
-from moldau.broker.group.explanations import plain
 from moldau.broker.session import RequestContext
 from moldau.core.error_codes import ErrorCode
 from moldau.protocol.private.explain import ExplainRequest, ExplainResponse
@@ -14,9 +15,9 @@ def handle(ctx: RequestContext, request: ExplainRequest) -> ExplainResponse:
     if shard is None:
         return ExplainResponse(error_code=ErrorCode.GROUP_ID_NOT_FOUND)
     if request.topic is None:
-        explanation = plain(shard.machine.explain_group(request.group_id))
+        explanation = asdict(shard.machine.explain_group(request.group_id))
     else:
-        explanation = plain(shard.machine.explain_offset(request.group_id, request.topic, request.partition))
+        explanation = asdict(shard.machine.explain_offset(request.group_id, request.topic, request.partition))
     return ExplainResponse(explanation=orjson.dumps(explanation, default=str).decode())
 
 

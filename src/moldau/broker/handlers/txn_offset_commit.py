@@ -7,7 +7,7 @@ itself (KIP-890)
 from collections.abc import Awaitable
 
 from moldau.broker.api_table import ApiSpec
-from moldau.broker.group.offset_commits import txn_commit_refused
+from moldau.broker.group.offset_replies import txn_commit_refused
 from moldau.broker.session import RequestContext
 from moldau.broker.txn_membership import join_transaction
 from moldau.core.error_codes import ErrorCode

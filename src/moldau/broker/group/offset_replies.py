@@ -1,0 +1,122 @@
+"""Answers to OffsetCommit, TxnOffsetCommit and OffsetFetch that take no state to give.
+
+Knows messages alone: a broker that has no groups yet needs nothing more.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from moldau.core.error_codes import ErrorCode
+from moldau.protocol.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitResponse,
+    OffsetCommitResponsePartition,
+    OffsetCommitResponseTopic,
+)
+from moldau.protocol.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopics,
+    OffsetFetchResponse,
+    OffsetFetchResponseGroup,
+    OffsetFetchResponsePartition,
+    OffsetFetchResponsePartitions,
+    OffsetFetchResponseTopic,
+    OffsetFetchResponseTopics,
+)
+from moldau.protocol.messages.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitResponse,
+    TxnOffsetCommitResponsePartition,
+    TxnOffsetCommitResponseTopic,
+)
+
+_BATCHED_VERSION: Final = 8
+"""From here on several groups may be asked for at once (KIP-709)."""
+_GROUP_ERROR_VERSION: Final = 2
+_NO_OFFSET: Final = -1
+
+
+def commit_refused(request: OffsetCommitRequest, error: ErrorCode) -> OffsetCommitResponse:
+    topics = [
+        OffsetCommitResponseTopic(
+            name=topic.name,
+            topic_id=topic.topic_id,
+            partitions=[
+                OffsetCommitResponsePartition(partition_index=partition.partition_index, error_code=error)
+                for partition in topic.partitions
+            ],
+        )
+        for topic in request.topics
+    ]
+    return OffsetCommitResponse(topics=topics)
+
+
+def txn_commit_refused(request: TxnOffsetCommitRequest, error: ErrorCode) -> TxnOffsetCommitResponse:
+    topics = [
+        TxnOffsetCommitResponseTopic(
+            name=topic.name,
+            partitions=[
+                TxnOffsetCommitResponsePartition(partition_index=partition.partition_index, error_code=error)
+                for partition in topic.partitions
+            ],
+        )
+        for topic in request.topics
+    ]
+    return TxnOffsetCommitResponse(topics=topics)
+
+
+def groups_asked_for(request: OffsetFetchRequest, version: int) -> Sequence[OffsetFetchRequestGroup]:
+    """Both forms of the request in the newer one."""
+    if version >= _BATCHED_VERSION:
+        return request.groups
+    topics = None
+    if request.topics is not None:
+        topics = [
+            OffsetFetchRequestTopics(name=topic.name, partition_indexes=topic.partition_indexes)
+            for topic in request.topics
+        ]
+    return [OffsetFetchRequestGroup(group_id=request.group_id, topics=topics)]
+
+
+def fetched(groups: Sequence[OffsetFetchResponseGroup], version: int) -> OffsetFetchResponse:
+    if version >= _BATCHED_VERSION:
+        return OffsetFetchResponse(groups=groups)
+    topics = [
+        OffsetFetchResponseTopic(
+            name=topic.name,
+            partitions=[
+                OffsetFetchResponsePartition(
+                    partition_index=partition.partition_index,
+                    committed_offset=partition.committed_offset,
+                    committed_leader_epoch=partition.committed_leader_epoch,
+                    metadata=partition.metadata,
+                    error_code=partition.error_code,
+                )
+                for partition in topic.partitions
+            ],
+        )
+        for topic in groups[0].topics
+    ]
+    return OffsetFetchResponse(topics=topics, error_code=groups[0].error_code)
+
+
+def fetch_refused(request: OffsetFetchRequest, version: int, error: ErrorCode) -> OffsetFetchResponse:
+    """v1 has no error but those of partitions."""
+    groups = []
+    for asked in groups_asked_for(request, version):
+        topics = [
+            OffsetFetchResponseTopics(
+                name=topic.name,
+                partitions=[no_offset(partition, error) for partition in topic.partition_indexes],
+            )
+            for topic in (asked.topics or () if version < _GROUP_ERROR_VERSION else ())
+        ]
+        groups.append(OffsetFetchResponseGroup(group_id=asked.group_id, topics=topics, error_code=error))
+    return fetched(groups, version)
+
+
+def no_offset(partition: int, error: ErrorCode) -> OffsetFetchResponsePartitions:
+    return OffsetFetchResponsePartitions(
+        partition_index=partition, committed_offset=_NO_OFFSET, metadata="", error_code=error
+    )
