@@ -38,6 +38,11 @@ class ConfluentClient:
         self.bootstrap = bootstrap
         self._admin = confluent_admin.AdminClient(librdkafka_settings(bootstrap, None))
 
+    def broker_id(self) -> str:
+        """Of the only one there is."""
+        (number,) = self._admin.list_topics(timeout=TIMEOUT_S).brokers
+        return str(number)
+
     def partition_count(self, topic: str) -> int:
         # Not list_topics, whose Metadata request would create a topic that is not there.
         names = confluent_kafka.TopicCollection([topic])
