@@ -116,7 +116,8 @@ class PipelineApp:
         self._enter(PipelineState.RESTARTING if self._restarts else PipelineState.STARTING)
         try:
             session = start_session(self._spark)
-            query = Query(session, self.topology, self.settings, self._measured.batch_done).start()
+            run = Query(session, self.topology, self.settings, self._measured.batch_done)
+            query = run.start()
         except KafkaException as failure:
             self._failed(f"the broker cannot be asked: {failure.args[0].str()}")
             return
@@ -131,6 +132,8 @@ class PipelineApp:
         self._query = None
         if failure_seen is not None:
             self._failed(cause_of(failure_seen))
+        else:
+            run.close()
 
     def _failed(self, cause: str) -> None:
         wait_ms = self._back_off.failed(_now_ms())

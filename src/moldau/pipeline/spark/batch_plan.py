@@ -26,6 +26,9 @@ class BatchPlan:
             for slot, tasks in sorted(by_slot.items())
         ]
 
+    def last_orders(self) -> list[SlotOrder]:
+        return [SlotOrder(self._application, slot, -1, (), is_last=True) for slot in range(self._slots)]
+
     def _task_orders(self, ranges: Iterable[OffsetRange]) -> Iterator[TaskOrder]:
         by_task: dict[TaskId, list[OffsetRange]] = {}
         for one in ranges:

@@ -18,7 +18,8 @@ def shared(bootstrap_servers: str, settings: ClientSettings) -> dict[str, Any]:
         for key, value in settings.items()
         if not key.startswith((CONSUMER_PREFIX, PRODUCER_PREFIX))
     }
-    return {"bootstrap.servers": bootstrap_servers, **common}
+    # A broker that is away is told by the supervisor, once; the clients would say it again and again.
+    return {"bootstrap.servers": bootstrap_servers, "log_level": "2", **common}
 
 
 def consumer(bootstrap_servers: str, settings: ClientSettings, group: str) -> dict[str, Any]:

@@ -48,6 +48,8 @@ class SlotOrder:
     slot: int
     batch_id: int
     tasks: tuple[TaskOrder, ...]
+    is_last: bool = False
+    """The application rests: the worker closes what it has kept for it."""
 
 
 @dataclass

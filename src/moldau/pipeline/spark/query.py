@@ -56,6 +56,10 @@ class Query:
         writer = writer.option("checkpointLocation", self._spark_folder)
         return writer.trigger(processingTime=f"{self._settings.trigger_ms} milliseconds").start()
 
+    def close(self) -> None:
+        """After the query has ended well: lets the workers go of clients and state."""
+        dispatch(self._session.sparkContext, self._plan.last_orders())
+
     def _run_batch(self, rows: "DataFrame", batch_id: int) -> None:
         began = time.perf_counter()
         ranges = self._offset_log.ranges(batch_id)

@@ -7,7 +7,7 @@ committing later), then reads the markers, and leaves out the tasks whose batch 
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 
@@ -108,22 +108,13 @@ class Sink:
 
     def _write_some(self, topic: str, records: list[OutputRecord]) -> None:
         self._make_room(records)
-        if any(record.headers for record in records):
-            for _, partition, timestamp_ms, key, value, headers in records:
-                place = -1 if partition is None else partition
-                self._producer.produce(
-                    topic, value, key, place, timestamp=timestamp_ms, headers=list(headers)
-                )
-            return
-        messages: list[dict[str, Any]] = [
-            {"key": key, "value": value, "timestamp": timestamp_ms}
-            if partition is None
-            else {"key": key, "value": value, "timestamp": timestamp_ms, "partition": partition}
-            for _, partition, timestamp_ms, key, value, _ in records
-        ]
-        if self._producer.produce_batch(topic, messages) < len(messages):
-            refused = next(message["_error"] for message in messages if "_error" in message)
-            raise KafkaException(refused)
+        produce = self._producer.produce
+        for _, partition, timestamp_ms, key, value, headers in records:
+            place = -1 if partition is None else partition
+            if headers:
+                produce(topic, value, key, place, timestamp=timestamp_ms, headers=list(headers))
+            else:
+                produce(topic, value, key, place, timestamp=timestamp_ms)
 
     def _make_room(self, records: list[OutputRecord]) -> None:
         """Waits until the client's queue takes all of them: one refused in the midst would lose its place."""

@@ -170,6 +170,10 @@ def run_slot(order: SlotOrder) -> SlotReport:
     """Runs in a Spark worker. After any failure the slot is built anew: nothing half done is kept."""
     here = (order.application.run_id, order.slot)
     slot = _slots.get(here)
+    if order.is_last:
+        if slot is not None:
+            _slots.pop(here).close()
+        return SlotReport(order.slot)
     if slot is None:
         while len(_slots) >= UNUSED_SLOTS_MAX:
             _slots.pop(next(iter(_slots))).close()
