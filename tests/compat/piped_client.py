@@ -5,6 +5,7 @@ Owns the pipe and the words. What runs at its other end is the business of `java
 
 import base64
 import json
+import select
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import IO, Any
 from compat.client import FETCH_WAIT, ClientFailure, ConfigEntry, Feature, OffsetSpec, Record
 
 CONSUME_TIMEOUT_MS = 60_000
+ANSWER_TIMEOUT_S = 180
 PATIENCE = {"delivery.timeout.ms": "30000", "request.timeout.ms": "20000", "max.block.ms": "30000"}
 """Much less than the defaults, so that what does not work shows soon."""
 
@@ -40,7 +42,10 @@ class PipedDriver:
         stdin.flush()
 
     def receive(self) -> Any:
-        line = self._pipe(self._child.stdout).readline()
+        answers = self._pipe(self._child.stdout)
+        ready, _, _ = select.select([answers], [], [], ANSWER_TIMEOUT_S)
+        assert ready, f"no answer within {ANSWER_TIMEOUT_S} s:\n{self.log_text()[-4000:]}"
+        line = answers.readline()
         self._answer_due = False
         if not line:
             raise AssertionError(f"the driver ended:\n{self.log_text()[-4000:]}")
