@@ -11,9 +11,10 @@ import logging
 import threading
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from confluent_kafka import KafkaException
+from py4j.protocol import Py4JError
 
 from moldau.core.errors import ConfigError, MoldauError
 from moldau.pipeline.lifecycle import BackOff, PipelineMetrics, PipelineState
@@ -43,6 +44,8 @@ class PipelineApp:
         self._state = PipelineState.CREATED
         self._last_error: str | None = None
         self._restarts = 0
+        self.spark_is_gone = False
+        """Then only a new process can go on."""
         self._changed = threading.Condition()
         self._wanted = PipelineState.RUNNING
         self._query: StreamingQuery | None = None
@@ -75,8 +78,7 @@ class PipelineApp:
 
     @property
     def metrics(self) -> PipelineMetrics:
-        query = self._query
-        measured = self._measured.snapshot(query.lastProgress if query is not None else None)
+        measured = self._measured.snapshot(self._progress())
         return replace(measured, state=self._state, restarts=self._restarts, last_error=self._last_error)
 
     def wait(self, *states: PipelineState, timeout_s: float | None = None) -> PipelineState:
@@ -85,6 +87,13 @@ class PipelineApp:
         with self._changed:
             self._changed.wait_for(lambda: self._state in ends, timeout_s)
         return self._state
+
+    def _progress(self) -> dict[str, Any] | None:
+        query = self._query
+        try:
+            return query.lastProgress if query is not None else None
+        except (Py4JError, ConnectionError):
+            return None
 
     def _want(self, wanted: PipelineState) -> None:
         with self._changed:
@@ -105,11 +114,17 @@ class PipelineApp:
                 else:
                     self._run_once()
         except ConfigError as failure:
-            self._last_error = str(failure)
-            log.error("%s cannot run: %s", self.settings.application_id, failure)
-            self._enter(PipelineState.FAILED)
+            self._end_badly(str(failure))
+        except (Py4JError, ConnectionError) as failure:
+            self.spark_is_gone = True
+            self._end_badly(f"Spark's JVM has gone: {failure}")
         else:
             self._enter(PipelineState.STOPPED)
+
+    def _end_badly(self, cause: str) -> None:
+        self._last_error = cause
+        log.error("%s cannot run: %s", self.settings.application_id, cause)
+        self._enter(PipelineState.FAILED)
 
     def _run_once(self) -> None:
         """One run of the query, to its end or its failure and the wait after it."""

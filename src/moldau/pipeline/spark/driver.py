@@ -1,0 +1,62 @@
+"""The process of one application: `python -m moldau.pipeline.spark.driver FILE`, settings as JSON on standard input.
+
+Tells its state and measurements as lines of JSON on standard output. Whoever started it starts it again when it ends
+with EXIT_AGAIN: the JVM is gone, and with it all that Spark had in memory; the checkpoint has the rest.
+"""
+
+import json
+import os
+import signal
+import sys
+import threading
+from dataclasses import asdict
+from typing import Any, Final
+
+from moldau.core.errors import ConfigError
+from moldau.pipeline.lifecycle import PipelineState
+from moldau.pipeline.spark.app_file import load_application
+from moldau.pipeline.spark.application import PipelineApp
+from moldau.pipeline.spark.session import SparkSettings
+from moldau.pipeline.spark.settings import AppSettings
+
+EXIT_REFUSED: Final = 3
+EXIT_AGAIN: Final = 75
+TELL_EVERY_S: Final = 0.5
+
+
+def main() -> int:
+    order = json.loads(sys.stdin.readline())
+    try:
+        builder = load_application(sys.argv[1])
+        settings = AppSettings(builder.application_id, **order["settings"])
+        app = PipelineApp(builder.build(), settings, SparkSettings(**order["spark"]))
+    except ConfigError as failure:
+        tell(state=PipelineState.FAILED, last_error=str(failure))
+        return EXIT_REFUSED
+    stopping = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stopping.set())
+    app.start()
+    ends = (PipelineState.STOPPED, PipelineState.FAILED)
+    while app.state not in ends and not stopping.wait(TELL_EVERY_S):
+        tell(application_id=settings.application_id, **asdict(app.metrics))
+        if os.getppid() == 1:  # Whoever started us is gone.
+            break
+    if app.state not in ends:
+        app.stop()
+    tell(application_id=settings.application_id, **asdict(app.metrics))
+    if app.state is PipelineState.STOPPED:
+        return 0
+    return EXIT_AGAIN if app.spark_is_gone else EXIT_REFUSED
+
+
+def tell(**what: Any) -> None:
+    sys.stdout.write(json.dumps(what) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    code = main()
+    sys.stdout.flush()
+    # Threads of a JVM that is gone may hang; nothing is left to be done.
+    os._exit(code)
