@@ -35,8 +35,8 @@ class RegistryState:
         self._contexts: dict[str, None] = {}
         self._places: dict[tuple[str, int], dict[Place, None]] = {}
         """Where the schema of a context's id is in use."""
-        self._ids: dict[tuple[str, str, bytes], int] = {}
-        """The id of a context, a type and a hash."""
+        self._ids: dict[tuple[str, str, bytes], dict[int, None]] = {}
+        """The ids of a context, a type and a hash: one, unless somebody has imported others."""
         self._id_max: dict[str, int] = {}
         self._referrers: dict[Place, dict[Place, None]] = {}
 
@@ -103,7 +103,7 @@ class RegistryState:
         return [subject] if subject in self._subjects else []
 
     def id_of(self, context: str, schema_type: str, digest: bytes) -> int | None:
-        return self._ids.get((context, schema_type, digest))
+        return min(list(self._ids.get((context, schema_type, digest), ())), default=None)
 
     def id_max(self, context: str) -> int:
         return self._id_max.get(context, 0)
@@ -116,9 +116,10 @@ class RegistryState:
 
     def holders_of_guid(self, digest: bytes) -> Iterator[tuple[str, int]]:
         """Contexts and ids."""
-        for (context, _, held), schema_id in list(self._ids.items()):
+        for (context, _, held), ids in list(self._ids.items()):
             if held == digest:
-                yield context, schema_id
+                for schema_id in list(ids):
+                    yield context, schema_id
 
     def referrers(self, subject: str, version: int, *, deleted: bool = False) -> list[StoredSchema]:
         """Schemas that refer to this version."""
@@ -138,7 +139,7 @@ class RegistryState:
             self._forget(*place)
         self._subjects.setdefault(schema.subject, {})[schema.version] = schema
         self._places.setdefault((context, schema.id), {})[place] = None
-        self._ids[context, schema.schema.schema_type, schema.digest] = schema.id
+        self._ids.setdefault(_likeness(schema), {})[schema.id] = None
         self._id_max[context] = max(self._id_max.get(context, 0), schema.id)
         for target in _targets(schema):
             self._referrers.setdefault(target, {})[place] = None
@@ -154,7 +155,10 @@ class RegistryState:
         del places[subject, version]
         if not places:
             del self._places[context, old.id]
-            self._ids.pop((context, old.schema.schema_type, old.digest), None)
+            likeness = _likeness(old)
+            del self._ids[likeness][old.id]
+            if not self._ids[likeness]:
+                del self._ids[likeness]
         for target in _targets(old):
             self._referrers[target].pop((subject, version), None)
 
@@ -180,6 +184,10 @@ def _put(table: dict, key: object, value: object, *, is_there: bool | None = Non
 
 def _place(schema: StoredSchema) -> Place:
     return schema.subject, schema.version
+
+
+def _likeness(schema: StoredSchema) -> tuple[str, str, bytes]:
+    return context_of(schema.subject), schema.schema.schema_type, schema.digest
 
 
 def _targets(schema: StoredSchema) -> list[Place]:
