@@ -30,4 +30,8 @@ def _constructor(schema_type: str) -> Callable[[str, Mapping[str, ParsedSchema],
         from moldau.registry.schemas.json_schema.schema import JsonSchema
 
         return lambda text, references, strict: JsonSchema(text, references, strict=strict)
+    if schema_type == "PROTOBUF":
+        from moldau.registry.schemas.protobuf.schema import ProtobufSchema
+
+        return lambda text, references, strict: ProtobufSchema(text, references, strict=strict)
     raise InvalidSchema(f"There is no schema type {schema_type!r}; the types are {', '.join(SCHEMA_TYPES)}.")

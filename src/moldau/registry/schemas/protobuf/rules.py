@@ -1,0 +1,125 @@
+"""What Protobuf's language forbids and its library does not notice when it is handed a descriptor."""
+
+from collections.abc import Iterator, Sequence
+
+from moldau.registry.schemas.model import InvalidSchema
+from moldau.registry.schemas.protobuf.options import flag
+from moldau.registry.schemas.protobuf.symbols import Symbols
+from moldau.registry.schemas.protobuf.syntax import SCALARS, Enum, Field, Message, ProtoFile, Reserved, Span
+
+
+def check(file: ProtoFile, symbols: Symbols) -> None:
+    _names_differ(file, "the file")
+    for enum in file.enums:
+        _enum(enum, enum.name, file)
+    waiting = [([message.name], message) for message in file.messages]
+    while waiting:
+        scope, message = waiting.pop()
+        _message(message, scope, file, symbols)
+        nested = [*message.messages, *(group.message for group in message.groups)]
+        waiting += [([*scope, inner.name], inner) for inner in nested]
+    for extend in file.extends:
+        for field in extend.fields:
+            _field(field, f"extend {extend.name}", [], file, symbols)
+
+
+def _message(message: Message, scope: Sequence[str], file: ProtoFile, symbols: Symbols) -> None:
+    whole = ".".join(scope)
+    numbers: dict[int, str] = {}
+    names: set[str] = set()
+    spans, reserved_names = _reserved(message.reserved)
+    for field, _ in message.all_fields():
+        where = f"field {whole}.{field.name}"
+        if field.name in names:
+            raise _wrong(f"{where} is there twice; rename one of them")
+        if field.number in numbers:
+            raise _wrong(
+                f"{where} has the number {field.number}, which {numbers[field.number]} has already; "
+                "give it one that was never used"
+            )
+        if field.name in reserved_names or any(span.start <= field.number <= span.end for span in spans):
+            raise _wrong(
+                f"{where} = {field.number} uses what the message reserves; take another name and number"
+            )
+        names.add(field.name)
+        numbers[field.number] = field.name
+        _field(field, where, scope, file, symbols)
+    _names_differ(message, whole)
+    for oneof in message.oneofs:
+        if not oneof.fields and not oneof.groups:
+            raise _wrong(f"oneof {whole}.{oneof.name} has no fields")
+    for enum in message.enums:
+        _enum(enum, f"{whole}.{enum.name}", file)
+
+
+def _names_differ(home: Message | ProtoFile, whole: str) -> None:
+    """Whatever stands in one message or file shares its names; the values of an enum stand beside it."""
+    names = [message.name for message in home.messages] + [enum.name for enum in home.enums]
+    names += [value.name for enum in home.enums for value in enum.values]
+    names += [field.name for extend in home.extends for field in extend.fields]
+    if isinstance(home, Message):
+        names += [field.name for field, _ in home.all_fields()]
+        names += [oneof.name for oneof in home.oneofs] + [group.message.name for group in home.groups]
+    else:
+        names += [service.name for service in home.services]
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise _wrong(f"{name} is defined twice in {whole}; rename one of them")
+        seen.add(name)
+
+
+def _field(field: Field, where: str, scope: Sequence[str], file: ProtoFile, symbols: Symbols) -> None:
+    if file.is_proto3 and field.label == "required":
+        raise _wrong(f"{where} is required, which proto3 does not have; leave the label out")
+    if file.is_proto3 and field.option("default") is not None:
+        raise _wrong(f"{where} has a default, which proto3 does not allow")
+    if field.type not in SCALARS and symbols.find(field.type, scope) is None:
+        raise _wrong(
+            f"{where} has the type {field.type}, which is neither here nor in an import; "
+            "define it, or import the file that does and name it among the references"
+        )
+
+
+def _enum(enum: Enum, whole: str, file: ProtoFile) -> None:
+    if not enum.values:
+        raise _wrong(f"enum {whole} has no values")
+    first = enum.values[0]
+    if file.is_proto3 and first.number != 0:
+        raise _wrong(
+            f"enum {whole} starts with {first.name} = {first.number}; in proto3 the first value is 0"
+        )
+    aliased = any(option.name == "allow_alias" and flag(option.value) for option in enum.options)
+    names: dict[int, str] = {}
+    for value in enum.values:
+        if value.number in names and not aliased:
+            raise _wrong(
+                f"enum {whole} has {value.name} = {value.number}, which {names[value.number]} has already; "
+                "give it another number or set option allow_alias = true"
+            )
+        names.setdefault(value.number, value.name)
+
+
+def _reserved(reserved: Sequence[Reserved]) -> tuple[list[Span], set[str]]:
+    values = [value for one in reserved for value in one.values]
+    return [value for value in values if isinstance(value, Span)], {v for v in values if isinstance(v, str)}
+
+
+def _wrong(reason: str) -> InvalidSchema:
+    return InvalidSchema(f"Not a valid Protobuf schema: {reason}.")
+
+
+def import_order(file: ProtoFile, files: dict[str, ProtoFile]) -> Iterator[str]:
+    """The paths a file needs, each after those it needs itself."""
+    done: set[str] = set()
+    stack = [(path, False) for path in reversed([one.path for one in file.imports])]
+    while stack:
+        path, ready = stack.pop()
+        if path in done:
+            continue
+        if ready:
+            done.add(path)
+            yield path
+            continue
+        stack.append((path, True))
+        stack += [(one.path, False) for one in files[path].imports if one.path not in done]

@@ -1,0 +1,139 @@
+"""The Protobuf schema a registry holds."""
+
+import base64
+import binascii
+from collections.abc import Mapping
+from functools import cached_property
+
+from google.protobuf.descriptor_pb2 import FileDescriptorProto
+from google.protobuf.descriptor_pool import DescriptorPool
+from google.protobuf.message import DecodeError
+
+from moldau.registry.schemas.json_text import check_size
+from moldau.registry.schemas.model import Clash, Direction, Existing, InvalidSchema, ParsedSchema
+from moldau.registry.schemas.protobuf import builtin, rules
+from moldau.registry.schemas.protobuf.differences import Comparison, Side
+from moldau.registry.schemas.protobuf.from_descriptor import file_of
+from moldau.registry.schemas.protobuf.parser import Parser
+from moldau.registry.schemas.protobuf.symbols import Symbols
+from moldau.registry.schemas.protobuf.syntax import ProtoFile
+from moldau.registry.schemas.protobuf.text import Writer
+from moldau.registry.schemas.protobuf.to_descriptor import DescriptorWriter
+from moldau.registry.schemas.protobuf.words import clash
+
+OWN_PATH = "default.proto"
+"""A schema has no file name; this one is what Confluent's serializers give it."""
+
+
+class ProtobufSchema(ParsedSchema):
+    schema_type = "PROTOBUF"
+
+    def __init__(self, text: str, references: Mapping[str, ParsedSchema], *, strict: bool = True) -> None:
+        check_size(text, "Protobuf schema")
+        self.text = text
+        self.references = references
+        self.file = _read(text)
+        self.imported = _imported(self.file, references)
+        self.symbols = Symbols(self.file, self.imported)
+        rules.check(self.file, self.symbols)
+        if strict:
+            self.pool()
+
+    @cached_property
+    def canonical(self) -> str:
+        return Writer(self.file).text()
+
+    @property
+    def name(self) -> str | None:
+        """The first message's, which is the one meant when nobody says which."""
+        if not self.file.messages:
+            return None
+        first = self.file.messages[0].name
+        return f"{self.file.package}.{first}" if self.file.package else first
+
+    def normalized(self) -> "ProtobufSchema":
+        return ProtobufSchema(Writer(self.file, self.symbols).text(), self.references)
+
+    def resolved(self) -> str:
+        return self.canonical
+
+    def serialized(self) -> str:
+        """The compiled descriptor in base64 (`format=serialized`), which clients without a compiler ask for."""
+        return base64.b64encode(self.descriptor().SerializeToString(deterministic=True)).decode()
+
+    def descriptor(self, path: str = OWN_PATH) -> FileDescriptorProto:
+        return DescriptorWriter(self.file, self.symbols).file(path)
+
+    def pool(self) -> DescriptorPool:
+        """The file and all it imports, linked by Google's library. InvalidSchema says what it refused."""
+        pool = DescriptorPool()
+        for path in rules.import_order(self.file, self.imported):
+            if path in builtin.MODULE_PATHS:
+                pool.Add(builtin.builtin_descriptor(path))
+                continue
+            file = self.imported[path]
+            self._add(pool, DescriptorWriter(file, Symbols(file, self.imported)).file(path))
+        self._add(pool, self.descriptor())
+        return pool
+
+    @staticmethod
+    def _add(pool: DescriptorPool, file: FileDescriptorProto) -> None:
+        try:
+            pool.Add(file)
+            pool.FindFileByName(file.name)
+        except (TypeError, KeyError, ValueError) as error:
+            reason = str(error).replace("Couldn't build proto file into descriptor pool: ", "").strip("'\" .")
+            raise InvalidSchema(f"Not a valid Protobuf schema: {reason}.") from None
+
+    def clashes(self, other: Existing, direction: Direction) -> list[Clash]:
+        assert isinstance(other.schema, ProtobufSchema)
+        old, new = Side(other.schema.file, other.schema.symbols), Side(self.file, self.symbols)
+        original, update = (old, new) if direction is Direction.BACKWARD else (new, old)
+        found = Comparison(original, update).differences()
+        return list(dict.fromkeys(clash(difference, direction, other.version) for difference in found))
+
+
+def _read(text: str) -> ProtoFile:
+    """A text; or a compiled descriptor in base64, which some clients send instead."""
+    try:
+        return Parser(text).file()
+    except InvalidSchema:
+        compiled = _compiled(text)
+        if compiled is None:
+            raise
+        return file_of(compiled)
+
+
+def _compiled(text: str) -> FileDescriptorProto | None:
+    try:
+        found = FileDescriptorProto()
+        found.ParseFromString(base64.b64decode(text.strip(), validate=True))
+    except (binascii.Error, ValueError, DecodeError):
+        return None
+    return found
+
+
+def _imported(file: ProtoFile, references: Mapping[str, ParsedSchema]) -> dict[str, ProtoFile]:
+    """All files in reach, by path. What a reference imports came with it."""
+    found: dict[str, ProtoFile] = {}
+    for path, schema in references.items():
+        if not isinstance(schema, ProtobufSchema):
+            raise InvalidSchema(
+                f"The reference {path} is a schema of type {schema.schema_type}; "
+                "a Protobuf schema can refer to Protobuf schemas only."
+            )
+        found |= schema.imported
+        found[path] = schema.file
+    waiting = [one.path for one in file.imports]
+    while waiting:
+        path = waiting.pop()
+        if path in found:
+            continue
+        if path not in builtin.PATHS:
+            raise InvalidSchema(
+                f'Not a valid Protobuf schema: it imports "{path}", which is not among its references: '
+                "add a reference with this name."
+            )
+        found[path] = builtin.builtin(path)
+        waiting += [one.path for one in found[path].imports]
+    return found

@@ -1,0 +1,82 @@
+"""Every type and extension that a file can name: its own and those of all it imports."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from moldau.registry.schemas.protobuf.syntax import Enum, Extend, Field, Message, ProtoFile
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    full: str
+    package: str
+    node: Message | Enum
+    is_local: bool
+
+    @property
+    def local_name(self) -> str:
+        """Inside its package."""
+        return self.full.removeprefix(f"{self.package}.") if self.package else self.full
+
+    @property
+    def scope(self) -> list[str]:
+        return self.local_name.split(".")
+
+
+class Symbols:
+    def __init__(self, file: ProtoFile, imported: Mapping[str, ProtoFile]) -> None:
+        self.package = file.package or ""
+        self.types: dict[str, Symbol] = {}
+        self.extensions: dict[str, Field] = {}
+        for other in imported.values():
+            self._add(other, is_local=False)
+        self._add(file, is_local=True)
+
+    def _add(self, file: ProtoFile, *, is_local: bool) -> None:
+        package = file.package or ""
+        self._add_extensions(package, file.extends)
+        for enum in file.enums:
+            self._add_type(package, [enum.name], enum, is_local)
+        waiting = [([message.name], message) for message in reversed(file.messages)]
+        while waiting:
+            names, message = waiting.pop()
+            self._add_type(package, names, message, is_local)
+            self._add_extensions(_joined(package, names), message.extends)
+            for enum in message.enums:
+                self._add_type(package, [*names, enum.name], enum, is_local)
+            nested = [*message.messages, *(group.message for group in message.groups)]
+            waiting += [([*names, inner.name], inner) for inner in nested]
+
+    def _add_type(self, package: str, names: Sequence[str], node: Message | Enum, is_local: bool) -> None:
+        full = _joined(package, names)
+        self.types[full] = Symbol(full, package, node, is_local)
+
+    def _add_extensions(self, scope: str, extends: Iterable[Extend]) -> None:
+        for extend in extends:
+            for field in extend.fields:
+                self.extensions[_joined(scope, [field.name])] = field
+
+    def find(self, name: str, scope: Sequence[str], package: str | None = None) -> Symbol | None:
+        """The type that `name` means inside the message `scope`, looked for from the innermost outwards."""
+        full = self._resolved(name, scope, self.types, package)
+        return self.types[full] if full else None
+
+    def find_extension(self, name: str, scope: Sequence[str]) -> str | None:
+        return self._resolved(name, scope, self.extensions, None)
+
+    def _resolved(
+        self, name: str, scope: Sequence[str], known: Mapping[str, object], package: str | None
+    ) -> str | None:
+        if name.startswith("."):
+            return name[1:] if name[1:] in known else None
+        package = self.package if package is None else package
+        parts = [*(package.split(".") if package else []), *scope]
+        for length in range(len(parts), -1, -1):
+            full = _joined(".".join(parts[:length]), [name])
+            if full in known:
+                return full
+        return None
+
+
+def _joined(package: str, names: Sequence[str]) -> str:
+    return ".".join([package, *names] if package else names)
