@@ -1,4 +1,4 @@
-"""Loads an application from the user's file: a module that defines a builder, or a function `build()` that gives one."""
+"""Loads an application from the user's file: a module with a builder, or with a function `build()` that gives one."""
 
 import importlib.util
 import sys

@@ -1,0 +1,121 @@
+"""Interactive queries over HTTP:
+
+    GET /views                                     the stores that are served
+    GET /views/{store}?low=&high=&limit=           entries in the order of their keys
+    GET /views/{store}/keys/{key}                  the value of one key
+    GET /views/{store}/windows/{key}?from=&to=     a key's windows or sessions, by their start in milliseconds
+
+Keys are written as text; those of a number or JSON serde are read as JSON.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+import orjson
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from moldau.core.error_codes import ErrorCode
+from moldau.core.errors import ApiError
+from moldau.pipeline.operators.stores.views import FAR_FUTURE_MS, FAR_PAST_MS
+from moldau.pipeline.plan.windows import Windowed
+from moldau.pipeline.views.changelog_view import ENTRIES_MAX, ChangelogView, Entry
+from moldau.pipeline.views.view_host import ViewHost
+
+STATUS: Final = {
+    ErrorCode.RESOURCE_NOT_FOUND: 404,
+    ErrorCode.INVALID_REQUEST: 400,
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS: 503,
+}
+
+
+def view_routes(host: ViewHost) -> list[Route]:
+    async def list_views(request: Request) -> Any:
+        return [
+            {"store": name, "kind": str(one.spec.kind), "entries": len(one)}
+            for name, one in host.views.items()
+        ]
+
+    async def entries(request: Request) -> Any:
+        view = host[request.path_params["store"]]
+        limit = min(_number(request, "limit", ENTRIES_MAX), ENTRIES_MAX)
+        low, high = (_key(view, request.query_params.get(bound)) for bound in ("low", "high"))
+        if low is None and high is None:
+            return [_entry(one) for one in view.all(limit=limit)]
+        return [_entry(one) for one in view.range(low, high, limit=limit)]
+
+    async def one_key(request: Request) -> Any:
+        view = host[request.path_params["store"]]
+        key = _key(view, request.path_params["key"])
+        value = view.get(key)
+        if value is None:
+            raise ApiError(ErrorCode.RESOURCE_NOT_FOUND, f"the store {view.spec.name} has no key {key!r}")
+        return _entry((key, value))
+
+    async def windows(request: Request) -> Any:
+        view = host[request.path_params["store"]]
+        key = _key(view, request.path_params["key"])
+        from_ms, to_ms = _number(request, "from", FAR_PAST_MS), _number(request, "to", FAR_FUTURE_MS)
+        return [_entry(one) for one in view.fetch(key, from_ms, to_ms)]
+
+    return [
+        Route("/views", _answered(list_views)),
+        Route("/views/{store}", _answered(entries)),
+        Route("/views/{store}/keys/{key:path}", _answered(one_key)),
+        Route("/views/{store}/windows/{key:path}", _answered(windows)),
+    ]
+
+
+def view_server(host: ViewHost) -> Starlette:
+    return Starlette(routes=view_routes(host))
+
+
+def _answered(ask: Callable[[Request], Awaitable[Any]]) -> Callable[[Request], Awaitable[Response]]:
+    """The one place where answers and refusals become HTTP."""
+
+    async def answer(request: Request) -> Response:
+        try:
+            return _json(await ask(request))
+        except ApiError as failure:
+            return _json({"error": failure.code.name, "message": str(failure)}, STATUS.get(failure.code, 500))
+        except (ValueError, TypeError) as failure:
+            return _json({"error": ErrorCode.INVALID_REQUEST.name, "message": str(failure)}, 400)
+
+    return answer
+
+
+def _json(content: Any, status: int = 200) -> Response:
+    return Response(orjson.dumps(content, default=_readable), status, media_type="application/json")
+
+
+def _readable(value: Any) -> str:
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+
+
+def _entry(entry: Entry) -> dict[str, Any]:
+    key, value = entry
+    if isinstance(key, Windowed):
+        return {"key": key.key, "window_start_ms": key.start_ms, "window_end_ms": key.end_ms, "value": value}
+    return {"key": key, "value": value}
+
+
+def _key(view: ChangelogView, text: str | None) -> Any:
+    serde = view.spec.key_serde
+    if text is None or serde is None or serde.name == "string":
+        return text
+    if serde.name == "bytes":
+        return text.encode()
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        raise ValueError(f"the key {text!r} is no {serde.name}: write numbers and JSON as in JSON") from None
+
+
+def _number(request: Request, name: str, default: int) -> int:
+    given = request.query_params.get(name)
+    try:
+        return default if given is None else int(given)
+    except ValueError:
+        raise ValueError(f"{name} must be a whole number, not {given!r}") from None
