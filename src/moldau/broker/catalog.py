@@ -3,7 +3,7 @@
 Owned by the broker's thread; changed there only, after the coordination store has taken the change.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
@@ -47,6 +47,7 @@ class TopicCatalog:
         self._metric_names: dict[str, set[str]] = {}
         self.epoch = 0
         """Grows with every change; whoever caches answers keys them on it."""
+        self._watchers: list[Callable[[], None]] = []
 
     def __len__(self) -> int:
         return len(self._by_name)
@@ -64,12 +65,19 @@ class TopicCatalog:
         """Of a partition that exists."""
         return self._by_name[place.topic].partitions[place.partition].leader_epoch
 
+    def watch(self, watcher: Callable[[], None]) -> None:
+        """Called after a topic was made, deleted or given more partitions."""
+        self._watchers.append(watcher)
+
     def put(self, entry: TopicEntry) -> None:
         """Adds a topic, or replaces it by its newer state."""
+        known = self._by_name.get(entry.name)
         self._by_name[entry.name] = entry
         self._by_id[entry.topic_id] = entry
         self._metric_names.setdefault(metric_name(entry.name), set()).add(entry.name)
         self.epoch += 1
+        if known is None or len(known.partitions) != len(entry.partitions):
+            self._tell_watchers()
 
     def remove(self, topic_id: TopicId) -> None:
         """By id: a topic of the same name made since stays."""
@@ -82,6 +90,11 @@ class TopicCatalog:
         if not same:
             del self._metric_names[metric_name(entry.name)]
         self.epoch += 1
+        self._tell_watchers()
+
+    def _tell_watchers(self) -> None:
+        for watcher in self._watchers:
+            watcher()
 
     def colliding(self, name: str) -> str | None:
         """Another topic whose metrics could not be told from this one's."""

@@ -26,6 +26,10 @@ class GroupCoordinator:
             return self._ask_when_ready(group_id, request, version, client)
         return shard.ask(request, version, client)
 
+    def topics_changed(self) -> None:
+        for shard in self.shards:
+            shard.topics_changed()
+
     def topics_deleted(self, topics: Iterable[str]) -> None:
         names = frozenset(topics)
         for shard in self.shards:

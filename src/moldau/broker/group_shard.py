@@ -78,6 +78,10 @@ class GroupShard:
             lambda now_ms: self.machine.decide_transaction_ended(producer_id, committed, now_ms)
         )
 
+    def topics_changed(self) -> None:
+        """Made, deleted, or given more partitions."""
+        self._runner.tell(self.machine.decide_topics_changed)
+
     def forget_topics(self, topics: frozenset[str]) -> None:
         """Offsets of topics that are gone go too."""
         self._runner.tell(lambda now_ms: self.machine.decide_topics_deleted(topics, now_ms))

@@ -90,6 +90,8 @@ def assemble(
     txn_shards = CoordinatorShards(
         TRANSACTIONS_TOPIC, data.catalog, internal_topics.ensure_transactions, load_transactions, scheduler
     )
+    groups = GroupCoordinator(group_shards)
+    data.catalog.watch(groups.topics_changed)
     advertised = {name: Address(*endpoint) for name, endpoint in advertised_endpoints(settings).items()}
     return Broker(
         broker_id=broker_id,
@@ -113,7 +115,7 @@ def assemble(
             new_id=lambda: secrets.randbits(31),
         ),
         producer_ids=producer_ids,
-        groups=GroupCoordinator(group_shards),
+        groups=groups,
         transactions=TxnCoordinator(txn_shards, producer_ids),
         markers=markers,
     )

@@ -12,6 +12,9 @@ NEW_MEMBER_JOIN_TIMEOUT_MS: Final = 5 * 60 * 1000
 PENDING_MEMBERS_MAX: Final = 10_000
 """Ids given out in one group (KIP-394) to clients that have not come back with them."""
 
+TOPICS_CHANGED_DELAY_MS: Final = 100
+"""Topics come and go by the dozen; groups look at them once."""
+
 OFFSETS_PER_SLICE: Final = 2000
 """Offsets looked at in one go when expired ones are searched for; nobody else is served meanwhile."""
 

@@ -36,9 +36,16 @@ from moldau.broker.group.offset_commits import offset_commit, txn_offset_commit
 from moldau.broker.group.offset_queries import offset_fetch
 from moldau.broker.group.offset_removals import offset_delete, removed_with_topics, transaction_ended
 from moldau.broker.group.retention import decide_retention_timer, retention_timer
-from moldau.broker.group.settings import ConsumerSettings, GroupSettings
+from moldau.broker.group.settings import TOPICS_CHANGED_DELAY_MS, ConsumerSettings, GroupSettings
 from moldau.broker.group.state import ShardState
-from moldau.broker.group.timers import JoinTimer, RebalanceTimer, RetentionTimer, SessionTimer, SyncTimer
+from moldau.broker.group.timers import (
+    JoinTimer,
+    RebalanceTimer,
+    RetentionTimer,
+    SessionTimer,
+    SyncTimer,
+    TopicsTimer,
+)
 from moldau.broker.group.topic_view import NoTopics, TopicView
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import Millis, ProducerId
@@ -114,6 +121,8 @@ class Groups:
                 return self._of_classic(group_id, now_ms, decide_join_timer)
             case SyncTimer(group_id):
                 return self._of_classic(group_id, now_ms, decide_sync_timer)
+            case TopicsTimer():
+                return self._look_at_topics(now_ms)
             case RetentionTimer():
                 return decide_retention_timer(self.state, key, now_ms)
         raise AssertionError(f"{key!r} is no timer of the group coordinator")
@@ -150,10 +159,9 @@ class Groups:
     def decide_topics_changed(self, now_ms: Millis) -> GroupOutcome:
         """Topics were made, deleted, or given partitions. Consumer groups would find out with their next
         heartbeat; their members of the classic protocol, and those who look at them, sooner like this."""
-        facts: list[GroupFact] = []
-        for group in self._consumer_groups():
-            facts += self._of_consumer(group.group_id, now_ms, _look_at_topics).facts
-        return Outcome(tuple(facts))
+        if not self.state.groups:
+            return Outcome()
+        return Outcome(timers=(SetTimer(TopicsTimer(), Millis(now_ms + TOPICS_CHANGED_DELAY_MS)),))
 
     def decide_transaction_ended(
         self, producer_id: ProducerId, committed: bool, now_ms: Millis
@@ -166,6 +174,12 @@ class Groups:
 
     def explain_offset(self, group_id: str, topic: str, partition: int) -> OffsetExplanation:
         return explain_offset(self.state, group_id, topic, partition)
+
+    def _look_at_topics(self, now_ms: Millis) -> GroupOutcome:
+        facts: list[GroupFact] = []
+        for group in self._consumer_groups():
+            facts += self._of_consumer(group.group_id, now_ms, _look_at_topics).facts
+        return Outcome(tuple(facts))
 
     def _consumer_groups(self) -> Iterator[ConsumerGroup]:
         return (group for group in self.state.groups.values() if isinstance(group, ConsumerGroup))

@@ -38,6 +38,11 @@ class RebalanceTimer:
 
 
 @dataclass(frozen=True, slots=True)
+class TopicsTimer:
+    """Topics have changed, and for a moment no more of them."""
+
+
+@dataclass(frozen=True, slots=True)
 class RetentionTimer:
     """Time to look for expired offsets, in the groups after this one: they are gone through in slices."""
 
