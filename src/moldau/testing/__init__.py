@@ -1,4 +1,4 @@
-"""The test kit: a real broker inside the test's own process.
+"""The test kit: a real broker inside the test's own process, and a driver for topologies that needs none.
 
 Names are imported when they are first used: the pytest plugin lives in this package, and every run of pytest
 in an environment that has Moldau imports it.
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from moldau.testing.local_cluster import LocalCluster as LocalCluster
     from moldau.testing.local_registry import LocalRegistry as LocalRegistry
     from moldau.testing.moved_clock import MovedClock as MovedClock
+    from moldau.testing.topology_test_driver import TopologyTestDriver as TopologyTestDriver
 
 _HOMES = {
     "ErrorCode": "moldau.core.error_codes",
@@ -21,6 +22,7 @@ _HOMES = {
     "LocalCluster": "moldau.testing.local_cluster",
     "LocalRegistry": "moldau.testing.local_registry",
     "MovedClock": "moldau.testing.moved_clock",
+    "TopologyTestDriver": "moldau.testing.topology_test_driver",
 }
 
 __all__ = ["ErrorCode", "Fault", "Faults", "LocalCluster", "LocalRegistry", "MovedClock"]

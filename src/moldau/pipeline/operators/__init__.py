@@ -2,7 +2,19 @@
 
 from importlib import import_module
 
-_OPERATOR_MODULES = ("stateless", "tables", "processors")
+_OPERATOR_MODULES = (
+    "stateless",
+    "tables",
+    "processors",
+    "aggregates",
+    "windowed",
+    "sessions",
+    "suppress",
+    "stream_joins",
+    "lookups",
+    "table_joins",
+    "foreign_keys",
+)
 
 
 def register_all() -> None:

@@ -23,6 +23,7 @@ Delta = tuple[str, bytes, bytes | None]
 
 _MAKERS: Mapping[StoreKind, Callable[[StoreSpec], Store]] = {
     StoreKind.KEY_VALUE: lambda spec: KeyValueStore(spec.name),
+    StoreKind.ORDERED: lambda spec: KeyValueStore(spec.name, ordered=True),
     StoreKind.WINDOW: lambda spec: WindowStore(spec.name, spec.retention_ms),
     StoreKind.SESSION: lambda spec: SessionStore(spec.name, spec.retention_ms),
     StoreKind.JOIN: lambda spec: JoinStore(spec.name, spec.retention_ms),

@@ -1,7 +1,7 @@
 """Turns the nodes of a sub-topology into functions that call each other.
 
 A *stream* function takes (key, value, timestamp_ms, headers), a *table* function (key, new, old, timestamp_ms,
-headers). Each operator module registers how its nodes are built: `build(node, wiring)` gives one function per parent of the node.
+headers). Each operator module registers how its nodes are built: `build(node, wiring)` gives one function per parent.
 Children are called in the order they were made, depth first, as Kafka Streams forwards.
 """
 

@@ -289,10 +289,25 @@ class TableTransformValues(TableNode):
 
     supplier: Function
     uses: tuple[str, ...] = ()
+    owns: tuple[StoreSpec, ...] = ()
     label: ClassVar[str] = "table-transform-values"
+
+    def stores(self) -> tuple[StoreSpec, ...]:
+        return (*super().stores(), *self.owns)
 
     def store_names(self) -> tuple[str, ...]:
         return (*super().store_names(), *self.uses)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableMerge(Node):
+    """Several aggregates that share one store (cogroup) as one table."""
+
+    store: StoreSpec
+    label: ClassVar[str] = "table-merge"
+
+    def store_names(self) -> tuple[str, ...]:
+        return (self.store.name,)
 
 
 @dataclass(frozen=True, kw_only=True)

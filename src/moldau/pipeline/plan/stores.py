@@ -8,6 +8,7 @@ from moldau.pipeline.serdes.serde import Serde
 
 class StoreKind(StrEnum):
     KEY_VALUE = "key-value"
+    ORDERED = "ordered key-value"  # read in the order of its keys all the time
     WINDOW = "window"
     SESSION = "session"
     JOIN = "join"  # a stream's records by key and time, several of one key and time kept apart

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
+from moldau.pipeline.plan.location import Location
 from moldau.pipeline.plan.nodes import (
     GlobalTable,
     Node,
@@ -43,9 +44,8 @@ class SubTopology:
 
     @cached_property
     def stores(self) -> tuple[StoreSpec, ...]:
-        return tuple(
-            store for node in self.nodes if not isinstance(node, GlobalTable) for store in node.stores()
-        )
+        owned = {store.name: store for node in self.nodes for store in node.stores()}
+        return tuple(owned.values())
 
     @property
     def is_stateful(self) -> bool:
@@ -61,9 +61,13 @@ class Topology:
     repartition_topics: tuple[RepartitionTopic, ...] = ()
     copartitioned: tuple[tuple[str, ...], ...] = ()
     """Groups of source topics that joins need to have the same number of partitions."""
+    copartitioned_at: tuple[Location, ...] = ()
+    """The user's lines that need it."""
     statements: Mapping[str, str] = field(default_factory=dict)
     """Node name to the statement (of SQL, of a connector) it belongs to."""
     guarantee: Guarantee = Guarantee.EXACTLY_ONCE
+    application_id: str = ""
+    """Prefix of the topics the application owns; `repartition_topics` have it already."""
 
     def __getitem__(self, name: str) -> Node:
         return self._by_name[name]

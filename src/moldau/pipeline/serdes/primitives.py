@@ -12,14 +12,26 @@ from moldau.pipeline.serdes.serde import Decoder, Encoder, Serde
 class _Plain(Serde):
     """A codec that is the same for every topic. Found again by name when it is unpickled."""
 
-    def __init__(self, name: str, encode: Callable[[Any], bytes], decode: Callable[[bytes], Any]) -> None:
+    def __init__(
+        self, name: str, encode: Callable[[Any], bytes], decode: Callable[[bytes], Any], *types: type
+    ) -> None:
+        """`types`: the one it gives first, then what else it takes."""
         self._name = name
+        self._types = types
         self._encode: Encoder = lambda value: None if value is None else encode(value)
         self._decode: Decoder = lambda data: None if data is None else decode(data)
 
     @property
     def name(self) -> str:
         return self._name
+
+    @property
+    def gives(self) -> frozenset[type]:
+        return frozenset(self._types[:1])
+
+    @property
+    def takes(self) -> frozenset[type]:
+        return frozenset(self._types)
 
     def encoder(self, topic: str, *, is_key: bool) -> Encoder:
         return self._encode
@@ -31,7 +43,7 @@ class _Plain(Serde):
         return serde_named, (self._name,)
 
 
-def _fixed(name: str, layout: str) -> Serde:
+def _fixed(name: str, layout: str, *types: type) -> Serde:
     packer = struct.Struct(layout)
     pack, unpack, size = packer.pack, packer.unpack, packer.size
 
@@ -46,7 +58,7 @@ def _fixed(name: str, layout: str) -> Serde:
             raise ValueError(f"{name} takes {size} bytes, the record has {len(data)}")
         return unpack(data)[0]
 
-    return _Plain(name, encode, decode)
+    return _Plain(name, encode, decode, *types)
 
 
 def _encode_string(value: Any) -> bytes:
@@ -79,14 +91,14 @@ def _encode_json(value: Any) -> bytes:
     return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
 
 
-STRING: Serde = _Plain("string", _encode_string, bytes.decode)
-BYTES: Serde = _Plain("bytes", _encode_bytes, bytes)
-BOOLEAN: Serde = _Plain("boolean", _encode_boolean, _decode_boolean)
-LONG: Serde = _fixed("long", ">q")
-INT: Serde = _fixed("int", ">i")
-SHORT: Serde = _fixed("short", ">h")
-DOUBLE: Serde = _fixed("double", ">d")
-FLOAT: Serde = _fixed("float", ">f")
+STRING: Serde = _Plain("string", _encode_string, bytes.decode, str)
+BYTES: Serde = _Plain("bytes", _encode_bytes, bytes, bytes, bytearray, memoryview)
+BOOLEAN: Serde = _Plain("boolean", _encode_boolean, _decode_boolean, bool)
+LONG: Serde = _fixed("long", ">q", int, bool)
+INT: Serde = _fixed("int", ">i", int, bool)
+SHORT: Serde = _fixed("short", ">h", int, bool)
+DOUBLE: Serde = _fixed("double", ">d", float, int, bool)
+FLOAT: Serde = _fixed("float", ">f", float, int, bool)
 JSON: Serde = _Plain("json", _encode_json, orjson.loads)
 
 _BY_NAME = {serde.name: serde for serde in (STRING, BYTES, BOOLEAN, LONG, INT, SHORT, DOUBLE, FLOAT, JSON)}

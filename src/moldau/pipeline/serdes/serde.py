@@ -21,6 +21,16 @@ class Serde(ABC):
     def name(self) -> str:
         """What the serde is, for descriptions and hashes."""
 
+    @property
+    def gives(self) -> frozenset[type]:
+        """The types a decoded value may have; empty: any."""
+        return frozenset()
+
+    @property
+    def takes(self) -> frozenset[type]:
+        """The types it can write; empty: any."""
+        return frozenset()
+
     @abstractmethod
     def encoder(self, topic: str, *, is_key: bool) -> Encoder: ...
 

@@ -1,0 +1,65 @@
+"""The Streams API: Kafka Streams' words in Python."""
+
+from moldau.pipeline.operators.processors import ProcessorContext, Record
+from moldau.pipeline.operators.timers import PunctuationType
+from moldau.pipeline.plan.expressions import call, col, key, lit, struct, timestamp
+from moldau.pipeline.plan.nodes import OffsetReset
+from moldau.pipeline.plan.topology import Guarantee, Topology
+from moldau.pipeline.plan.windows import (
+    JoinWindows,
+    SessionWindows,
+    SlidingWindows,
+    TimeWindows,
+    Windowed,
+    hopping,
+    sessions,
+    sliding,
+    tumbling,
+    within,
+)
+from moldau.pipeline.serdes import BOOLEAN, BYTES, DOUBLE, FLOAT, INT, JSON, LONG, SHORT, STRING, Serde
+from moldau.pipeline.streams.builder import StreamsBuilder
+from moldau.pipeline.streams.global_table import GlobalKTable
+from moldau.pipeline.streams.grouped import KGroupedStream
+from moldau.pipeline.streams.stream import KStream
+from moldau.pipeline.streams.table import KTable
+
+__all__ = [
+    "BOOLEAN",
+    "BYTES",
+    "DOUBLE",
+    "FLOAT",
+    "INT",
+    "JSON",
+    "LONG",
+    "SHORT",
+    "STRING",
+    "GlobalKTable",
+    "Guarantee",
+    "JoinWindows",
+    "KGroupedStream",
+    "KStream",
+    "KTable",
+    "OffsetReset",
+    "ProcessorContext",
+    "PunctuationType",
+    "Record",
+    "Serde",
+    "SessionWindows",
+    "SlidingWindows",
+    "StreamsBuilder",
+    "TimeWindows",
+    "Topology",
+    "Windowed",
+    "call",
+    "col",
+    "hopping",
+    "key",
+    "lit",
+    "sessions",
+    "sliding",
+    "struct",
+    "timestamp",
+    "tumbling",
+    "within",
+]

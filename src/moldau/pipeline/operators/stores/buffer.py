@@ -13,15 +13,14 @@ from moldau.pipeline.operators.records import Headers
 from moldau.pipeline.operators.stores.store import Change, Item, Store
 from moldau.pipeline.serdes.framing import pack_frames, unpack_frames
 
-_PLACE = struct.Struct(">qqq")
+_PLACE = struct.Struct(">qq")
 OVERHEAD_BYTES = 8
 
 
 class Held(NamedTuple):
-    """`buffer_time_ms` and `number` are its place in the order; the rest is the change itself."""
+    """`buffer_time_ms`, then the key, is its place in the order; the rest is the change itself."""
 
     buffer_time_ms: int
-    number: int
     key: bytes
     new: bytes | None
     old: bytes | None
@@ -35,9 +34,8 @@ class BufferStore(Store):
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self._held: dict[bytes, Held] = {}
-        self._order: list[tuple[int, int, bytes]] = []
+        self._order: list[tuple[int, bytes]] = []
         self._changed: set[bytes] = set()
-        self._number = 0
         self.bytes_held = 0
 
     def hold(
@@ -52,24 +50,21 @@ class BufferStore(Store):
         """Takes a change in; the place of an earlier one of the same key is kept."""
         before = self._held.get(key)
         if before is None:
-            self._number += 1
-            held = Held(buffer_time_ms, self._number, key, new, old, old, timestamp_ms, headers)
-            heapq.heappush(self._order, (buffer_time_ms, held.number, key))
+            held = Held(buffer_time_ms, key, new, old, old, timestamp_ms, headers)
+            heapq.heappush(self._order, (buffer_time_ms, key))
         else:
             self.bytes_held -= _size(before)
-            held = Held(
-                before.buffer_time_ms, before.number, key, new, old, before.prior, timestamp_ms, headers
-            )
+            held = Held(before.buffer_time_ms, key, new, old, before.prior, timestamp_ms, headers)
         self._held[key] = held
         self._changed.add(key)
         self.bytes_held += _size(held)
 
     def oldest(self) -> Held | None:
-        return self._held[self._order[0][2]] if self._order else None
+        return self._held[self._order[0][1]] if self._order else None
 
     def release(self) -> Held:
         """Gives the oldest up."""
-        _, _, key = heapq.heappop(self._order)
+        _, key = heapq.heappop(self._order)
         held = self._held.pop(key)
         self._changed.add(key)
         self.bytes_held -= _size(held)
@@ -91,16 +86,14 @@ class BufferStore(Store):
             self._held.pop(key, None)
             if value is not None:
                 self._held[key] = _unpacked(key, value)
-        self._order = [(held.buffer_time_ms, held.number, key) for key, held in self._held.items()]
+        self._order = [(held.buffer_time_ms, key) for key, held in self._held.items()]
         heapq.heapify(self._order)
-        self._number = max((held.number for held in self._held.values()), default=self._number)
         self.bytes_held = sum(map(_size, self._held.values()))
 
     def clear(self) -> None:
         self._held.clear()
         self._order.clear()
         self._changed.clear()
-        self._number = 0
         self.bytes_held = 0
 
     def __len__(self) -> int:
@@ -114,18 +107,17 @@ def _size(held: Held) -> int:
 
 
 def _packed(held: Held) -> bytes:
-    place = _PLACE.pack(held.buffer_time_ms, held.number, held.timestamp_ms)
+    place = _PLACE.pack(held.buffer_time_ms, held.timestamp_ms)
     headers = [part for name, value in held.headers for part in (name.encode(), value)]
     return pack_frames([place, held.new, held.old, held.prior, *headers])
 
 
 def _unpacked(key: bytes, data: bytes) -> Held:
     place, new, old, prior, *headers = unpack_frames(data)
-    buffer_time_ms, number, timestamp_ms = _PLACE.unpack(place or b"")
+    buffer_time_ms, timestamp_ms = _PLACE.unpack(place or b"")
     pairs = zip(headers[::2], headers[1::2], strict=True)
     return Held(
         buffer_time_ms,
-        number,
         key,
         new,
         old,

@@ -1,6 +1,6 @@
 """The key-value store: one value and its timestamp per key, ranges in the order of the keys' bytes."""
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Iterator
 
 from moldau.pipeline.operators.stores.keys import split_timed, timed
@@ -10,8 +10,10 @@ Timed = tuple[bytes, int]
 
 
 class KeyValueStore(Store):
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, ordered: bool = False) -> None:
+        """`ordered`: keys are kept in order as they come, for a store that is read in order all the time."""
         super().__init__(name)
+        self._ordered = ordered
         self._values: dict[bytes, Timed] = {}
         self._changed: set[bytes] = set()
         self._sorted: list[bytes] | None = []
@@ -22,11 +24,11 @@ class KeyValueStore(Store):
         """A value None removes the key."""
         self._changed.add(key)
         if value is None:
-            if self._values.pop(key, None) is not None:
-                self._sorted = None
+            if self._values.pop(key, None) is not None and self._sorted is not None:
+                self._forget(key)
             return
         if self._sorted is not None and key not in self._values:
-            self._sorted = None
+            self._note(key)
         self._values[key] = (value, timestamp_ms)
 
     def range(self, low: bytes | None = None, high: bytes | None = None) -> Iterator[tuple[bytes, Timed]]:
@@ -34,16 +36,18 @@ class KeyValueStore(Store):
         keys = self._keys_in_order()
         first = 0 if low is None else bisect_left(keys, low)
         end = len(keys) if high is None else bisect_right(keys, high)
-        for key in keys[first:end]:
-            found = self._values.get(key)
-            if found is not None:
-                yield key, found
+        yield from self._present(keys[first:end])
 
     def with_prefix(self, prefix: bytes) -> Iterator[tuple[bytes, Timed]]:
         keys = self._keys_in_order()
-        for key in keys[bisect_left(keys, prefix) :]:
-            if not key.startswith(prefix):
-                return
+        first = bisect_left(keys, prefix)
+        end = first
+        while end < len(keys) and keys[end].startswith(prefix):
+            end += 1
+        yield from self._present(keys[first:end])
+
+    def _present(self, keys: list[bytes]) -> Iterator[tuple[bytes, Timed]]:
+        for key in keys:
             found = self._values.get(key)
             if found is not None:
                 yield key, found
@@ -72,6 +76,18 @@ class KeyValueStore(Store):
 
     def __len__(self) -> int:
         return len(self._values)
+
+    def _note(self, key: bytes) -> None:
+        if self._ordered and self._sorted is not None:
+            insort(self._sorted, key)
+        else:
+            self._sorted = None
+
+    def _forget(self, key: bytes) -> None:
+        if self._ordered and self._sorted is not None:
+            del self._sorted[bisect_left(self._sorted, key)]
+        else:
+            self._sorted = None
 
     def _keys_in_order(self) -> list[bytes]:
         if self._sorted is None:

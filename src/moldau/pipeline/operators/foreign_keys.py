@@ -1,0 +1,121 @@
+"""The foreign-key join of two tables (KIP-213), in three steps with a topic between each.
+
+subscribe (left side) -> answer (right side, by foreign key) -> resolve (left side again). An answer carries the digest
+of the left value it was asked for; one that arrives after that value changed again is dropped.
+"""
+
+import hashlib
+import struct
+from typing import Any
+
+from moldau.pipeline.operators.records import Headers
+from moldau.pipeline.operators.wiring import Push, Wiring, builds
+from moldau.pipeline.plan.nodes import ForeignKeyAnswer, ForeignKeyResolve, ForeignKeySubscribe, JoinKind
+from moldau.pipeline.serdes.foreign_key import Answer, Instruction, Subscription, SubscriptionSerde
+
+_LENGTH = struct.Struct(">i")
+
+
+def digest_of(stored: bytes | None) -> bytes | None:
+    return None if stored is None else hashlib.blake2b(stored, digest_size=16).digest()
+
+
+@builds(ForeignKeySubscribe)
+def subscribe(node: ForeignKeySubscribe, wiring: Wiring) -> list[Push]:
+    forward, extract, context = wiring.downstream(node), node.extractor, wiring.context
+    encode_value = node.left_value_serde.encoder(node.name, is_key=False)
+    instructions = _left_instructions if node.kind is JoinKind.LEFT else _inner_instructions
+
+    def push(key: Any, new: Any, old: Any, timestamp_ms: int, headers: Headers) -> None:
+        old_foreign = None if old is None else extract(old)
+        new_foreign = None if new is None else extract(new)
+        digest = digest_of(encode_value(new))
+        for foreign, instruction in instructions(old, new, old_foreign, new_foreign):
+            subscription = Subscription(digest, instruction, key, context.partition)
+            forward(foreign, subscription, timestamp_ms, headers)
+
+    return [push]
+
+
+def _left_instructions(
+    old: Any, new: Any, old_foreign: Any, new_foreign: Any
+) -> list[tuple[Any, Instruction]]:
+    if old is None and new is None:
+        return []
+    told: list[tuple[Any, Instruction]] = []
+    if old_foreign is not None and old_foreign != new_foreign:
+        told.append((old_foreign, Instruction.DELETE_AND_ANSWER))
+    return [*told, (new_foreign, Instruction.ANSWER_EVEN_NULL)]
+
+
+def _inner_instructions(
+    old: Any, new: Any, old_foreign: Any, new_foreign: Any
+) -> list[tuple[Any, Instruction]]:
+    if old is None:
+        return [] if new_foreign is None else [(new_foreign, Instruction.ANSWER_IF_FOUND)]
+    if old_foreign is None:
+        return []
+    if new is None:
+        return [(old_foreign, Instruction.DELETE_AND_ANSWER)]
+    if new_foreign is None:
+        return []
+    told: list[tuple[Any, Instruction]] = []
+    if old_foreign != new_foreign:
+        told.append((old_foreign, Instruction.DELETE_QUIETLY))
+    return [*told, (new_foreign, Instruction.ANSWER_EVEN_NULL)]
+
+
+@builds(ForeignKeyAnswer)
+def answer(node: ForeignKeyAnswer, wiring: Wiring) -> list[Push]:
+    forward, lookup = wiring.downstream(node), wiring.getter(node.table)
+    store = wiring.state.key_value(node.store.name)
+    encode_foreign = node.foreign_key_serde.encoder(node.name, is_key=True)
+    encode_key = node.left_key_serde.encoder(node.name, is_key=True)
+    serde = SubscriptionSerde(node.left_key_serde)
+    encode, decode = serde.encoder(node.name, is_key=False), serde.decoder(node.name, is_key=False)
+
+    def prefix_of(foreign: Any) -> bytes:
+        data = encode_foreign(foreign) or b""
+        return _LENGTH.pack(len(data)) + data
+
+    def subscribed(foreign: Any, one: Subscription, timestamp_ms: int, headers: Headers) -> None:
+        if foreign is None and one.instruction is not Instruction.ANSWER_EVEN_NULL:
+            return
+        found = None
+        if foreign is not None:
+            place = prefix_of(foreign) + (encode_key(one.key) or b"")
+            store.put(place, None if one.instruction.deletes else encode(one), timestamp_ms)
+            found = lookup(foreign)
+        if one.instruction is Instruction.DELETE_QUIETLY:
+            return
+        if found is None and one.instruction is Instruction.ANSWER_IF_FOUND:
+            return
+        value = None if found is None or one.instruction.deletes else found[0]
+        result_ms = timestamp_ms if found is None else max(timestamp_ms, found[1])
+        forward(one.key, Answer(one.digest, value, one.partition), result_ms, headers)
+
+    def changed(foreign: Any, new: Any, old: Any, timestamp_ms: int, headers: Headers) -> None:
+        if foreign is None:
+            return
+        for _, (stored, _) in list(store.with_prefix(prefix_of(foreign))):
+            one = decode(stored)
+            forward(one.key, Answer(one.digest, new, one.partition), timestamp_ms, headers)
+
+    return [subscribed, changed]
+
+
+@builds(ForeignKeyResolve)
+def resolve(node: ForeignKeyResolve, wiring: Wiring) -> list[Push]:
+    forward, lookup, joiner = wiring.downstream(node), wiring.getter(node.table), node.joiner
+    encode_value = node.left_value_serde.encoder(node.name, is_key=False)
+    left = node.kind is JoinKind.LEFT
+
+    def push(key: Any, answered: Answer, timestamp_ms: int, headers: Headers) -> None:
+        found = lookup(key)
+        value = None if found is None else found[0]
+        if digest_of(encode_value(value)) != answered.digest:
+            return
+        nothing = answered.value is None and (not left or value is None)
+        forward(key, None if nothing else joiner(value, answered.value), timestamp_ms, headers)
+
+    return [push]

@@ -1,0 +1,136 @@
+"""Aggregation in tumbling and hopping windows. A window takes records until stream time passes its end and the grace.
+
+Stream time here is the highest timestamp this operator has seen, record by record, as in Kafka Streams. A null value
+is a value: count counts it (Kafka's windowed aggregations differ in this from those without windows).
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from moldau.pipeline.operators.aggregates import first_or_reduced
+from moldau.pipeline.operators.records import Headers
+from moldau.pipeline.operators.sliding import sliding_aggregate
+from moldau.pipeline.operators.stores.window import WindowStore
+from moldau.pipeline.operators.wiring import Getter, Push, Wiring, builds, looks_up
+from moldau.pipeline.plan.nodes import EmitWhen, WindowAggregate
+from moldau.pipeline.plan.windows import SlidingWindows, TimeWindows, Windowed
+from moldau.pipeline.serdes.serde import Decoder
+
+EmitClosed = Callable[[int, Headers], None]
+"""(close time, headers of the record that moved it)"""
+
+
+@builds(WindowAggregate)
+def window_aggregate(node: WindowAggregate, wiring: Wiring) -> list[Push]:
+    if isinstance(node.windows, SlidingWindows):
+        return [sliding_aggregate(node, wiring, node.windows, _closing_sliding(node, wiring, node.windows))]
+    return [_aligned(node, wiring, node.windows)]
+
+
+def _aligned(node: WindowAggregate, wiring: Wiring, windows: TimeWindows) -> Push:
+    forward, send_old = wiring.downstream(node), node.send_old_values
+    initial, add = first_or_reduced(node)
+    encode_key, encode, decode = wiring.store_codecs(node.store)
+    store = wiring.state.window(node.store.name)
+    get, put = store.get, store.put
+    size_ms, grace_ms, starts_of = windows.size_ms, windows.grace_ms, windows.starts_of
+    times, clock = wiring.state.times, f"window {node.name}"
+    on_update = node.emit is EmitWhen.UPDATE
+    emit_closed = None if on_update else _closing_aligned(node, wiring, windows)
+
+    def push(key: Any, value: Any, timestamp_ms: int, headers: Headers) -> None:
+        if key is None:
+            return
+        stream_time_ms = times.get(clock, -1)
+        if timestamp_ms > stream_time_ms:
+            stream_time_ms = times[clock] = timestamp_ms
+        close_ms = stream_time_ms - grace_ms
+        stored_key = encode_key(key) or b""
+        for start_ms in starts_of(timestamp_ms):
+            if start_ms + size_ms <= close_ms:
+                continue
+            found = get(stored_key, start_ms)
+            result_ms = timestamp_ms
+            if found is None:
+                before = initial()
+            else:
+                before = decode(found[0])
+                if found[1] > result_ms:
+                    result_ms = found[1]
+            old = decode(encode(before)) if send_old else None
+            after = add(key, value, before)
+            put(stored_key, encode(after), start_ms, result_ms)
+            if on_update:
+                forward(Windowed(key, start_ms, start_ms + size_ms), after, old, result_ms, headers)
+        if emit_closed is not None:
+            emit_closed(close_ms, headers)
+
+    return push
+
+
+def _closing_aligned(node: WindowAggregate, wiring: Wiring, windows: TimeWindows) -> EmitClosed:
+    emit = emitter(node, wiring, windows.size_ms)
+    times, last = wiring.state.times, f"closed {node.name}"
+    size_ms = windows.size_ms
+
+    def emit_closed(close_ms: int, headers: Headers) -> None:
+        last_ms = times.get(last, -1)
+        newest_ms = close_ms - size_ms
+        if (last_ms != -1 and last_ms >= close_ms) or newest_ms < 0:
+            return
+        oldest_ms = 0 if last_ms == -1 else max(0, last_ms - size_ms) + 1
+        times[last] = close_ms
+        emit(oldest_ms, newest_ms, headers)
+
+    return emit_closed
+
+
+def _closing_sliding(node: WindowAggregate, wiring: Wiring, windows: SlidingWindows) -> EmitClosed | None:
+    if node.emit is EmitWhen.UPDATE:
+        return None
+    emit = emitter(node, wiring, windows.size_ms)
+    times, last = wiring.state.times, f"closed {node.name}"
+    size_ms = windows.size_ms
+
+    def emit_closed(close_ms: int, headers: Headers) -> None:
+        last_ms = times.get(last, -1)
+        newest_ms = close_ms - size_ms - 1
+        if (last_ms != -1 and last_ms >= close_ms) or newest_ms < 0:
+            return
+        oldest_ms = 0 if last_ms == -1 else max(0, last_ms - size_ms)
+        times[last] = close_ms
+        emit(oldest_ms, newest_ms, headers)
+
+    return emit_closed
+
+
+def emitter(node: WindowAggregate, wiring: Wiring, size_ms: int) -> Callable[[int, int, Headers], None]:
+    """Tells the final results of windows that start in [oldest, newest], in the order of time, then of keys."""
+    forward = wiring.downstream(node)
+    store, decode_key, decode = _reading(node, wiring)
+
+    def emit(oldest_ms: int, newest_ms: int, headers: Headers) -> None:
+        for start_ms, key, (value, timestamp_ms) in store.starting_in(oldest_ms, newest_ms):
+            windowed = Windowed(decode_key(key), start_ms, start_ms + size_ms)
+            forward(windowed, decode(value), None, timestamp_ms, headers)
+
+    return emit
+
+
+def _reading(node: WindowAggregate, wiring: Wiring) -> tuple[WindowStore, Decoder, Decoder]:
+    spec = node.store
+    assert spec.key_serde is not None
+    _, _, decode = wiring.store_codecs(spec)
+    return wiring.state.window(spec.name), spec.key_serde.decoder(spec.name, is_key=True), decode
+
+
+@looks_up(WindowAggregate)
+def window_getter(node: WindowAggregate, wiring: Wiring) -> Getter:
+    encode_key, _, decode = wiring.store_codecs(node.store)
+    get = wiring.state.window(node.store.name).get
+
+    def getter(windowed: Windowed) -> tuple[Any, int] | None:
+        found = get(encode_key(windowed.key) or b"", windowed.start_ms)
+        return None if found is None else (decode(found[0]), found[1])
+
+    return getter

@@ -1,0 +1,211 @@
+"""StreamsBuilder: where a topology is written down, and where its mistakes are found."""
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import replace
+
+from moldau.core.errors import ConfigError
+from moldau.pipeline.plan.nodes import (
+    GlobalTable,
+    Node,
+    OffsetReset,
+    Process,
+    Rule,
+    Source,
+    TableSource,
+    TableTransformValues,
+)
+from moldau.pipeline.plan.partitions import settle_partitions
+from moldau.pipeline.plan.stores import StoreKind, StoreSpec
+from moldau.pipeline.plan.topology import Guarantee, Topology
+from moldau.pipeline.serdes.primitives import JSON, STRING
+from moldau.pipeline.serdes.serde import Serde
+from moldau.pipeline.streams.draft import Draft
+from moldau.pipeline.streams.global_table import GlobalKTable
+from moldau.pipeline.streams.stream import KStream
+from moldau.pipeline.streams.table import KTable
+
+
+class StreamsBuilder:
+    """`key` and `value` are the serdes where nothing else is said. `application_id` is the prefix of the application's
+    own topics and the name of its consumer group."""
+
+    def __init__(self, application_id: str = "app", *, key: Serde = STRING, value: Serde = JSON) -> None:
+        self._draft = Draft(application_id, key, value)
+
+    def stream(
+        self,
+        *topics: str,
+        key: Serde | None = None,
+        value: Serde | None = None,
+        timestamp: Rule | str | None = None,
+        offset_reset: OffsetReset = OffsetReset.EARLIEST,
+        name: str | None = None,
+    ) -> KStream:
+        """The records of one or more topics. `timestamp`: the field of the value that holds the event time in ms, a
+        column expression, or a function of (value, record timestamp)."""
+        source = self._source(topics, key, value, timestamp, offset_reset, name)
+        return KStream(self._draft, source.name, source.key_serde, source.value_serde, topics)
+
+    def table(
+        self,
+        topic: str,
+        *,
+        key: Serde | None = None,
+        value: Serde | None = None,
+        timestamp: Rule | str | None = None,
+        store: str | None = None,
+        name: str | None = None,
+    ) -> KTable:
+        """A topic as a table: the last value of each key."""
+        draft = self._draft
+        source = self._source(
+            (topic,), key, value, timestamp, OffsetReset.EARLIEST, name and f"{name}-source"
+        )
+        latent = StoreSpec(
+            store or draft.name(f"{topic}-STATE-STORE"),
+            StoreKind.KEY_VALUE,
+            source.key_serde,
+            source.value_serde,
+            queryable=store is not None,
+        )
+        node = TableSource(
+            name=draft.name("KTABLE-SOURCE", name),
+            parents=(source.name,),
+            where=source.where,
+            store=latent if store else None,
+        )
+        draft.add(node, latent)
+        return KTable(draft, node.name, source.key_serde, source.value_serde, (topic,))
+
+    def global_table(
+        self,
+        topic: str,
+        *,
+        key: Serde | None = None,
+        value: Serde | None = None,
+        timestamp: Rule | str | None = None,
+        store: str | None = None,
+        name: str | None = None,
+    ) -> GlobalKTable:
+        """A whole topic at every task's hand, for joins on any key."""
+        draft = self._draft
+        keys, values = key or draft.key_serde, value or draft.value_serde
+        store_name = store or draft.name(f"{topic}-STATE-STORE")
+        spec = StoreSpec(
+            store_name, StoreKind.KEY_VALUE, keys, values, logged=False, queryable=store is not None
+        )
+        node = GlobalTable(
+            name=draft.name("KTABLE-GLOBAL", name),
+            where=draft.here(),
+            topic=topic,
+            key_serde=keys,
+            value_serde=values,
+            store=spec,
+            timestamp=_time_rule(timestamp),
+        )
+        draft.add(node)
+        return GlobalKTable(draft, node.name, keys, values, store_name)
+
+    def add_store(
+        self,
+        name: str,
+        *,
+        key: Serde | None = None,
+        value: Serde | None = None,
+        window_ms: int | None = None,
+        retention_ms: int = 0,
+    ) -> str:
+        """A state store for processors: by key, or with `window_ms` by key and window start. Gives its name."""
+        draft, where = self._draft, self._draft.here()
+        if name in draft.user_stores:
+            raise ConfigError(
+                f"{where}: the store {name!r} was added before, at {draft.user_stores[name][1]}"
+            )
+        kind = StoreKind.KEY_VALUE if window_ms is None else StoreKind.WINDOW
+        spec = StoreSpec(
+            name,
+            kind,
+            key or draft.key_serde,
+            value or draft.value_serde,
+            max(retention_ms, window_ms or 0),
+            window_ms or 0,
+            queryable=True,
+        )
+        draft.user_stores[name] = (spec, where)
+        return name
+
+    def build(
+        self, partitions: Mapping[str, int] | None = None, *, guarantee: Guarantee = Guarantee.EXACTLY_ONCE
+    ) -> Topology:
+        """The finished topology. With the partition counts of its source topics it also checks that joins fit."""
+        draft = self._draft
+        if not draft.nodes:
+            raise ConfigError("the topology is empty: start with stream(), table() or global_table()")
+        topology = Topology(
+            nodes=tuple(self._with_stores()),
+            repartition_topics=tuple(draft.repartition_topics),
+            copartitioned=tuple(topics for topics, _ in draft.copartitioned),
+            copartitioned_at=tuple(where for _, where in draft.copartitioned),
+            guarantee=guarantee,
+            application_id=draft.application_id,
+        )
+        settle_partitions(topology, partitions or {})
+        return topology
+
+    def _source(
+        self,
+        topics: tuple[str, ...],
+        key: Serde | None,
+        value: Serde | None,
+        timestamp: Rule | str | None,
+        offset_reset: OffsetReset,
+        name: str | None,
+    ) -> Source:
+        draft, where = self._draft, self._draft.here()
+        if not topics or not all(topics):
+            raise ConfigError(f"{where}: a source needs the name of at least one topic")
+        return draft.add(
+            Source(
+                name=draft.name("KSTREAM-SOURCE", name),
+                where=where,
+                topics=topics,
+                key_serde=key or draft.key_serde,
+                value_serde=value or draft.value_serde,
+                timestamp=_time_rule(timestamp),
+                offset_reset=offset_reset,
+            )
+        )
+
+    def _with_stores(self) -> list[Node]:
+        """Gives each store the user added to the first node that uses it; refuses names nobody made."""
+        draft = self._draft
+        made = {store.name for node in draft.nodes.values() for store in node.stores()}
+        owned: set[str] = set()
+        nodes: list[Node] = []
+        for node in draft.nodes.values():
+            if isinstance(node, Process | TableTransformValues):
+                for name in node.uses:
+                    if name not in made and name not in draft.user_stores:
+                        raise ConfigError(_unknown_store(node, name, made | draft.user_stores.keys()))
+                fresh = [
+                    name
+                    for name in dict.fromkeys(node.uses)
+                    if name in draft.user_stores and name not in owned
+                ]
+                owned.update(fresh)
+                node = replace(node, owns=tuple(draft.user_stores[name][0] for name in fresh))
+            nodes.append(node)
+        return nodes
+
+
+def _time_rule(given: Rule | str | None) -> Rule | None:
+    from moldau.pipeline.plan.expressions import col
+
+    return col(given) if isinstance(given, str) else given
+
+
+def _unknown_store(node: Node, name: str, known: set[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else "add it with add_store()"
+    return f"{node.where}: {node.name} uses the store {name!r}, which nobody made; {hint}"

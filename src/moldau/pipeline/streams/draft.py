@@ -1,0 +1,115 @@
+"""The topology while it is being written: nodes as far as they are settled, names, and who needs what of a table.
+
+A table is given a store, and told to send old values, only when something needs it; each need is settled at once and
+walks up to the tables it is made of, in Kafka Streams' order, since that decides which tombstones are told.
+"""
+
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from moldau.core.errors import ConfigError
+from moldau.pipeline.plan.location import Location, callers_location
+from moldau.pipeline.plan.nodes import (
+    Aggregate,
+    Node,
+    RepartitionTopic,
+    Suppress,
+    TableAggregate,
+    TableFilter,
+    TableJoin,
+    TableMapValues,
+    TableMerge,
+    TableNode,
+    TableSource,
+    TableTransformValues,
+)
+from moldau.pipeline.plan.stores import StoreSpec
+from moldau.pipeline.serdes.serde import Serde
+
+N = TypeVar("N", bound=Node)
+
+
+class Draft:
+    def __init__(self, application_id: str, key_serde: Serde, value_serde: Serde) -> None:
+        self.application_id = application_id
+        self.key_serde = key_serde
+        self.value_serde = value_serde
+        self.nodes: dict[str, Node] = {}
+        self.repartition_topics: list[RepartitionTopic] = []
+        self.copartitioned: list[tuple[tuple[str, ...], Location]] = []
+        self.user_stores: dict[str, tuple[StoreSpec, Location]] = {}
+        self._latent: dict[str, StoreSpec] = {}
+        self._numbers = 0
+
+    def name(self, prefix: str, given: str | None = None) -> str:
+        """The name the user gave, or the next of Kafka's kind."""
+        if given is not None:
+            return given
+        self._numbers += 1
+        return f"{prefix}-{self._numbers - 1:010d}"
+
+    def add(self, node: N, latent_store: StoreSpec | None = None) -> N:
+        """`latent_store` is the store a table gets once something needs it."""
+        if node.name in self.nodes:
+            raise ConfigError(
+                f"{node.where}: the name {node.name!r} is taken by the {self.nodes[node.name].label} made at "
+                f"{self.nodes[node.name].where}; give one of them another"
+            )
+        for store in node.stores():
+            self._check_store_name(store, node)
+        self.nodes[node.name] = node
+        if latent_store is not None:
+            self._latent[node.name] = latent_store
+        return node
+
+    def change(self, name: str, **fields: Any) -> None:
+        self.nodes[name] = replace(self.nodes[name], **fields)
+
+    def need_values(self, table: str) -> None:
+        """Something looks this table up: it must be readable, through a store of its own or of those it is made of."""
+        node = self.nodes[table]
+        if isinstance(node, TableSource):
+            if node.store is None:
+                self.change(table, store=self._latent[table])
+        elif isinstance(node, TableNode) and node.store is not None:
+            return
+        elif isinstance(node, TableFilter | TableMapValues | TableTransformValues | TableJoin | Suppress):
+            for parent in node.parents:
+                self.need_values(parent)
+
+    def need_old_values(self, table: str, *, force: bool = True) -> bool:
+        """Asks a table to send old values; without `force` only if that costs no new store. Says whether it will."""
+        node = self.nodes[table]
+        match node:
+            case TableSource():
+                if node.store is None:
+                    if not force:
+                        return False
+                    self.need_values(table)
+            case TableJoin() | TableMerge():
+                for parent in node.parents:
+                    self.need_old_values(parent)
+                if isinstance(node, TableMerge):
+                    return True
+            case Suppress() | TableNode(store=None):
+                if not self.need_old_values(node.parents[0], force=force):
+                    return False
+            case Aggregate() | TableAggregate() | TableNode():
+                pass
+            case _:
+                raise ConfigError(f"{node.name} ({node.label}) is no table")
+        self.change(table, send_old_values=True)
+        return True
+
+    def _check_store_name(self, store: StoreSpec, node: Node) -> None:
+        for other in self.nodes.values():
+            if store not in other.stores() and store.name in (one.name for one in other.stores()):
+                raise ConfigError(
+                    f"{node.where}: the store {store.name!r} exists already, made at {other.where}; "
+                    "give one of them another name"
+                )
+
+    @staticmethod
+    def here() -> Location:
+        """The user's line."""
+        return callers_location()

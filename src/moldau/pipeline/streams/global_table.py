@@ -1,0 +1,15 @@
+"""GlobalKTable: a whole topic, every partition of it, at every task's hand."""
+
+from moldau.pipeline.serdes.serde import Serde
+from moldau.pipeline.streams.draft import Draft
+
+
+class GlobalKTable:
+    """Only for lookups: join a stream with it, or read its store in a processor."""
+
+    def __init__(self, draft: Draft, node: str, key_serde: Serde, value_serde: Serde, store: str) -> None:
+        self._draft = draft
+        self.node = node
+        self.key_serde = key_serde
+        self.value_serde = value_serde
+        self.store = store

@@ -1,0 +1,90 @@
+"""KGroupedTable: a table regrouped, on its way to an aggregate that subtracts what left and adds what came."""
+
+from collections.abc import Callable
+from typing import Any
+
+from moldau.pipeline.plan.nodes import TableAggregate
+from moldau.pipeline.plan.stores import StoreKind, StoreSpec
+from moldau.pipeline.serdes.changes import ChangeSerde
+from moldau.pipeline.serdes.primitives import LONG
+from moldau.pipeline.serdes.serde import Serde
+from moldau.pipeline.streams.draft import Draft
+from moldau.pipeline.streams.grouped import _one_more, _zero
+from moldau.pipeline.streams.handle import Handle
+from moldau.pipeline.streams.table import KTable
+
+
+class KGroupedTable(Handle):
+    def __init__(
+        self, draft: Draft, node: str, key_serde: Serde, value_serde: Serde, name: str | None
+    ) -> None:
+        super().__init__(draft, node, key_serde, value_serde, ())
+        self._name = name
+        self._repartitioned: tuple[str, str] | None = None
+
+    def count(self, *, store: str | None = None, name: str | None = None) -> KTable:
+        """How many rows each group has."""
+        return self._aggregate(_zero, _one_more, _one_less, LONG, store, name)
+
+    def reduce(
+        self,
+        adder: Callable[[Any, Any], Any],
+        subtractor: Callable[[Any, Any], Any],
+        *,
+        store: str | None = None,
+        name: str | None = None,
+    ) -> KTable:
+        """`adder(so far, value)` for a row that came, `subtractor(so far, value)` for one that left."""
+        serde = self._values(None, self._draft.here())
+        return self._aggregate(None, adder, subtractor, serde, store, name, "KTABLE-REDUCE")
+
+    def aggregate(
+        self,
+        initializer: Callable[[], Any],
+        adder: Callable[[Any, Any, Any], Any],
+        subtractor: Callable[[Any, Any, Any], Any],
+        *,
+        value: Serde | None = None,
+        store: str | None = None,
+        name: str | None = None,
+    ) -> KTable:
+        """`adder(key, value, so far)`, `subtractor(key, value, so far)`, from `initializer()`."""
+        return self._aggregate(initializer, adder, subtractor, value or self._draft.value_serde, store, name)
+
+    def _aggregate(
+        self,
+        initializer: Callable[[], Any] | None,
+        adder: Callable[..., Any],
+        subtractor: Callable[..., Any],
+        value_serde: Serde,
+        store: str | None,
+        name: str | None,
+        prefix: str = "KTABLE-AGGREGATE",
+    ) -> KTable:
+        draft, where = self._draft, self._draft.here()
+        node_name = draft.name(prefix, name)
+        store_name = store or draft.name(f"{prefix}-STATE-STORE")
+        keys = self._keys(None, where)
+        if self._repartitioned is None:
+            changes = ChangeSerde(self._values(None, where))
+            self._repartitioned = self._through_topic(
+                self._name or store_name, keys, changes, where, keeps_null_keys=True
+            )
+        source, topic = self._repartitioned
+        spec = StoreSpec(store_name, StoreKind.KEY_VALUE, keys, value_serde, queryable=store is not None)
+        draft.add(
+            TableAggregate(
+                name=node_name,
+                parents=(source,),
+                where=where,
+                initializer=initializer,
+                adder=adder,
+                subtractor=subtractor,
+                store=spec,
+            )
+        )
+        return KTable(draft, node_name, keys, value_serde, (topic,))
+
+
+def _one_less(key: Any, value: Any, so_far: int) -> int:
+    return so_far - 1

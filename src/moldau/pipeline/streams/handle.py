@@ -1,0 +1,101 @@
+"""What streams and tables in the user's hands have in common: the node behind them, serdes, partitioning."""
+
+from moldau.core.errors import ConfigError
+from moldau.pipeline.plan.location import Location
+from moldau.pipeline.plan.nodes import Filter, RepartitionTopic, Sink, Source
+from moldau.pipeline.serdes.serde import Serde
+from moldau.pipeline.streams.draft import Draft
+
+
+class Handle:
+    """`key_serde` and `value_serde` None: not known, the builder's defaults will be used. `sources`: the topics whose
+    partitions its records are in. `rekeyed`: the key may have changed since, so those partitions are not its own."""
+
+    def __init__(
+        self,
+        draft: Draft,
+        node: str,
+        key_serde: Serde | None,
+        value_serde: Serde | None,
+        sources: tuple[str, ...],
+        *,
+        rekeyed: bool = False,
+        key_sure: bool = True,
+        value_sure: bool = True,
+    ) -> None:
+        self._draft = draft
+        self.node = node
+        self.key_serde = key_serde
+        self.value_serde = value_serde
+        self._sources = sources
+        self._rekeyed = rekeyed
+        self._key_sure = key_sure
+        self._value_sure = value_sure
+
+    def _keys(self, given: Serde | None, where: Location) -> Serde:
+        """The serde for keys here: the one given, checked against what is known to flow, or what is known."""
+        return _settled("key", given, self.key_serde, self._key_sure, self._draft.key_serde, where)
+
+    def _values(self, given: Serde | None, where: Location) -> Serde:
+        return _settled("value", given, self.value_serde, self._value_sure, self._draft.value_serde, where)
+
+    def _through_topic(
+        self,
+        name: str,
+        key_serde: Serde,
+        value_serde: Serde,
+        where: Location,
+        *,
+        partitions: int = 0,
+        keeps_null_keys: bool = False,
+    ) -> tuple[str, str]:
+        """Sends what flows here through a repartition topic; gives the node that reads it again, and the topic."""
+        draft = self._draft
+        topic = f"{draft.application_id}-{name}-repartition"
+        parent = self.node
+        filter_name, sink_name = draft.name("KSTREAM-FILTER"), draft.name("KSTREAM-SINK")
+        source_name = draft.name("KSTREAM-SOURCE")
+        if not keeps_null_keys:
+            draft.add(Filter(name=filter_name, parents=(parent,), where=where, predicate=_has_key))
+            parent = filter_name
+        draft.add(
+            Sink(
+                name=sink_name,
+                parents=(parent,),
+                where=where,
+                topic=topic,
+                key_serde=key_serde,
+                value_serde=value_serde,
+            )
+        )
+        draft.add(
+            Source(
+                name=source_name, where=where, topics=(topic,), key_serde=key_serde, value_serde=value_serde
+            )
+        )
+        draft.repartition_topics.append(RepartitionTopic(topic, partitions))
+        return source_name, topic
+
+    def _copartition(self, *others: "Handle") -> tuple[str, ...]:
+        """Notes that the topics of these must have equal partitions; gives all their topics."""
+        sources = tuple(dict.fromkeys(topic for one in (self, *others) for topic in one._sources))
+        if len(sources) > 1:
+            self._draft.copartitioned.append((sources, self._draft.here()))
+        return sources
+
+
+def _has_key(key: object, value: object) -> bool:
+    return key is not None
+
+
+def _settled(
+    what: str, given: Serde | None, known: Serde | None, sure: bool, default: Serde, where: Location
+) -> Serde:
+    if given is None:
+        return known or default
+    if known is not None and sure and known.gives and given.takes and not known.gives & given.takes:
+        raise ConfigError(
+            f"{where}: the {what}s here are {known.name} and cannot be written as {given.name}: "
+            f"convert them first, or use {known.name}"
+        )
+    return given

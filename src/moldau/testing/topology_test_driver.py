@@ -1,0 +1,225 @@
+"""TopologyTestDriver: a topology run record by record, without broker, Spark or clock.
+
+    with TopologyTestDriver(topology) as driver:
+        driver.pipe("words", "k", "hello hello", timestamp_ms=0)
+        assert driver.read("counts") == [("hello", 1), ("hello", 2)]
+
+All sub-topologies run as one task over one partition, as in Kafka's driver of the same name. What they write to topics
+of the application, or to topics the topology reads, is processed before `pipe` returns.
+"""
+
+import heapq
+from collections import deque
+from collections.abc import Iterable, Mapping
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from moldau.core.errors import ConfigError
+from moldau.pipeline.operators.records import NO_HEADERS, Columns, Headers, OutputRecord
+from moldau.pipeline.operators.stores.views import view
+from moldau.pipeline.operators.task import OnError, Task
+from moldau.pipeline.plan.nodes import GlobalTable, Sink, Source
+from moldau.pipeline.plan.topology import Topology
+from moldau.pipeline.serdes.serde import Serde
+
+
+class TestRecord(NamedTuple):
+    """A record of an output topic, decoded."""
+
+    __test__ = False
+
+    key: Any
+    value: Any
+    timestamp_ms: int
+    headers: Headers = NO_HEADERS
+
+
+class TopologyTestDriver:
+    __test__ = False
+
+    def __init__(self, topology: Topology, *, now_ms: int = 0, on_error: OnError = "fail") -> None:
+        """`now_ms` is the wall clock at the start; it moves by `advance_wall_clock` alone."""
+        self._topology = topology
+        self._task = Task(topology, topology.whole, 0, now_ms=now_ms, on_error=on_error)
+        self._now_ms = now_ms
+        self._stream_time_ms = 0
+        self._offsets: dict[str, int] = {}
+        self._pending: dict[str, deque[Columns]] = {}
+        self._heads: list[tuple[int, int, str]] = []
+        self._turn = 0
+        self._written: dict[str, deque[OutputRecord]] = {}
+        self.dead: list[Any] = []
+        """Records that could not be processed, with `on_error="dead_letter"`."""
+        self._sources = _serdes_of_sources(topology)
+        self._sinks = _serdes_of_sinks(topology)
+        self._chosen = _serdes_of_choosing_sink(topology)
+        self._globals = {table.topic for table in topology.global_tables}
+
+    def pipe(
+        self,
+        topic: str,
+        key: Any,
+        value: Any,
+        timestamp_ms: int | None = None,
+        *,
+        headers: Headers = NO_HEADERS,
+    ) -> None:
+        """Writes one record to a source topic and processes all that follows from it. Without a timestamp: the last."""
+        keys, values = self._serdes(topic)
+        encode_key, encode_value = keys.encoder(topic, is_key=True), values.encoder(topic, is_key=False)
+        self.pipe_bytes(topic, encode_key(key), encode_value(value), timestamp_ms, headers=headers)
+
+    def pipe_bytes(
+        self,
+        topic: str,
+        key: bytes | None,
+        value: bytes | None,
+        timestamp_ms: int | None = None,
+        *,
+        headers: Headers = NO_HEADERS,
+    ) -> None:
+        """As pipe, for bytes as they would lie in the topic."""
+        if topic not in self._sources:
+            raise ConfigError(
+                f"the topology does not read {topic!r}; it reads {', '.join(sorted(self._sources))}"
+            )
+        if timestamp_ms is None:
+            timestamp_ms = self._stream_time_ms
+        self._stream_time_ms = timestamp_ms
+        self._enqueue(topic, key, value, timestamp_ms, headers)
+        self._work()
+
+    def pipe_all(self, topic: str, records: Iterable[tuple[Any, ...]]) -> None:
+        """Records as (key, value) or (key, value, timestamp_ms)."""
+        for record in records:
+            self.pipe(topic, *record)
+
+    def read(self, topic: str) -> list[tuple[Any, Any]]:
+        """Key and value of what was written to a topic since it was last read."""
+        return [(record.key, record.value) for record in self.read_records(topic)]
+
+    def read_records(self, topic: str) -> list[TestRecord]:
+        """As read, with timestamps and headers."""
+        keys, values = self._sinks.get(topic) or self._serdes(topic)
+        decode_key, decode_value = keys.decoder(topic, is_key=True), values.decoder(topic, is_key=False)
+        return [
+            TestRecord(decode_key(one.key), decode_value(one.value), one.timestamp_ms, one.headers)
+            for one in self.read_bytes(topic)
+        ]
+
+    def read_bytes(self, topic: str) -> list[OutputRecord]:
+        """What was written since it was last read, as it would lie in the topic."""
+        return list(self._written.pop(topic, ()))
+
+    def read_table(self, topic: str) -> Mapping[Any, Any]:
+        """What was written since, as a table: the last value of each key, removed ones left out."""
+        table: dict[Any, Any] = {}
+        for key, value in self.read(topic):
+            if value is None:
+                table.pop(key, None)
+            else:
+                table[key] = value
+        return table
+
+    def store(self, name: str) -> Any:
+        """A look into a state store: get, range and all; fetch for windows and sessions."""
+        spec = self._topology.stores.get(name)
+        if spec is None:
+            raise ConfigError(
+                f"no store {name!r} in the topology; it has {', '.join(sorted(self._topology.stores))}"
+            )
+        state = self._task.state
+        home = state.stores if name in state.stores else state.global_stores
+        return view(spec, home[name])
+
+    def advance_wall_clock(self, by_ms: int) -> None:
+        """Moves the wall clock; what is scheduled by it runs."""
+        self._now_ms += by_ms
+        self._apply([])
+        self._work()
+
+    def snapshot(self) -> list[tuple[str, bytes, bytes]]:
+        """The whole state, to be given to `restore` of another driver of the same topology."""
+        return list(self._task.state.items())
+
+    def restore(self, snapshot: Iterable[tuple[str, bytes, bytes]]) -> None:
+        self._task.state.clear()
+        self._task.state.load(snapshot)
+
+    def close(self) -> None:
+        """Nothing is held open; here so that `with` reads well."""
+
+    def __enter__(self) -> "TopologyTestDriver":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _enqueue(
+        self, topic: str, key: bytes | None, value: bytes | None, time_ms: int, headers: Headers
+    ) -> None:
+        offset = self._offsets.get(topic, 0)
+        self._offsets[topic] = offset + 1
+        columns = Columns(topic, 0, [offset], [time_ms], [key], [value], [headers])
+        if topic in self._globals:
+            self._task.apply_global([columns])
+            return
+        queue = self._pending.setdefault(topic, deque())
+        queue.append(columns)
+        if len(queue) == 1:
+            self._offer(topic)
+
+    def _offer(self, topic: str) -> None:
+        self._turn += 1
+        heapq.heappush(self._heads, (self._pending[topic][0].timestamps_ms[0], self._turn, topic))
+
+    def _work(self) -> None:
+        """One record at a time, from the topic whose next one is oldest."""
+        while self._heads:
+            _, _, topic = heapq.heappop(self._heads)
+            queue = self._pending[topic]
+            columns = queue.popleft()
+            if queue:
+                self._offer(topic)
+            self._apply([columns])
+
+    def _apply(self, batch: list[Columns]) -> None:
+        outputs = self._task.apply(batch, self._now_ms)
+        self.dead += outputs.dead
+        for record in outputs.records:
+            self._written.setdefault(record.topic, deque()).append(record)
+            if record.topic in self._sources:
+                self._enqueue(record.topic, record.key, record.value, record.timestamp_ms, record.headers)
+
+    def _serdes(self, topic: str) -> tuple[Serde, Serde]:
+        found = self._sources.get(topic) or self._sinks.get(topic) or self._chosen
+        if found is None:
+            known = sorted({*self._sources, *self._sinks})
+            raise ConfigError(f"the topology has no topic {topic!r}; it has {', '.join(known)}")
+        return found
+
+
+def _serdes_of_sources(topology: Topology) -> dict[str, tuple[Serde, Serde]]:
+    serdes: dict[str, tuple[Serde, Serde]] = {}
+    for node in topology.nodes:
+        if isinstance(node, Source):
+            serdes.update({topic: (node.key_serde, node.value_serde) for topic in node.topics})
+        elif isinstance(node, GlobalTable):
+            serdes[node.topic] = (node.key_serde, node.value_serde)
+    return serdes
+
+
+def _serdes_of_sinks(topology: Topology) -> dict[str, tuple[Serde, Serde]]:
+    return {
+        node.topic: (node.key_serde, node.value_serde)
+        for node in topology.nodes
+        if isinstance(node, Sink) and node.topic is not None
+    }
+
+
+def _serdes_of_choosing_sink(topology: Topology) -> tuple[Serde, Serde] | None:
+    """Of a sink that chooses its topic per record: any topic not known otherwise may be one of its."""
+    chosen = (node for node in topology.nodes if isinstance(node, Sink) and node.topic is None)
+    return next(((node.key_serde, node.value_serde) for node in chosen), None)
