@@ -46,6 +46,9 @@ class NoConnection:
     def abort(self, reason: str) -> None:
         raise AssertionError(reason)
 
+    def portion_bytes(self) -> int:
+        return 1 << 20
+
 
 def microseconds(call: Callable[[], object]) -> float:
     """CPU time of the best round: what else runs on the machine shows in the others."""

@@ -42,6 +42,9 @@ class ClientConnection(Protocol):
     def abort(self, reason: str) -> None:
         """Closes the connection and logs one line that says why."""
 
+    def portion_bytes(self) -> int:
+        """How much one answer should hold at most, for the client to be served best."""
+
 
 @dataclass(slots=True)
 class Client:
@@ -66,13 +69,15 @@ class RequestContext:
 class ClientSession:
     """Created by the listener for each connection; lives as long as it."""
 
-    __slots__ = ("_broker", "_connection", "_table", "client", "on_disconnect")
+    __slots__ = ("_broker", "_connection", "_table", "client", "fetch_turn", "on_disconnect")
 
     def __init__(self, broker: "Broker", connection: ClientConnection) -> None:
         self._broker = broker
         self._table = broker.table
         self._connection = connection
         self.client = Client(connection)
+        self.fetch_turn = 0
+        """With which of the partitions it names the next fetch begins, where the last had no room for all."""
         self.on_disconnect: Callable[[], None] | None = None
         """Called once if the client goes while an answer is parked."""
 

@@ -7,6 +7,7 @@ never reads holds one answer and what the kernel buffers, nothing more. Must not
 import logging
 import os
 import socket
+import struct
 from asyncio import AbstractEventLoop
 from collections import deque
 from collections.abc import Callable
@@ -22,6 +23,13 @@ SENDFILE_BYTES_MAX: Final = 4 * 1024 * 1024
 """How much one sendfile call may move before the loop sees to the others."""
 MORE_FOLLOWS: Final = getattr(socket, "MSG_MORE", 0)
 """Has the kernel wait for the rest before it sends a packet; Linux knows how."""
+PORTION_BYTES_MIN: Final = 1 << 20
+PORTION_BYTES_PER_ROUND_TRIP_US: Final = 1000
+"""A gigabyte a second, however long the way."""
+PORTION_CALLS: Final = 256
+"""How often the size of a portion is asked for until the round trip is looked at again."""
+ROUND_TRIP_AT: Final = 68
+"""Where the kernel's `struct tcp_info` has the round trip, in microseconds."""
 IPV4_MAPPED: Final = "::ffff:"
 """How an IPv4 address looks on a socket that listens for both families."""
 
@@ -36,8 +44,8 @@ class Session(Protocol):
 
 class Connection:
     __slots__ = (
-        "_busy", "_frames", "_loop", "_on_closed", "_outgoing", "_reading", "_session", "_socket", "_writing",
-        "file_number",
+        "_busy", "_frames", "_loop", "_on_closed", "_outgoing", "_portion_bytes", "_portion_calls", "_reading",
+        "_session", "_socket", "_writing", "file_number",
         "is_closed", "last_active", "listener", "local_host", "local_port", "peer",
     )  # fmt: skip
 
@@ -58,6 +66,8 @@ class Connection:
         self._busy = False
         self._reading = False
         self._writing = False
+        self._portion_bytes = 0
+        self._portion_calls = 0
         self.is_closed = False
         self.listener = listener
         host, port = sock.getpeername()[:2]
@@ -103,6 +113,17 @@ class Connection:
     def is_waiting(self) -> bool:
         """Whether the client waits for an answer, or for us to send it."""
         return self._busy or bool(self._outgoing)
+
+    def portion_bytes(self) -> int:
+        """How much one answer should hold at most, so that a client takes one apart while the next is on its way.
+        More for a client far away, who could not have the next one asked for in time."""
+        if self._portion_calls == 0:
+            self._portion_calls = PORTION_CALLS
+            self._portion_bytes = max(
+                PORTION_BYTES_MIN, PORTION_BYTES_PER_ROUND_TRIP_US * _round_trip_us(self._socket)
+            )
+        self._portion_calls -= 1
+        return self._portion_bytes
 
     def release_idle_memory(self) -> None:
         self._frames.release()
@@ -261,3 +282,12 @@ class Connection:
         if self._reading:
             self._reading = False
             self._loop.remove_reader(self._socket)
+
+
+def _round_trip_us(sock: socket.socket) -> int:
+    try:
+        info = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, ROUND_TRIP_AT + 4)
+        (round_trip_us,) = struct.unpack_from("=I", info, ROUND_TRIP_AT)
+    except (OSError, struct.error):
+        return 0
+    return int(round_trip_us)

@@ -41,6 +41,9 @@ class Connection:
     def abort(self, reason: str) -> None:
         raise AssertionError(reason)
 
+    def portion_bytes(self) -> int:
+        return 1 << 20
+
 
 @dataclass
 class Rig:

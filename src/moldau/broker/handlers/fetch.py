@@ -63,13 +63,17 @@ def handle_frame(
             return _framed(version, correlation_id, error.code, NO_SESSION, [])
     elif session_id != NO_SESSION:
         broker.fetch_sessions.close(session_id)
+    if len(wanted) > 1 or (wanted and len(wanted[0][1]) > 1):
+        bytes_max = min(bytes_max, max(bytes_min, session.connection.portion_bytes()))
+        if session.fetch_turn and fetch_session is None:
+            wanted = _rotated(wanted, session.fetch_turn)
     fetch = _Fetch(
         session,
         version,
         correlation_id,
         wanted,
         bytes_min,
-        min(bytes_max, broker.configs.broker.fetch_max_bytes),
+        bytes_max,
         isolation,
         fetch_session,
         is_full,
@@ -163,7 +167,9 @@ class _Fetch:
                 stable = log.last_stable_offset if is_committed else high_watermark
                 bytes_max = partition_bytes_max if partition_bytes_max < left else left
                 try:
-                    records = log.read(offset, bytes_max, end_offset=stable, at_least_one_batch=size == 0)
+                    records = None
+                    if left or not size:
+                        records = log.read(offset, bytes_max, end_offset=stable, at_least_one_batch=size == 0)
                 except (ApiError, StorageFault) as error:
                     answers.append(self._failed(index, log, error))
                     has_error = True
@@ -180,6 +186,8 @@ class _Fetch:
                     (index, 0, high_watermark, stable, log.start_offset, aborted, NO_REPLICA, records or b"")
                 )
             fetched.append((topic, answers))
+        has_room = left > 0 or not size
+        self.session.fetch_turn = 0 if has_room else self.session.fetch_turn + _places_served(fetched)
         return fetched, size, has_error
 
     def _failed(self, index: int, log: PartitionLog, error: ApiError | StorageFault) -> PartitionFetched:
@@ -201,6 +209,23 @@ def _each_once(wanted: Wanted) -> Wanted:
         (topic, list({partition[0]: partition for partition in partitions}.values()))
         for topic, partitions in wanted
     ]
+
+
+def _rotated(wanted: Wanted, turn: int) -> Wanted:
+    """The same, beginning with the one whose turn it is, so that none is starved by those named before it."""
+    turn %= sum(len(partitions) for _, partitions in wanted)
+    for place, (topic, partitions) in enumerate(wanted):
+        if turn < len(partitions):
+            first, last = (topic, partitions[turn:]), (topic, partitions[:turn])
+            return [first, *wanted[place + 1 :], *wanted[:place], last]
+        turn -= len(partitions)
+    return wanted
+
+
+def _places_served(fetched: Fetched) -> int:
+    """How many partitions there are up to the last that gave something."""
+    partitions = [partition for _, answers in fetched for partition in answers]
+    return max(place for place, (*_, records) in enumerate(partitions, 1) if records)
 
 
 def _all_hosted(session: ClientSession, wanted: Wanted) -> bool:
