@@ -190,7 +190,7 @@ class Registration(NamedTuple):
         if (schema.metadata, schema.rule_set) != (found.schema.metadata, found.schema.rule_set):
             return False
         try:
-            resolved = self.parser.parse(found.subject, found.schema).resolved()
+            resolved = self.parser.parse_stored(found).resolved()
             return (
                 self.parser.parse(found.subject, replace(schema, text=resolved)).canonical == parsed.canonical
             )
@@ -218,9 +218,7 @@ class Registration(NamedTuple):
             return []
         if not level.endswith("_TRANSITIVE"):
             versions = versions[-1:]
-        existing = [
-            Existing(found.version, self.parser.parse(found.subject, found.schema)) for found in versions
-        ]
+        existing = [Existing(found.version, self.parser.parse_stored(found)) for found in versions]
         return list(check(level, parsed, existing))
 
     def _version(self, request: SchemaRequest, version_next: int, *, is_import: bool) -> int:

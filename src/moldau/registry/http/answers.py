@@ -26,10 +26,17 @@ def id_answer(
     return _finished(answer, stored, extended=extended)
 
 
-def registered_answer(stored: StoredSchema, *, extended: bool) -> Json:
+def registered_answer(stored: StoredSchema, asked: SchemaText, *, extended: bool) -> Json:
+    """The schema itself only where it was given more than was asked for.
+
+    Clients keep what they are sent, and Python's Protobuf deserializer takes no text where it would have asked for a
+    descriptor.
+    """
     if not extended:
         return {"id": stored.id}
     answer: Json = {"id": stored.id, "version": stored.version, "guid": stored.guid}
+    if (stored.schema.metadata, stored.schema.rule_set) == (asked.metadata, asked.rule_set):
+        return answer
     return answer | _schema(stored.schema, extended=True, text=None)
 
 

@@ -11,11 +11,11 @@ async def formatted(call: Call, stored: StoredSchema) -> str | None:
         return None
 
     def text() -> str:
-        parsed = call.registry.parser.parse(stored.subject, stored.schema)
+        parsed = call.registry.parser.parse_stored(stored)
         if wanted == "resolved":
             return parsed.resolved()
-        with_formats = getattr(parsed, "formatted", None)
-        return parsed.canonical if with_formats is None else str(with_formats(wanted))
+        serialized = getattr(parsed, "serialized", None)
+        return str(serialized()) if wanted == "serialized" and serialized else parsed.canonical
 
     found: str = await call.run(text)
     return found

@@ -42,11 +42,11 @@ async def register(call: Call) -> Json:
         # Most registrations are of what is there already: any instance can answer those.
         known = await call.run(lambda: registration.find(subject, request, normalize=normalize))
         if known is not None and known.subject == subject:
-            return registered_answer(known, extended=call.is_extended)
+            return registered_answer(known, request.schema, extended=call.is_extended)
     stored = await call.write(
         lambda: registration.decide_register(subject, request, normalize=normalize, force=force)
     )
-    return registered_answer(stored, extended=call.is_extended)
+    return registered_answer(stored, request.schema, extended=call.is_extended)
 
 
 async def look_up(call: Call) -> Json:
