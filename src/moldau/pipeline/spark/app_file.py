@@ -4,24 +4,18 @@ import importlib.util
 import sys
 from pathlib import Path
 from types import ModuleType
-from typing import Final, Protocol
+from typing import Final
 
 from pyspark.cloudpickle import register_pickle_by_value
 
 from moldau.core.errors import ConfigError
 from moldau.pipeline.plan.topology import Topology
+from moldau.pipeline.streams.builder import StreamsBuilder
 
 MODULE: Final = "moldau_application"
 
 
-class Builder(Protocol):
-    @property
-    def application_id(self) -> str: ...
-
-    def build(self) -> Topology: ...
-
-
-def load_application(path: str) -> Builder:
+def load_application(path: str) -> Topology:
     """Raises ConfigError when the file holds no application; what the file itself raises is the user's."""
     file = Path(path)
     if not file.is_file():
@@ -34,29 +28,26 @@ def load_application(path: str) -> Builder:
     sys.modules[MODULE] = module
     spec.loader.exec_module(module)
     register_pickle_by_value(module)  # type: ignore[no-untyped-call]
-    return _builder_in(module, path)
+    return _topology_in(module, path)
 
 
-def _builder_in(module: ModuleType, path: str) -> Builder:
+def _topology_in(module: ModuleType, path: str) -> Topology:
     make = getattr(module, "build", None)
     if callable(make):
-        return _checked(make(), f"build() of {path}")
+        return _built(make(), f"what build() of {path} returns")
     if hasattr(module, "builder"):
-        return _checked(module.builder, f"builder of {path}")
-    found = [value for value in vars(module).values() if _is_builder(value)]
+        return _built(module.builder, f"the builder of {path}")
+    found = [value for value in vars(module).values() if isinstance(value, StreamsBuilder | Topology)]
     if len(found) == 1:
-        return _checked(found[0], path)
+        return _built(found[0], path)
     raise ConfigError(
         f"{path} defines {'no' if not found else 'more than one'} application: "
-        "name the StreamsBuilder `builder`, or write a function `build()` that returns it"
+        "name its StreamsBuilder `builder`, or write a function `build()` that returns it"
     )
 
 
-def _is_builder(value: object) -> bool:
-    return not isinstance(value, type) and hasattr(value, "build") and hasattr(value, "application_id")
-
-
-def _checked(value: object, what: str) -> Builder:
-    if not _is_builder(value):
-        raise ConfigError(f"the {what} is a {type(value).__name__}, not a StreamsBuilder")
-    return value  # type: ignore[return-value]
+def _built(value: object, what: str) -> Topology:
+    topology = value.build() if isinstance(value, StreamsBuilder) else value
+    if not isinstance(topology, Topology):
+        raise ConfigError(f"{what} is a {type(value).__name__}, neither a StreamsBuilder nor a Topology")
+    return topology

@@ -27,9 +27,9 @@ TELL_EVERY_S: Final = 0.5
 def main() -> int:
     order = json.loads(sys.stdin.readline())
     try:
-        builder = load_application(sys.argv[1])
-        settings = AppSettings(builder.application_id, **order["settings"])
-        app = PipelineApp(builder.build(), settings, SparkSettings(**order["spark"]))
+        topology = load_application(sys.argv[1])
+        settings = AppSettings(topology.application_id, **order["settings"])
+        app = PipelineApp(topology, settings, SparkSettings(**order["spark"]))
     except ConfigError as failure:
         tell(state=PipelineState.FAILED, last_error=str(failure))
         return EXIT_REFUSED

@@ -7,9 +7,9 @@ from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from moldau.core.errors import ConfigError
-from moldau.pipeline.plan.nodes import Sink
+from moldau.pipeline.plan.partitions import settle_partitions
 from moldau.pipeline.plan.stores import StoreKind
-from moldau.pipeline.plan.topology import SubTopology, Topology
+from moldau.pipeline.plan.topology import Topology
 from moldau.pipeline.spark.topic_offsets import ANSWER_S_MAX, TopicFacts, topic_facts
 
 REPARTITION_CONFIG: Final = {"cleanup.policy": "delete", "retention.ms": "-1"}
@@ -29,11 +29,12 @@ def prepare_topics(
             f"the application reads {', '.join(missing)}, which does not exist: create the topic first "
             f"(moldau topics create {missing[0]})"
         )
-    counts = partition_counts(topology, {topic: facts.partitions for topic, facts in users.items()})
-    wanted = {
-        topic: (count, REPARTITION_CONFIG)
-        for topic, count in counts.items()
-        if topic in topology.internal_topics
+    known = {topic: facts.partitions for topic, facts in users.items()}
+    owned = settle_partitions(topology, known)
+    read = {topic for part in topology.sub_topologies for topic in part.source_topics}
+    counts = {topic: count for topic, count in {**known, **owned}.items() if topic in read}
+    wanted: dict[str, tuple[int, Mapping[str, str]]] = {
+        topic: (count, REPARTITION_CONFIG) for topic, count in owned.items()
     }
     for store, topic in changelogs.items():
         part = next(part for part in topology.sub_topologies if store in {spec.name for spec in part.stores})
@@ -45,52 +46,6 @@ def prepare_topics(
         wanted[dead_letter_topic] = (1, {})
     _create(admin, wanted)
     return topic_facts(admin, counts)
-
-
-def partition_counts(topology: Topology, known: Mapping[str, int]) -> dict[str, int]:
-    """Of every topic the sub-topologies read. A repartition topic has as many as its widest input, as in Kafka
-    Streams, or as the topic it is joined with."""
-    counts = dict(known)
-    pending = {topic.name: topic for topic in topology.repartition_topics}
-    for name, topic in list(pending.items()):
-        if topic.partitions:
-            counts[name] = topic.partitions
-            del pending[name]
-    while pending:
-        settled = {name: count for name in pending if (count := _count_for(topology, name, counts))}
-        if not settled:
-            raise ConfigError(
-                f"the number of partitions of {', '.join(pending)} follows from no topic: name it"
-            )
-        counts |= settled
-        pending = {name: topic for name, topic in pending.items() if name not in settled}
-    for group in topology.copartitioned:
-        if len({counts[topic] for topic in group}) > 1:
-            said = ", ".join(f"{topic} has {counts[topic]}" for topic in group)
-            raise ConfigError(
-                f"topics that are joined need the same number of partitions: {said}. "
-                "Repartition one of them (.repartition(partitions=...)) or create it anew"
-            )
-    read = {topic for part in topology.sub_topologies for topic in part.source_topics}
-    return {topic: count for topic, count in counts.items() if topic in read}
-
-
-def _count_for(topology: Topology, name: str, counts: Mapping[str, int]) -> int:
-    for group in topology.copartitioned:
-        fixed = [
-            counts[topic] for topic in group if topic in counts and topic not in topology.internal_topics
-        ]
-        if name in group and fixed:
-            return max(fixed)
-    writers = [part for part in topology.sub_topologies if _writes(part, name)]
-    sources = [topic for part in writers for topic in part.source_topics]
-    if not sources or any(topic not in counts for topic in sources):
-        return 0
-    return max(counts[topic] for topic in sources)
-
-
-def _writes(part: SubTopology, topic: str) -> bool:
-    return any(isinstance(node, Sink) and node.topic == topic for node in part.nodes)
 
 
 def _changelog_config(topology: Topology, store: str) -> dict[str, str]:
