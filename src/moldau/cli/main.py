@@ -71,6 +71,7 @@ platform = Platform(
         Noun("offsets", "offsets", "Show where logs begin and end, and the offsets of a time."),
         Noun("groups", "groups", "List, describe, reset and delete consumer groups."),
         Noun("schemas", "schemas", "Register, check, show and move schemas of a registry."),
+        Noun("streams", "streams", "Run Streams applications on Spark."),
         Noun("transactions", "transactions", "List, describe and abort transactions."),
         Noun("explain", "explain", "Say why a group rebalanced, or where an offset went."),
         Noun("log", "log", "Dump and verify the files of logs."),

@@ -13,6 +13,7 @@ from types import FrameType
 import click
 
 from moldau.cli.failures import Failure
+from moldau.cli.up_demo import Demo
 
 STOP_S = 15.0
 TURN_S = 0.5
@@ -92,8 +93,14 @@ class Service:
     "--registry-override", "registry", metavar="KEY=VALUE", multiple=True, help="A setting of the registry."
 )
 @click.option("--no-registry", is_flag=True, help="Leave the schema registry out.")
-def command(directory: str, broker: Sequence[str], registry: Sequence[str], no_registry: bool) -> None:
-    """Start the platform: a broker on port 9092 and a schema registry on port 8081. Ctrl-C stops it."""
+@click.option("--no-pipeline", is_flag=True, help="Leave the live pipeline on Spark out.")
+def command(
+    directory: str, broker: Sequence[str], registry: Sequence[str], no_registry: bool, no_pipeline: bool
+) -> None:
+    """Start the platform: a broker on port 9092, a schema registry on port 8081 and a live pipeline on Spark.
+
+    Ctrl-C stops it.
+    """
     with _stopped_in_order() as services:
         # Nobody else is about to join the registry's group.
         told = [f"log.dirs={directory}", "group.initial.rebalance.delay.ms=0", *broker]
@@ -103,7 +110,12 @@ def command(directory: str, broker: Sequence[str], registry: Sequence[str], no_r
             where = f"kafkastore.bootstrap.servers={_dialled(address)}"
             click.echo(f"registry  {_start(services, Service('registry', _overrides([where, *registry])))}")
         click.echo(HINTS)
-        _watch(services)
+        with contextlib.ExitStack() as stack:
+            if not no_pipeline:
+                demo = Demo(_dialled(address), directory)
+                stack.callback(demo.stop)
+                demo.start()
+            _watch(services)
 
 
 def _start(services: list[Service], service: Service) -> str:

@@ -6,8 +6,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
-from pyspark.cloudpickle import register_pickle_by_value
-
 from moldau.core.errors import ConfigError
 from moldau.pipeline.plan.topology import Topology
 from moldau.pipeline.streams.builder import StreamsBuilder
@@ -15,19 +13,22 @@ from moldau.pipeline.streams.builder import StreamsBuilder
 MODULE: Final = "moldau_application"
 
 
-def load_application(path: str) -> Topology:
+def load_application(path: str, *, by_value: bool = True) -> Topology:
     """Raises ConfigError when the file holds no application; what the file itself raises is the user's."""
     file = Path(path)
     if not file.is_file():
         raise ConfigError(f"there is no file {path}")
-    # The application may import its neighbours, here and in the workers, which get the module by value.
+    # The application may import its neighbours, here and in the workers, which get the module itself by value.
     sys.path.insert(0, str(file.resolve().parent))
     spec = importlib.util.spec_from_file_location(MODULE, file)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[MODULE] = module
     spec.loader.exec_module(module)
-    register_pickle_by_value(module)  # type: ignore[no-untyped-call]
+    if by_value:
+        from pyspark.cloudpickle import register_pickle_by_value
+
+        register_pickle_by_value(module)  # type: ignore[no-untyped-call]
     return _topology_in(module, path)
 
 

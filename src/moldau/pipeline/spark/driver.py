@@ -18,6 +18,8 @@ from moldau.pipeline.spark.app_file import load_application
 from moldau.pipeline.spark.application import PipelineApp
 from moldau.pipeline.spark.session import SparkSettings
 from moldau.pipeline.spark.settings import AppSettings
+from moldau.pipeline.spark.status_http import application_server, serve_in_thread
+from moldau.pipeline.views.view_host import ViewHost
 
 EXIT_REFUSED: Final = 3
 EXIT_AGAIN: Final = 75
@@ -36,6 +38,14 @@ def main() -> int:
     stopping = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopping.set())
+    views = ViewHost(
+        topology,
+        settings.application_id,
+        {**settings.client_settings, "bootstrap.servers": settings.bootstrap_servers},
+    )
+    if order.get("http"):
+        views.start()
+        serve_in_thread(application_server(app, views), order["http"])
     app.start()
     ends = (PipelineState.STOPPED, PipelineState.FAILED)
     while app.state not in ends and not stopping.wait(TELL_EVERY_S):

@@ -42,6 +42,8 @@ def start_session(settings: SparkSettings | None = None) -> "SparkSession":
     # Workers run the interpreter that has this package.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    # And find the modules that lie beside the user's file.
+    os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(path for path in sys.path if path))
     builder = SparkSession.Builder().master(settings.master).appName("moldau")
     for key, value in {**_ours(settings), **settings.conf}.items():
         builder = builder.config(key, value)
