@@ -44,25 +44,18 @@ def _left_instructions(
         return []
     told: list[tuple[Any, Instruction]] = []
     if old_foreign is not None and old_foreign != new_foreign:
-        told.append((old_foreign, Instruction.DELETE_AND_ANSWER))
+        told.append((old_foreign, Instruction.DELETE_QUIETLY))
     return [*told, (new_foreign, Instruction.ANSWER_EVEN_NULL)]
 
 
 def _inner_instructions(
     old: Any, new: Any, old_foreign: Any, new_foreign: Any
 ) -> list[tuple[Any, Instruction]]:
-    if old is None:
-        return [] if new_foreign is None else [(new_foreign, Instruction.ANSWER_IF_FOUND)]
-    if old_foreign is None:
-        return []
-    if new is None:
-        return [(old_foreign, Instruction.DELETE_AND_ANSWER)]
     if new_foreign is None:
-        return []
-    told: list[tuple[Any, Instruction]] = []
-    if old_foreign != new_foreign:
-        told.append((old_foreign, Instruction.DELETE_QUIETLY))
-    return [*told, (new_foreign, Instruction.ANSWER_EVEN_NULL)]
+        return [] if old_foreign is None else [(old_foreign, Instruction.DELETE_AND_ANSWER)]
+    if old_foreign is None or old_foreign == new_foreign:
+        return [(new_foreign, Instruction.ANSWER_IF_FOUND)]
+    return [(old_foreign, Instruction.DELETE_QUIETLY), (new_foreign, Instruction.ANSWER_EVEN_NULL)]
 
 
 @builds(ForeignKeyAnswer)

@@ -31,12 +31,7 @@ class KStream(StreamJoins):
         where = self._draft.here()
         keys, values = self._keys(key, where), self._values(value, where)
         node, topic = self._through_topic(
-            self._draft.name("KSTREAM-REPARTITION", name),
-            keys,
-            values,
-            where,
-            partitions=partitions,
-            keeps_null_keys=True,
+            self._draft.name("KSTREAM-REPARTITION", name), keys, values, where, partitions=partitions
         )
         return KStream(self._draft, node, keys, values, (topic,))
 

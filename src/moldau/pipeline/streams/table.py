@@ -190,7 +190,7 @@ class KTable(Handle):
         store: str | None = None,
         name: str | None = None,
     ) -> "KTable":
-        """Rows that both tables have: `joiner(left, right)`. `foreign_key(left value)` names the right row, if not the key."""
+        """Rows that both tables have: `joiner(left, right)`. `foreign_key(left value)` names another right row."""
         return self._join(JoinKind.INNER, other, joiner, foreign_key, value, store, name)
 
     def left_join(
