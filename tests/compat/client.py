@@ -156,4 +156,4 @@ def wait_for_topic(client: Client, topic: str, partitions: int = 1) -> None:
         except ClientFailure:
             return False
 
-    wait_until(is_served, f"{topic} is served", 30)
+    wait_until(is_served, f"{topic} is served")

@@ -13,8 +13,7 @@ from compat.client import FETCH_WAIT, ClientFailure, ConfigEntry, Feature, Offse
 from compat.deadline import Deadline
 from moldau.core.error_codes import ErrorCode
 
-TIMEOUT_S = 20
-GROUP_TIMEOUT_S = 60
+TIMEOUT_S = 60
 JAVA_NAMES = {"max.request.size": "message.max.bytes", "fetch.max.wait.ms": "fetch.wait.max.ms"}
 """Settings that librdkafka calls differently; the tests use the Java client's names."""
 
@@ -123,7 +122,7 @@ class ConfluentClient:
         consumer = Consumer(librdkafka_settings(self.bootstrap, FETCH_WAIT | wanted))
         consumer.subscribe([topic])
         records: list[Record] = []
-        deadline = Deadline(GROUP_TIMEOUT_S)
+        deadline = Deadline(TIMEOUT_S)
         try:
             while len(records) < count:
                 deadline.check(f"{len(records)} records of {topic}")

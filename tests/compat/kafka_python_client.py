@@ -97,7 +97,8 @@ class KafkaPythonClient:
             consumer.subscribe([topic])
             while len(records) < count:
                 deadline.check(f"{len(records)} records of {topic}")
-                for polled in consumer.poll(100, max_records=count - len(records)).values():
+                # One long wait: what it does to join is lost when a shorter one ends in between (3.0.12).
+                for polled in consumer.poll(TIMEOUT_S * 1000, max_records=count - len(records)).values():
                     records += map(record_of, polled)
             # The positions of what was polled: no more records than were asked for.
             consumer.commit()

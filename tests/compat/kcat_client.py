@@ -15,7 +15,7 @@ from typing import Any
 from compat.client import FETCH_WAIT, ClientFailure, Feature, OffsetSpec, Record
 from compat.confluent_client import JAVA_NAMES
 
-TIMEOUT_S = 30
+TIMEOUT_S = 120
 KEY_DELIMITER = "|"
 TIMES = {OffsetSpec.EARLIEST: -2, OffsetSpec.LATEST: -1}
 

@@ -15,7 +15,7 @@ from compat.client import FETCH_WAIT, ClientFailure, ConfigEntry, Feature, Offse
 
 CONSUME_TIMEOUT_MS = 60_000
 ANSWER_TIMEOUT_S = 180
-PATIENCE = {"delivery.timeout.ms": "30000", "request.timeout.ms": "20000", "max.block.ms": "30000"}
+PATIENCE = {"delivery.timeout.ms": "60000", "request.timeout.ms": "40000", "max.block.ms": "60000"}
 """Much less than the defaults, so that what does not work shows soon."""
 
 

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Self
 
-START_TIMEOUT_S = 90
-STOP_TIMEOUT_S = 30
+START_TIMEOUT_S = 300
+STOP_TIMEOUT_S = 120
 POLL_INTERVAL_S = 0.02
 
 
@@ -24,7 +24,7 @@ class ServerFailed(Exception):
     """The process ended or did not serve in time; the text carries the end of its log."""
 
 
-def wait_until(condition: Callable[[], bool], what: str, timeout_s: float = 10) -> None:
+def wait_until(condition: Callable[[], bool], what: str, timeout_s: float = 60) -> None:
     deadline = time.monotonic() + timeout_s
     while not condition():
         if time.monotonic() > deadline:

@@ -13,9 +13,10 @@ from compat.server_process import stopwatch, wait_until
 from kafka_jars import kafka_jars
 
 NewTopic = Callable[..., str]
-LONG_WAIT_MS = 15_000
-SOON_MS = 7_000
-"""Far below the long wait, far above what a busy machine needs."""
+LONG_WAIT_MS = 28_000
+"""Less than the thirty seconds after which clients give a request up."""
+SOON_MS = 24_000
+"""Below the long wait, far above what a busy machine needs."""
 
 
 def wait_for_fetch(java: JavaClient, partition: str) -> None:

@@ -119,7 +119,6 @@ def test_broker_configs(tools: KafkaTools, broker_id: str) -> None:
         wait_until(
             lambda: (f"{key}=77777" in tools.run("kafka-configs", "--describe", *entity)) is shown,
             f"{key} is {'set' if shown else 'gone'}",
-            60,
         )
 
     assert "  num.partitions=1 " in tools.run("kafka-configs", "--describe", "--all", *one)
@@ -138,16 +137,15 @@ def test_group_and_client_metrics_configs(tools: KafkaTools, topic: str) -> None
     wait_until(
         lambda: "consumer.session.timeout.ms=50000" in tools.run("kafka-configs", "--describe", *group),
         "the group's setting is there",
-        60,
     )
     tools.run("kafka-configs", "--alter", *group, "--delete-config", "consumer.session.timeout.ms")
 
     wish = ["--name", topic, "--metrics", "org.apache.kafka.producer.", "--interval", "60000"]
     tools.run("kafka-client-metrics", "--alter", *wish)
-    wait_until(lambda: topic in tools.run("kafka-client-metrics", "--list").split(), "it is listed", 60)
+    wait_until(lambda: topic in tools.run("kafka-client-metrics", "--list").split(), "it is listed")
     assert "interval.ms=60000" in tools.run("kafka-client-metrics", "--describe", "--name", topic)
     tools.run("kafka-client-metrics", "--delete", "--name", topic)
-    wait_until(lambda: topic not in tools.run("kafka-client-metrics", "--list").split(), "it is gone", 60)
+    wait_until(lambda: topic not in tools.run("kafka-client-metrics", "--list").split(), "it is gone")
 
 
 @pytest.mark.parametrize("codec", CODECS)
