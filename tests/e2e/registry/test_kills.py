@@ -1,0 +1,148 @@
+"""Restarts, kill -9, and a primary that dies amid registrations: nothing lost, no id twice, no schema with two."""
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import orjson
+from confluent_kafka import Consumer, TopicPartition
+
+from compat.moldau_broker import MoldauBroker
+from compat.server_process import wait_until
+from e2e.registry.registry_process import PATIENCE_S, RegistryProcess, ask
+
+SCHEMAS = 60
+KILL_AFTER = 15
+
+
+def schema(number: int) -> str:
+    return json.dumps({"type": "record", "name": f"R{number}", "fields": [{"name": "a", "type": "int"}]})
+
+
+def register(url: str, number: int) -> int | None:
+    """The id, or None when there was no clear answer."""
+    try:
+        answer = ask(url, "POST", f"/subjects/s{number}/versions", {"schema": schema(number)})
+    except OSError:
+        return None
+    assert answer.status in (200, 500), answer
+    return int(answer.body["id"]) if answer.status == 200 else None
+
+
+def written(bootstrap: str) -> list[tuple[str, int]]:
+    """Texts and ids of every schema record that was ever committed, in the order of the log."""
+    consumer = Consumer(
+        {
+            "bootstrap.servers": bootstrap,
+            "group.id": "audit",
+            "isolation.level": "read_committed",
+            "auto.offset.reset": "earliest",
+        }
+    )
+    place = TopicPartition("_schemas", 0)
+    _, end = consumer.get_watermark_offsets(place, 60)
+    consumer.assign([TopicPartition("_schemas", 0, 0)])
+    found = []
+    deadline = time.monotonic() + PATIENCE_S
+    while consumer.position([place])[0].offset < end:
+        assert time.monotonic() < deadline, "the topic cannot be read to its end"
+        message = consumer.poll(0.2)
+        if message is None or message.error() is not None:
+            continue
+        key, value = message.key(), message.value()
+        if key and value and orjson.loads(key)["keytype"] == "SCHEMA":
+            told = orjson.loads(value)
+            found.append((told["schema"], told["id"]))
+    consumer.close()
+    return found
+
+
+def check_log(bootstrap: str, acknowledged: dict[int, int]) -> None:
+    records = written(bootstrap)
+    ids: dict[str, set[int]] = {}
+    texts: dict[int, set[str]] = {}
+    for text, schema_id in records:
+        ids.setdefault(text, set()).add(schema_id)
+        texts.setdefault(schema_id, set()).add(text)
+    assert all(len(found) == 1 for found in ids.values()), "a schema has two ids"
+    assert all(len(found) == 1 for found in texts.values()), "an id was given twice"
+    assert len(acknowledged) == SCHEMAS
+    by_name = {json.loads(text)["name"]: found.copy().pop() for text, found in ids.items()}
+    assert {number: by_name.get(f"R{number}") for number in acknowledged} == acknowledged
+
+
+def until_answered(attempt: Callable[[], int | None]) -> int:
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        found = attempt()
+        if found is not None:
+            return found
+        assert time.monotonic() < deadline, "nobody registers the schema"
+        time.sleep(0.05)
+
+
+def test_a_registry_comes_back_with_all_it_knew(own_broker: MoldauBroker, tmp_path: Path) -> None:
+    registry = RegistryProcess(tmp_path / "registry", own_broker.bootstrap)
+    with registry:
+        ids = {number: until_answered(lambda n=number: register(registry.url, n)) for number in range(5)}  # type: ignore[misc]
+        ask(registry.url, "PUT", "/config/s1", {"compatibility": "NONE"})
+        ask(registry.url, "DELETE", "/subjects/s2")
+        for end in (registry.kill9, registry.stop):
+            end()
+            registry.start()
+            assert ask(registry.url, "GET", "/subjects").body == ["s0", "s1", "s3", "s4"]
+            assert ask(registry.url, "GET", "/config/s1").body == {"compatibilityLevel": "NONE"}
+            assert {n: until_answered(lambda n=n: register(registry.url, n)) for n in (0, 1, 3, 4)} == {  # type: ignore[misc]
+                n: ids[n] for n in (0, 1, 3, 4)
+            }
+        assert until_answered(lambda: register(registry.url, 5)) == 6
+        assert until_answered(lambda: register(registry.url, 2)) == ids[2]
+
+
+def test_a_primary_killed_amid_registrations(own_broker: MoldauBroker, tmp_path: Path) -> None:
+    one = RegistryProcess(tmp_path / "one", own_broker.bootstrap)
+    two = RegistryProcess(tmp_path / "two", own_broker.bootstrap)
+    with one, two:
+        wait_until(lambda: one.is_primary or two.is_primary, "one of them is the primary", PATIENCE_S)
+        primary, other = (one, two) if one.is_primary else (two, one)
+        acknowledged: dict[int, int] = {}
+        begun = threading.Event()
+
+        def work(first: int) -> None:
+            """Every schema is asked for at both, at the one that forwards first."""
+            for number in range(first, SCHEMAS, 2):
+                acknowledged[number] = until_answered(
+                    lambda n=number: register(other.url, n) or register(primary.url, n)  # type: ignore[misc]
+                )
+                if len(acknowledged) >= KILL_AFTER:
+                    begun.set()
+
+        workers = [threading.Thread(target=work, args=(first,)) for first in range(2)]
+        for worker in workers:
+            worker.start()
+        assert begun.wait(PATIENCE_S)
+        primary.kill9()
+        for worker in workers:
+            worker.join(PATIENCE_S)
+            assert not worker.is_alive()
+        assert other.is_primary
+        check_log(own_broker.bootstrap, acknowledged)
+        primary.start()
+        for instance in (primary, other):
+            found = {number: register(instance.url, number) for number in acknowledged}
+            assert found == acknowledged, "both instances know the same"
+
+
+def test_a_new_instance_does_not_depose_the_primary_and_forwards_to_it(
+    own_broker: MoldauBroker, tmp_path: Path
+) -> None:
+    one = RegistryProcess(tmp_path / "one", own_broker.bootstrap)
+    two = RegistryProcess(tmp_path / "two", own_broker.bootstrap, {"leader.eligibility": "false"})
+    with one, two:
+        assert until_answered(lambda: register(two.url, 1)) == 1
+        assert ask(one.url, "GET", "/subjects").body == ["s1"]
+        answer = ask(two.url, "PUT", "/config/s1", {"compatibility": "SIDEWAYS"})
+        assert (answer.status, answer.code) == (422, 42203), "the primary's refusal comes back as it is"
+        assert one.is_primary and not two.is_primary
