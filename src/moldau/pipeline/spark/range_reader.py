@@ -70,24 +70,32 @@ class RangeReader:
                     open_places.discard(place)
 
     def _sort(self, messages: list[Message], taken: dict[Place, list[Message]]) -> set[Place]:
-        touched: set[Place] = set()
-        place: Place | None = None
-        append: Any = None
-        for message in messages:
-            error = message.error()
-            here = (message.topic(), message.partition())
-            if here != place:
-                place = here
-                touched.add(here)
-                bucket = taken.get(here)
-                append = (self._held.setdefault(here, []) if bucket is None else bucket).append
+        """Puts messages to the others of their partition; those of partitions nobody asked for are held."""
+        errors = [message.error() for message in messages]
+        places = list(
+            zip(
+                [message.topic() for message in messages],
+                [message.partition() for message in messages],
+                strict=True,
+            )
+        )
+        touched = set(places)
+        if len(touched) == 1 and not any(errors):
+            self._bucket(places[0], taken).extend(messages)
+            return touched
+        buckets = {place: self._bucket(place, taken) for place in touched}
+        for message, place, error in zip(messages, places, errors, strict=True):
             if error is None:
-                append(message)
+                buckets[place].append(message)
             elif error.code() == KafkaError._PARTITION_EOF:
-                self._end_seen[here] = max(self._end_seen.get(here, 0), message.offset())
+                self._end_seen[place] = max(self._end_seen.get(place, 0), message.offset())
             else:
-                self._refuse(here, error)
+                self._refuse(place, error)
         return touched
+
+    def _bucket(self, place: Place, taken: dict[Place, list[Message]]) -> list[Message]:
+        bucket = taken.get(place)
+        return self._held.setdefault(place, []) if bucket is None else bucket
 
     def _refuse(self, place: Place, error: KafkaError) -> None:
         self._positions.clear()
