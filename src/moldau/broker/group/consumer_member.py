@@ -89,6 +89,10 @@ class ConsumerMember:
     def is_away(self) -> bool:
         return self.epoch == LEAVE_STATIC_EPOCH
 
+    @property
+    def held(self) -> Places:
+        return self.assigned | self.revoking
+
     def holds(self, places: Places) -> Places:
         return places & self.assigned | places & self.revoking
 

@@ -14,7 +14,8 @@ from moldau.protocol.stored.consumer_protocol import CONSUMER_PROTOCOL_TYPE
 
 
 def downgraded(draft: ConsumerDraft) -> ClassicDraft | None:
-    """The classic group to go on with, if it is one now: stable, with what everybody was to have."""
+    """The classic group to go on with, if it is one now: stable, with what everybody holds. Not with what they were
+    to have: they may read from more than that until they have rejoined, and the group may change back before."""
     members = draft.group.members.values()
     only_classic = bool(members) and all(member.is_classic for member in members)
     allowed = draft.settings.migration.allows_downgrade
@@ -49,7 +50,7 @@ def _classic_group(draft: ConsumerDraft) -> ClassicGroup:
         member_id: replace(
             member,
             assignment=assignment_bytes(
-                draft.group.target_of(member_id), draft.topics, member.metadata(protocol) or b""
+                draft.group.members[member_id].held, draft.topics, member.metadata(protocol) or b""
             ),
         )
         for member_id, member in members.items()
