@@ -1,14 +1,12 @@
 """The four codecs of a record batch, in the framings Kafka's clients read and write.
 
 `decompress` never makes more than `size_max` bytes, whatever the input claims: it works in steps and stops.
+Each library is loaded with the first batch that needs it: most brokers pass batches on as they are.
 """
 
 import zlib
 from collections.abc import Callable
 from typing import Final
-
-import lz4.frame
-import zstandard
 
 from moldau.core.errors import PeerError
 from moldau.core.ports import Buffer
@@ -51,7 +49,7 @@ def _gzip(data: Buffer, level: int | None) -> bytes:
 
 
 def _snappy(data: Buffer, level: int | None) -> bytes:
-    import cramjam  # a megabyte and a half that most brokers never need
+    import cramjam
 
     out = bytearray(_XERIAL_HEADER)
     view = memoryview(data)
@@ -63,6 +61,8 @@ def _snappy(data: Buffer, level: int | None) -> bytes:
 
 
 def _lz4(data: Buffer, level: int | None) -> bytes:
+    import lz4.frame
+
     # Kafka takes its default level for the fast compressor, any other for the high one, which starts at 3
     # here. Its reader refuses blocks that refer to earlier ones.
     fast = level is None or level == LZ4_LEVEL_DEFAULT
@@ -77,6 +77,8 @@ def _lz4(data: Buffer, level: int | None) -> bytes:
 
 
 def _zstd(data: Buffer, level: int | None) -> bytes:
+    import zstandard
+
     return zstandard.ZstdCompressor(level=ZSTD_LEVEL_DEFAULT if level is None else level).compress(data)
 
 
@@ -109,6 +111,8 @@ def _gunzip(data: Buffer, size_max: int) -> bytes:
 
 
 def _unlz4(data: Buffer, size_max: int) -> bytes:
+    import lz4.frame
+
     chunks: list[bytes] = []
     made = 0
     pending: Buffer = data
@@ -131,6 +135,8 @@ def _unlz4(data: Buffer, size_max: int) -> bytes:
 
 
 def _unzstd(data: Buffer, size_max: int) -> bytes:
+    import zstandard
+
     # Frames of streaming writers, the Java client's among them, do not say how large their content is.
     _check_zstd_ends(memoryview(data))
     chunks: list[bytes] = []
@@ -149,6 +155,8 @@ def _unzstd(data: Buffer, size_max: int) -> bytes:
 
 def _check_zstd_ends(data: memoryview) -> None:
     """The streaming reader takes a cut frame for a short one; this counts the blocks (RFC 8878, 3.1.1)."""
+    import zstandard
+
     position = 0
     try:
         while position < len(data) or not position:
