@@ -51,6 +51,7 @@ class Resolution:
 
     def __init__(self) -> None:
         self._met: dict[tuple[int, int], list[Mismatch]] = {}
+        self._branches: dict[int, dict[tuple[str, str], list[AvroType]]] = {}
 
     def compare(self, reader: AvroType, writer: AvroType, path: str, within: str) -> list[Mismatch]:
         key = (id(reader), id(writer))
@@ -66,7 +67,8 @@ class Resolution:
         if isinstance(writer, Union):
             return self._from_union(reader, writer, path, within)
         if isinstance(reader, Union):
-            if any(not self.compare(branch, writer, path, within) for branch in reader.branches):
+            candidates = self._candidates(reader, writer)
+            if any(not self.compare(branch, writer, path, within) for branch in candidates):
                 return []
             return [self._lacking(reader, writer, path, within)]
         if isinstance(reader, Record) and isinstance(writer, Record):
@@ -79,9 +81,9 @@ class Resolution:
                 return names
             return [*names, Mismatch("FIXED_SIZE_MISMATCH", f"{path}/size", within, reader, writer)]
         if isinstance(reader, Array) and isinstance(writer, Array):
-            return self.compare(reader.items, writer.items, f"{path}/items", f"the items of {within}")
+            return self.compare(reader.items, writer.items, f"{path}/items", f"{within}[]")
         if isinstance(reader, Map) and isinstance(writer, Map):
-            return self.compare(reader.values, writer.values, f"{path}/values", f"the values of {within}")
+            return self.compare(reader.values, writer.values, f"{path}/values", f"{within}{{}}")
         if (
             isinstance(reader, Primitive)
             and isinstance(writer, Primitive)
@@ -106,15 +108,22 @@ class Resolution:
                 ]
         return found
 
+    def _candidates(self, union: Union, writer: AvroType) -> list[AvroType]:
+        """The branches that could read it, by name or kind: the others need no look."""
+        branches = self._branches.get(id(union))
+        if branches is None:
+            branches = self._branches[id(union)] = {}
+            for branch in union.branches:
+                for key in _keys_read(branch):
+                    branches.setdefault(key, []).append(branch)
+        if isinstance(writer, NamedType):
+            named = branches.get((writer.kind, writer.name.simple), [])
+            return named + branches.get((writer.kind, f"alias {writer.name.full}"), [])
+        return branches.get((writer.kind, ""), [])
+
     def _lacking(self, reader: Union, writer: AvroType, path: str, within: str) -> Mismatch:
         namesake = next(
-            (
-                branch
-                for branch in reader.branches
-                if branch.kind == writer.kind
-                and (not isinstance(branch, NamedType) or branch.name.simple == _simple(writer))
-            ),
-            None,
+            (branch for branch in self._candidates(reader, writer) if branch.kind == writer.kind), None
         )
         inner = self.compare(namesake, writer, path, within)[:1] if namesake else []
         return Mismatch(
@@ -164,5 +173,9 @@ class Resolution:
         return [Mismatch("NAME_MISMATCH", f"{path}/name", within, reader, writer)]
 
 
-def _simple(node: AvroType) -> str | None:
-    return node.name.simple if isinstance(node, NamedType) else None
+def _keys_read(branch: AvroType) -> list[tuple[str, str]]:
+    """What a branch of a union may read: kinds, with a name where the type has one."""
+    if isinstance(branch, NamedType):
+        aliases = [(branch.kind, f"alias {alias.full}") for alias in branch.aliases]
+        return [(branch.kind, branch.name.simple), *aliases]
+    return [(kind, "") for kind in (branch.kind, *_PROMOTIONS.get(branch.kind, ()))]

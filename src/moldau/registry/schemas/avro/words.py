@@ -9,6 +9,7 @@ from moldau.registry.schemas.avro.types import (
     Fixed,
     Map,
     NamedType,
+    Record,
     Union,
     described,
 )
@@ -42,11 +43,22 @@ def _missing_default(mismatch: Mismatch, backward: bool, version: int) -> tuple[
     assert field is not None
     name = mismatch.within
     if backward:
-        return f"Field {name} is new since version {version} and has no default", _give_default(name, field)
+        change = _give_default(name, field)
+        if before := _maybe_renamed(mismatch, field):
+            change += f', or "aliases": ["{before}"] if it is {before} renamed'
+        return f"Field {name} is new since version {version} and has no default", change
     return (
         f"Field {name} is gone, and version {version} has no default for it",
         f"keep field {name}; it can go once a version with a default for it is registered",
     )
+
+
+def _maybe_renamed(mismatch: Mismatch, field: Field) -> str | None:
+    """A field of the same type that is gone: perhaps the new one is meant to be it."""
+    assert isinstance(mismatch.reader, Record) and isinstance(mismatch.writer, Record)
+    kept = {name for known in mismatch.reader.fields for name in (known.name, *known.aliases)}
+    gone = (known for known in mismatch.writer.fields if known.name not in kept)
+    return next((known.name for known in gone if described(known.type) == described(field.type)), None)
 
 
 def _give_default(name: str, field: Field) -> str:
@@ -172,7 +184,7 @@ def _what(mismatch: Mismatch) -> str:
 def _what_low(mismatch: Mismatch) -> str:
     if not mismatch.within:
         return "the schema"
-    return mismatch.within if mismatch.within.startswith("the ") else f"field {mismatch.within}"
+    return f"field {mismatch.within}"
 
 
 def _of_field(mismatch: Mismatch) -> str:

@@ -346,7 +346,8 @@ class _Comparison:
         if now is False:
             return [] if was is False else [self._found(f"{name}_REMOVED", "allowed", "not allowed")]
         if isinstance(was, Node):
-            return self.compare(was, now)
+            with self._at(inside="*"):
+                return self.compare(was, now)
         return [self._found(f"{name}_NARROWED", "anything", now.shown())] if was else []
 
     def _unevaluated(self, name: str, was: Node | None, now: Node | None) -> list[Difference]:

@@ -7,6 +7,8 @@ part for each, so that two schemas are compared part by part. Nodes are compared
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+_SHOWN_MAX = 5
+
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Node:
@@ -163,7 +165,9 @@ class Combined(Node):
         if self.is_implied:
             word = " or " if self.criterion == "anyOf" else " with "
             return word.join(dict.fromkeys(part.shown() for part in self.parts))
-        return f"{self.criterion} of {len(self.parts)}"
+        shown = [part.criterion if isinstance(part, Combined) else part.shown() for part in self.parts]
+        more = f" and {len(shown) - _SHOWN_MAX} more" if len(shown) > _SHOWN_MAX else ""
+        return f"{self.criterion} of ({', '.join(shown[:_SHOWN_MAX])}{more})"
 
 
 @dataclass(eq=False, slots=True, kw_only=True)

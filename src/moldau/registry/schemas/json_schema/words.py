@@ -94,9 +94,9 @@ _FURTHER = Words(
     "keep them {old}",
 )
 _COMBINED = Words(
-    "{what} is {new}, and {old} in version {version}: not every alternative finds one that reads it",
+    "{what} is {new}, and {old} in version {version}: one of them has no partner that reads it",
     "keep the alternatives of version {version} as they are and add new ones beside them",
-    "{what} is {new}, and {old} in version {version}: not every alternative finds one that reads it",
+    "{what} is {new}, and {old} in version {version}: one of them has no partner that reads it",
     "keep the alternatives of version {version} as they are",
 )
 _ADDED_OPEN = Words(
@@ -147,10 +147,10 @@ _WORDS: dict[str, Words] = {
         "keep {old}",
     ),
     "ENUM_ARRAY_NARROWED": Words(
-        "{what} takes {new}, and in version {version} {old}",
-        "keep all of {old}",
-        "{what} takes {new}, and in version {version} {old}",
-        "keep to {old}",
+        "{what} takes {new}, and {old} in version {version}",
+        "take all of {old}",
+        "{what} takes {new}, and {old} in version {version}",
+        "take no more than {old}",
     ),
     "REQUIRED_ATTRIBUTE_ADDED": Words(
         "{what} is required now and optional in version {version}",
@@ -205,22 +205,22 @@ _WORDS: dict[str, Words] = {
         "keep uniqueItems true",
     ),
     "COMBINED_TYPE_CHANGED": Words(
-        "{what} is a {new}, and a {old} in version {version}",
+        "{what} combines with {new}, and with {old} in version {version}",
         "keep {old}, or use anyOf",
-        "{what} is a {new}, and a {old} in version {version}",
+        "{what} combines with {new}, and with {old} in version {version}",
         "keep {old}",
     ),
     "COMBINED_TYPE_SUBSCHEMAS_CHANGED": _COMBINED,
     "SUM_TYPE_NARROWED": Words(
-        "{what} has fewer alternatives ({new}) than in version {version} ({old})",
+        "{what} has fewer alternatives, {new}, than in version {version}, {old}",
         "keep all alternatives of version {version}",
-        "{what} has more alternatives ({new}) than in version {version} ({old})",
+        "{what} has more alternatives, {new}, than in version {version}, {old}",
         "leave the new alternatives out",
     ),
     "PRODUCT_TYPE_EXTENDED": Words(
-        "{what} has more conditions ({new}) than in version {version} ({old})",
+        "{what} has more conditions, {new}, than in version {version}, {old}",
         "leave the new conditions out",
-        "{what} has fewer conditions ({new}) than in version {version} ({old})",
+        "{what} has fewer conditions, {new}, than in version {version}, {old}",
         "keep all conditions of version {version}",
     ),
     "NOT_TYPE_EXTENDED": Words(

@@ -110,7 +110,8 @@ def _compiled(text: str) -> FileDescriptorProto | None:
         found.ParseFromString(base64.b64decode(text.strip(), validate=True))
     except (binascii.Error, ValueError, DecodeError):
         return None
-    return found
+    # Most bytes are a message of unknown fields; a file has something we know.
+    return found if found.ByteSize() and found.ListFields() else None
 
 
 def _imported(file: ProtoFile, references: Mapping[str, ParsedSchema]) -> dict[str, ProtoFile]:
