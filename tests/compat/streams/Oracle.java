@@ -33,6 +33,7 @@ import org.apache.kafka.streams.processor.api.FixedKeyRecord;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
+import org.apache.kafka.streams.state.BuiltInDslStoreSuppliers;
 import org.apache.kafka.streams.state.KeyValueStore;
 import org.apache.kafka.streams.state.SessionStore;
 import org.apache.kafka.streams.state.Stores;
@@ -62,7 +63,7 @@ public final class Oracle {
                 oracle.build(op);
             }
             try (TopologyTestDriver driver =
-                    new TopologyTestDriver(oracle.builder.build(), settings(folder), Instant.ofEpochMilli(0))) {
+                    new TopologyTestDriver(oracle.builder.build(), settings(folder, description), Instant.ofEpochMilli(0))) {
                 for (JsonNode step : description.get("inputs")) {
                     oracle.feed(driver, step);
                 }
@@ -75,7 +76,7 @@ public final class Oracle {
         return answer;
     }
 
-    private static Properties settings(Path folder) {
+    private static Properties settings(Path folder, JsonNode description) {
         Properties settings = new Properties();
         settings.put(StreamsConfig.APPLICATION_ID_CONFIG, "app");
         settings.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, "unused:1");
@@ -83,9 +84,9 @@ public final class Oracle {
         settings.put(StreamsConfig.DEFAULT_KEY_SERDE_CLASS_CONFIG, STRING.getClass());
         settings.put(StreamsConfig.DEFAULT_VALUE_SERDE_CLASS_CONFIG, STRING.getClass());
         settings.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, "0");
-        settings.put(
-                StreamsConfig.DSL_STORE_SUPPLIERS_CLASS_CONFIG,
-                org.apache.kafka.streams.state.BuiltInDslStoreSuppliers.InMemoryDslStoreSuppliers.class);
+        if (!description.path("on_disk").asBoolean()) {
+            settings.put(StreamsConfig.DSL_STORE_SUPPLIERS_CLASS_CONFIG, BuiltInDslStoreSuppliers.InMemoryDslStoreSuppliers.class);
+        }
         settings.put("__emit.interval.ms.kstreams.outer.join.spurious.results.fix__", 0L);
         settings.put("__emit.interval.ms.kstreams.windowed.aggregation__", 0L);
         return settings;

@@ -111,7 +111,7 @@ def process(node: Process, wiring: Wiring) -> list[Push]:
     children = {child.name: wiring.inputs(child.name)[0] for child in wiring.children(node)}
     forward = wiring.downstream(node)
     context.connect(_same_key(forward, wiring) if node.values_only else forward, children)
-    run = _runner(node, context)
+    run = _runner(node, context, wiring)
     now = wiring.context
 
     if not node.values_only:
@@ -124,12 +124,12 @@ def process(node: Process, wiring: Wiring) -> list[Push]:
     return [push]
 
 
-def _runner(node: Process, context: ProcessorContext) -> Callable[[Record], None]:
+def _runner(node: Process, context: ProcessorContext, wiring: Wiring) -> Callable[[Record], None]:
     processor = node.supplier()
     if not hasattr(processor, "process"):
         raise ConfigError(f"{node.name} ({node.where}): {processor!r} has no process(record)")
     if hasattr(processor, "init"):
-        processor.init(context)
+        wiring.at_start(node, lambda: processor.init(context))
     run: Callable[[Record], None] = processor.process
     return run
 

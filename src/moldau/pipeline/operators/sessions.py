@@ -30,6 +30,8 @@ def session_aggregate(node: SessionAggregate, wiring: Wiring) -> list[Push]:
         stream_time_ms = max(times.get(clock, -1), timestamp_ms)
         times[clock] = stream_time_ms
         close_ms = stream_time_ms - grace_ms - gap_ms
+        if emit_closed is not None:
+            emit_closed(close_ms, headers)
         stored_key = encode_key(key) or b""
         start_ms = end_ms = timestamp_ms
         aggregate = initial()
@@ -48,8 +50,6 @@ def session_aggregate(node: SessionAggregate, wiring: Wiring) -> list[Push]:
             store.put(stored_key, start_ms, end_ms, encode(aggregate))
             if on_update:
                 forward(Windowed(key, start_ms, end_ms), aggregate, None, end_ms, NO_HEADERS)
-        if emit_closed is not None:
-            emit_closed(close_ms, headers)
 
     return [push]
 

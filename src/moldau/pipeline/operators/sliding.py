@@ -167,8 +167,8 @@ def sliding_aggregate(
         if timestamp_ms < size_ms:
             operator.take_early(arrival)
             return
-        operator.take(arrival)
         if emit_closed is not None:
             emit_closed(close_ms, headers)
+        operator.take(arrival)
 
     return push

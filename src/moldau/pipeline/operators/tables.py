@@ -213,7 +213,7 @@ def table_transform_values_getter(node: TableTransformValues, wiring: Wiring) ->
 def _transformer(node: TableTransformValues, wiring: Wiring) -> Compute:
     transformer = node.supplier()
     if hasattr(transformer, "init"):
-        transformer.init(ProcessorContext(node.name, node.uses, wiring))
+        wiring.at_start(node, lambda: transformer.init(ProcessorContext(node.name, node.uses, wiring)))
     transform: Compute = transformer.transform if hasattr(transformer, "transform") else transformer
     return transform
 

@@ -21,6 +21,8 @@ class Schedule:
     name: str
     interval_ms: int
     callback: Callable[[int], None]
+    turn: int
+    """Among schedules due at the same time, the one whose turn was longest ago goes first."""
     cancelled: bool = False
 
     def cancel(self) -> None:
@@ -30,6 +32,7 @@ class Schedule:
 class Timers:
     def __init__(self, times: dict[str, int]) -> None:
         self._times = times
+        self._turns = 0
         self._schedules: dict[PunctuationType, list[Schedule]] = {kind: [] for kind in PunctuationType}
 
     def schedule(
@@ -45,7 +48,10 @@ class Timers:
                 f"a punctuation of {owner} every {interval_ms} ms: the interval must be at least 1 ms"
             )
         schedules = self._schedules[kind]
-        schedule = Schedule(f"punctuation {owner} {kind} {len(schedules)}", interval_ms, callback)
+        self._turns += 1
+        schedule = Schedule(
+            f"punctuation {owner} {kind} {len(schedules)}", interval_ms, callback, self._turns
+        )
         schedules.append(schedule)
         first = 0 if kind is PunctuationType.STREAM_TIME else now_ms + interval_ms
         self._times.setdefault(schedule.name, first)
@@ -58,11 +64,13 @@ class Timers:
         """Calls what is due; says whether anything was."""
         fired = False
         times = self._times
-        for schedule in sorted(self._schedules[kind], key=lambda one: times[one.name]):
+        for schedule in sorted(self._schedules[kind], key=lambda one: (times[one.name], one.turn)):
             due_ms = times[schedule.name]
             if schedule.cancelled or due_ms > now_ms:
                 continue
             fired = True
+            self._turns += 1
+            schedule.turn = self._turns
             schedule.callback(now_ms)
             times[schedule.name] = _next_due(due_ms, schedule.interval_ms, now_ms)
         return fired

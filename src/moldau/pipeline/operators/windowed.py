@@ -45,6 +45,10 @@ def _aligned(node: WindowAggregate, wiring: Wiring, windows: TimeWindows) -> Pus
         if timestamp_ms > stream_time_ms:
             stream_time_ms = times[clock] = timestamp_ms
         close_ms = stream_time_ms - grace_ms
+        # Before the record moves the store's time on, which would drop the windows it closes. No window is both closed
+        # by a record and changed by it.
+        if emit_closed is not None:
+            emit_closed(close_ms, headers)
         stored_key = encode_key(key) or b""
         for start_ms in starts_of(timestamp_ms):
             if start_ms + size_ms <= close_ms:
@@ -62,8 +66,6 @@ def _aligned(node: WindowAggregate, wiring: Wiring, windows: TimeWindows) -> Pus
             put(stored_key, encode(after), start_ms, result_ms)
             if on_update:
                 forward(Windowed(key, start_ms, start_ms + size_ms), after, old, result_ms, headers)
-        if emit_closed is not None:
-            emit_closed(close_ms, headers)
 
     return push
 

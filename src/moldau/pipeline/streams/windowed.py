@@ -177,7 +177,9 @@ class SessionWindowedKStream:
         spec = session_store(
             store or draft.name(f"{prefix}-STATE-STORE"), grouped.key_serde, value_serde, windows
         )
-        spec = replace(spec, queryable=store is not None)
+        # A session is told when the retention is over: one that ended at its very edge must still be there.
+        kept_longer_ms = 1 if self._emit is EmitWhen.CLOSE else 0
+        spec = replace(spec, queryable=store is not None, retention_ms=spec.retention_ms + kept_longer_ms)
         parent, sources = grouped.belonging(spec.name)
         draft.add(
             SessionAggregate(
