@@ -45,6 +45,9 @@ public final class Oracle {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final Serde<String> STRING = Serdes.String();
 
+    /** With its default retention Kafka forgets windows at the moment they close, where time jumps. */
+    private static final Duration LONG_RETENTION = Duration.ofHours(1);
+
     public static void main(String[] args) throws Exception {
         ArrayNode answers = JSON.createArrayNode();
         for (JsonNode description : JSON.readTree(new File(args[0]))) {
@@ -343,8 +346,13 @@ public final class Oracle {
                 sessions = sessions.emitStrategy(EmitStrategy.onWindowClose());
             }
             Materialized<String, String, SessionStore<Bytes, byte[]>> as = Materialized.with(STRING, STRING);
+            Materialized<String, Long, SessionStore<Bytes, byte[]>> counts = Materialized.with(STRING, Serdes.Long());
+            if (onClose) {
+                as = as.withRetention(LONG_RETENTION);
+                counts = counts.withRetention(LONG_RETENTION);
+            }
             return switch (what) {
-                case "count" -> sessions.count().mapValues(String::valueOf);
+                case "count" -> sessions.count(counts).mapValues(String::valueOf);
                 case "reduce" -> sessions.reduce(reducer, as);
                 default -> sessions.aggregate(start, adder, (key, a, b) -> a + "&" + b, as);
             };
@@ -363,8 +371,13 @@ public final class Oracle {
             as = Materialized.<String, String, WindowStore<Bytes, byte[]>>as(text(op, "store"))
                     .withKeySerde(STRING).withValueSerde(STRING);
         }
+        Materialized<String, Long, WindowStore<Bytes, byte[]>> counts = Materialized.with(STRING, Serdes.Long());
+        if (onClose) {
+            as = as.withRetention(LONG_RETENTION);
+            counts = counts.withRetention(LONG_RETENTION);
+        }
         return switch (what) {
-            case "count" -> windowed.count().mapValues(String::valueOf);
+            case "count" -> windowed.count(counts).mapValues(String::valueOf);
             case "reduce" -> windowed.reduce(reducer, as);
             default -> windowed.aggregate(start, adder, as);
         };

@@ -15,7 +15,7 @@ STREAM, TABLE, WINDOWED, GLOBAL = "stream", "table", "windowed table", "global t
 
 
 class CaseMaker:
-    """Grows one topology: picks something made so far, puts an operator on it, and writes every loose end to a topic."""
+    """Grows one topology: picks something made so far, puts an operator on it; every loose end goes to a topic."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)

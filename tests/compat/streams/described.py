@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from moldau.pipeline.plan import JoinWindows
 from moldau.pipeline.streams import (
     STRING,
     GlobalKTable,
@@ -17,9 +18,9 @@ from moldau.pipeline.streams import (
     sessions,
     sliding,
 )
-from moldau.pipeline.plan import JoinWindows
 from moldau.testing import TopologyTestDriver
 
+LONG_RETENTION_MS = 3_600_000
 Op = dict[str, Any]
 Case = dict[str, Any]
 
@@ -104,7 +105,7 @@ class Described:
         source.to(op["topic"])
 
     def _on_stream(self, op: Op, source: KStream) -> Any:
-        f, store = op.get("f", ""), op.get("store")
+        f = op.get("f", "")
         match op["op"]:
             case "filter":
                 return source.filter(PREDICATES[f])
@@ -120,6 +121,12 @@ class Described:
                 return source.flat_map_values(parts)
             case "select_key":
                 return source.select_key(KEYS[f])
+            case _:
+                return self._further(op, source)
+
+    def _further(self, op: Op, source: KStream) -> Any:
+        f, store = op.get("f", ""), op.get("store")
+        match op["op"]:
             case "peek":
                 return source.peek(lambda key, value: None)
             case "merge":
@@ -158,16 +165,22 @@ class Described:
             grouped = grouped.windowed_by(windows_of(window))
             if op.get("on_close"):
                 grouped = grouped.emit_on_close()
+        options: dict[str, Any] = {"retention_ms": LONG_RETENTION_MS} if op.get("on_close") else {}
         if op["op"] == "count":
-            return grouped.count().map_values(str, value=STRING)
+            return grouped.count(**options).map_values(str, value=STRING)
         is_session = window is not None and window["kind"] == "session"
         store = None if is_session else store
         self._note(store, "key-value" if window is None else "window")
         if op["op"] == "reduce":
-            return grouped.reduce(lambda a, b: f"{text(a)}/{text(b)}", store=store)
+            return grouped.reduce(lambda a, b: f"{text(a)}/{text(b)}", store=store, **options)
         merger = [lambda key, a, b: f"{a}&{b}"] if is_session else []
         return grouped.aggregate(
-            str, lambda key, value, so_far: so_far + text(value), *merger, value=STRING, store=store
+            str,
+            lambda key, value, so_far: so_far + text(value),
+            *merger,
+            value=STRING,
+            store=store,
+            **options,
         )
 
     def _cogrouped(self, op: Op, source: KStream) -> KTable:

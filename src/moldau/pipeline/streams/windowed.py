@@ -130,14 +130,19 @@ class SessionWindowedKStream:
         closing._emit = EmitWhen.CLOSE
         return closing
 
-    def count(self, *, store: str | None = None, name: str | None = None) -> KTable:
-        return self._aggregate(_zero, _one_more, _both, LONG, store, name, summary="count")
+    def count(self, *, store: str | None = None, name: str | None = None, retention_ms: int = 0) -> KTable:
+        return self._aggregate(_zero, _one_more, _both, LONG, store, name, retention_ms, summary="count")
 
     def reduce(
-        self, reducer: Callable[[Any, Any], Any], *, store: str | None = None, name: str | None = None
+        self,
+        reducer: Callable[[Any, Any], Any],
+        *,
+        store: str | None = None,
+        name: str | None = None,
+        retention_ms: int = 0,
     ) -> KTable:
         serde = self._grouped.value_serde
-        return self._aggregate(None, reducer, None, serde, store, name, prefix="KSTREAM-REDUCE")
+        return self._aggregate(None, reducer, None, serde, store, name, retention_ms, prefix="KSTREAM-REDUCE")
 
     def aggregate(
         self,
@@ -148,15 +153,25 @@ class SessionWindowedKStream:
         value: Serde | None = None,
         store: str | None = None,
         name: str | None = None,
+        retention_ms: int = 0,
     ) -> KTable:
         """`adder(key, value, so far)`; `merger(key, one, other)` makes one of two sessions."""
         serde = value or self._grouped._draft.value_serde
-        return self._aggregate(initializer, adder, merger, serde, store, name)
+        return self._aggregate(initializer, adder, merger, serde, store, name, retention_ms)
 
-    def summarize(self, summary: Summary, *, store: str | None = None, name: str | None = None) -> KTable:
+    def summarize(
+        self, summary: Summary, *, store: str | None = None, name: str | None = None, retention_ms: int = 0
+    ) -> KTable:
         serde = summary.serde or self._grouped._draft.value_serde
         return self._aggregate(
-            summary.initializer, summary.adder, summary.merger, serde, store, name, summary=summary.name
+            summary.initializer,
+            summary.adder,
+            summary.merger,
+            serde,
+            store,
+            name,
+            retention_ms,
+            summary=summary.name,
         )
 
     def _aggregate(
@@ -167,6 +182,7 @@ class SessionWindowedKStream:
         value_serde: Serde,
         store: str | None,
         name: str | None,
+        retention_ms: int,
         *,
         prefix: str = "KSTREAM-AGGREGATE",
         summary: str = "",
@@ -179,7 +195,11 @@ class SessionWindowedKStream:
         )
         # A session is told when the retention is over: one that ended at its very edge must still be there.
         kept_longer_ms = 1 if self._emit is EmitWhen.CLOSE else 0
-        spec = replace(spec, queryable=store is not None, retention_ms=spec.retention_ms + kept_longer_ms)
+        spec = replace(
+            spec,
+            queryable=store is not None,
+            retention_ms=max(retention_ms, spec.retention_ms + kept_longer_ms),
+        )
         parent, sources = grouped.belonging(spec.name)
         draft.add(
             SessionAggregate(
