@@ -1,4 +1,4 @@
-"""Payments that look fraudulent: payments to fraudulent-payments. A column expression, so that it can run without Python."""
+"""Payments that look fraudulent: payments to fraudulent-payments, by a column expression."""
 
 from moldau.pipeline.streams import JSON, STRING, StreamsBuilder, Topology, col
 

@@ -23,10 +23,8 @@ from moldau.pipeline.plan.topology import Topology
 from moldau.pipeline.serdes.serde import Serde
 
 
-class TestRecord(NamedTuple):
+class WrittenRecord(NamedTuple):
     """A record of an output topic, decoded."""
-
-    __test__ = False
 
     key: Any
     value: Any
@@ -35,8 +33,6 @@ class TestRecord(NamedTuple):
 
 
 class TopologyTestDriver:
-    __test__ = False
-
     def __init__(self, topology: Topology, *, now_ms: int = 0, on_error: OnError = "fail") -> None:
         """`now_ms` is the wall clock at the start; it moves by `advance_wall_clock` alone."""
         self._topology = topology
@@ -98,12 +94,12 @@ class TopologyTestDriver:
         """Key and value of what was written to a topic since it was last read."""
         return [(record.key, record.value) for record in self.read_records(topic)]
 
-    def read_records(self, topic: str) -> list[TestRecord]:
+    def read_records(self, topic: str) -> list[WrittenRecord]:
         """As read, with timestamps and headers."""
         keys, values = self._sinks.get(topic) or self._serdes(topic)
         decode_key, decode_value = keys.decoder(topic, is_key=True), values.decoder(topic, is_key=False)
         return [
-            TestRecord(decode_key(one.key), decode_value(one.value), one.timestamp_ms, one.headers)
+            WrittenRecord(decode_key(one.key), decode_value(one.value), one.timestamp_ms, one.headers)
             for one in self.read_bytes(topic)
         ]
 

@@ -1,0 +1,144 @@
+"""Serdes whose schemas live in the schema registry: Avro, JSON Schema, Protobuf, by confluent-kafka's own serializers.
+
+The wire format is Confluent's: a zero byte, the schema's id, the data. A serde travels by its settings; each process
+that uses it makes its own client of the registry, and asks for each schema once.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from moldau.core.errors import ConfigError
+from moldau.pipeline.serdes.serde import Decoder, Encoder, Serde
+
+
+class _RegistrySerde(Serde):
+    """Subject names are those of the topic (TopicNameStrategy)."""
+
+    format = ""
+
+    def __init__(self, registry_url: str, schema: str | None = None, **client_settings: str) -> None:
+        """`schema` is what is written; for reading alone it may be left out: each record names its own."""
+        self._url = registry_url
+        self._schema = schema
+        self._settings = tuple(sorted(client_settings.items()))
+
+    @property
+    def name(self) -> str:
+        return f"{self.format}({self._schema or 'any schema'})"
+
+    def encoder(self, topic: str, *, is_key: bool) -> Encoder:
+        if self._schema is None:
+            schema_wanted = ConfigError(
+                f"the {self.format} serde of {topic} has no schema to write with: give it one"
+            )
+
+            def refuse(value: Any) -> bytes | None:
+                raise schema_wanted
+
+            return refuse
+        return _late(lambda: self._serializer(topic, is_key))
+
+    def decoder(self, topic: str, *, is_key: bool) -> Decoder:
+        return _late(lambda: self._deserializer(topic, is_key))
+
+    def _serializer(self, topic: str, is_key: bool) -> Encoder:
+        raise NotImplementedError
+
+    def _deserializer(self, topic: str, is_key: bool) -> Decoder:
+        raise NotImplementedError
+
+    def _client(self) -> Any:
+        return _client_of(self._url, self._settings)
+
+
+class AvroSerde(_RegistrySerde):
+    """Values are dicts, as the schema says."""
+
+    format = "avro"
+
+    def _serializer(self, topic: str, is_key: bool) -> Encoder:
+        from confluent_kafka.schema_registry.avro import AvroSerializer
+
+        return _bound(AvroSerializer(self._client(), self._schema), topic, is_key)
+
+    def _deserializer(self, topic: str, is_key: bool) -> Decoder:
+        from confluent_kafka.schema_registry.avro import AvroDeserializer
+
+        return _bound(AvroDeserializer(self._client(), self._schema), topic, is_key)
+
+
+class JsonSchemaSerde(_RegistrySerde):
+    """Values are dicts, checked against the schema."""
+
+    format = "json-schema"
+
+    def _serializer(self, topic: str, is_key: bool) -> Encoder:
+        from confluent_kafka.schema_registry.json_schema import JSONSerializer
+
+        return _bound(JSONSerializer(self._schema, self._client()), topic, is_key)
+
+    def _deserializer(self, topic: str, is_key: bool) -> Decoder:
+        from confluent_kafka.schema_registry.json_schema import JSONDeserializer
+
+        return _bound(JSONDeserializer(self._schema, schema_registry_client=self._client()), topic, is_key)
+
+
+class ProtobufSerde(_RegistrySerde):
+    """Values are messages of a generated class, which must be importable where the topology runs."""
+
+    format = "protobuf"
+
+    def __init__(self, registry_url: str, message: type, **client_settings: str) -> None:
+        super().__init__(registry_url, f"{message.__module__}.{message.__qualname__}", **client_settings)
+        self._message = message
+
+    @property
+    def gives(self) -> frozenset[type]:
+        return frozenset({self._message})
+
+    @property
+    def takes(self) -> frozenset[type]:
+        return frozenset({self._message})
+
+    def _serializer(self, topic: str, is_key: bool) -> Encoder:
+        from confluent_kafka.schema_registry.protobuf import ProtobufSerializer
+
+        settings = {"use.deprecated.format": False}
+        return _bound(ProtobufSerializer(self._message, self._client(), settings), topic, is_key)
+
+    def _deserializer(self, topic: str, is_key: bool) -> Decoder:
+        from confluent_kafka.schema_registry.protobuf import ProtobufDeserializer
+
+        settings = {"use.deprecated.format": False}
+        return _bound(
+            ProtobufDeserializer(self._message, settings, schema_registry_client=self._client()),
+            topic,
+            is_key,
+        )
+
+
+@cache
+def _client_of(url: str, settings: tuple[tuple[str, str], ...]) -> Any:
+    from confluent_kafka.schema_registry import SchemaRegistryClient
+
+    return SchemaRegistryClient.new_client({"url": url, **dict(settings)})
+
+
+def _bound(codec: Callable[[Any, Any], Any], topic: str, is_key: bool) -> Callable[[Any], Any]:
+    from confluent_kafka.serialization import MessageField, SerializationContext
+
+    context = SerializationContext(topic, MessageField.KEY if is_key else MessageField.VALUE)
+    return lambda value: None if value is None else codec(value, context)
+
+
+def _late(make: Callable[[], Callable[[Any], Any]]) -> Callable[[Any], Any]:
+    """The registry is asked when the first record comes, not when a topology is put together."""
+    made: list[Callable[[Any], Any]] = []
+
+    def codec(value: Any) -> Any:
+        if not made:
+            made.append(make())
+        return made[0](value)
+
+    return codec
