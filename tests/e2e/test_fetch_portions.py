@@ -9,9 +9,9 @@ from e2e.wire import WireClient
 from moldau.testing import LocalCluster
 
 VALUE = bytes(100_000)
-BATCHES = 15
+BATCHES = 25
 """Of each partition: more than a portion."""
-PORTION_BYTES = 1 << 20
+PORTION_BYTES = 2 << 20
 
 
 @pytest.fixture(scope="module")

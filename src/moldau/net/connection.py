@@ -23,7 +23,7 @@ SENDFILE_BYTES_MAX: Final = 4 * 1024 * 1024
 """How much one sendfile call may move before the loop sees to the others."""
 MORE_FOLLOWS: Final = getattr(socket, "MSG_MORE", 0)
 """Has the kernel wait for the rest before it sends a packet; Linux knows how."""
-PORTION_BYTES_MIN: Final = 1 << 20
+PORTION_BYTES_MIN: Final = 2 << 20
 PORTION_BYTES_PER_ROUND_TRIP_US: Final = 1000
 """A gigabyte a second, however long the way."""
 PORTION_CALLS: Final = 256

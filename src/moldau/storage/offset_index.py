@@ -27,6 +27,14 @@ class OffsetIndex(EntryIndex):
         """The position of the last indexed batch that ends at or before `offset`; 0 when there is none."""
         return position_in(self.entries(), offset - self._files.base_offset)
 
+    def neighbours(self, offset: int) -> tuple[int, int]:
+        """As `lookup`, and the position of the indexed batch after that; -1 when there is none."""
+        entries = self.entries()
+        slot = _slots_until(entries, offset - self._files.base_offset)
+        before = int(_ENTRY.unpack_from(entries, (slot - 1) * _ENTRY.size)[1]) if slot else 0
+        after = slot * _ENTRY.size
+        return before, int(_ENTRY.unpack_from(entries, after)[1]) if after < len(entries) else -1
+
     def last_position(self) -> int:
         last = self.last_entry()
         return int(_ENTRY.unpack(last)[1]) if last else 0
@@ -43,10 +51,15 @@ class OffsetIndex(EntryIndex):
         )
 
 
-def position_in(entries: bytes | bytearray, relative_offset: int) -> int:
-    slot = bisect_right(
+def _slots_until(entries: bytes | bytearray, relative_offset: int) -> int:
+    """How many entries there are up to that offset."""
+    return bisect_right(
         range(len(entries) // _ENTRY.size),
         relative_offset,
         key=lambda slot: _RELATIVE_OFFSET.unpack_from(entries, slot * _ENTRY.size)[0],
     )
+
+
+def position_in(entries: bytes | bytearray, relative_offset: int) -> int:
+    slot = _slots_until(entries, relative_offset)
     return int(_ENTRY.unpack_from(entries, (slot - 1) * _ENTRY.size)[1]) if slot else 0

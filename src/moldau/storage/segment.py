@@ -216,7 +216,13 @@ class Segment:
         recent = self.recent_position_of(offset)
         if recent is not None:
             return recent
-        hint = self.offset_index.lookup(offset)
+        hint, following = self.offset_index.neighbours(offset)
+        if following >= 0:
+            # Batches that are long enough are all in the index: mostly it is the next one there.
+            for position, header in iter_headers(self.file(), following, self.size, HEADER_SIZE):
+                if header.base_offset <= offset <= header.base_offset + header.last_offset_delta:
+                    return position
+                break
         for start in (hint, 0) if hint else (0,):
             end = start
             for position, header in iter_headers(self.file(), start, self.size):

@@ -40,6 +40,9 @@ def test_looking_up_offsets() -> None:
     assert index.lookup(1004) == 4100
     assert index.lookup(1008) == 4100
     assert index.lookup(5000) == 8300
+    assert index.neighbours(1003) == (0, 4100)
+    assert index.neighbours(1004)[0] == 4100
+    assert index.neighbours(5000) == (8300, -1)
     assert index.last_position() == 8300
 
 
