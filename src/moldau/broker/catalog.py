@@ -64,6 +64,13 @@ class TopicCatalog:
         """Of a partition that exists."""
         return self._by_name[place.topic].partitions[place.partition].leader_epoch
 
+    def leader_of(self, place: TopicPartition) -> int:
+        """-1 when nobody leads it, or there is no such partition."""
+        entry = self._by_name.get(place.topic)
+        if entry is None or place.partition >= len(entry.partitions):
+            return -1
+        return entry.partitions[place.partition].leader
+
     def put(self, entry: TopicEntry) -> None:
         """Adds a topic, or replaces it by its newer state."""
         self._by_name[entry.name] = entry

@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Awaitable, Iterable
 from typing import Any
 
-from moldau.broker.coordinator_shards import CoordinatorShards
+from moldau.broker.coordinator_shards import CoordinatorShards, coordinator_error
 from moldau.broker.group.call import GroupOutcome
 from moldau.broker.group.client import ClientFacts
 from moldau.broker.group.facts import GroupFact, OffsetCommitted, TransactionEnded, is_durable
@@ -51,7 +51,7 @@ class GroupShard:
                 self.machine.replay(fact)
 
     def start(self) -> None:
-        self._runner.tell(self.machine.decide_loaded)
+        self._runner.insist(self.machine.decide_loaded)
 
     def stop(self) -> None:
         self._runner.close(self.machine.decide_unloaded())
@@ -64,12 +64,13 @@ class GroupShard:
             return self.machine.decide(request_id, request, version, facts, now_ms, str(uuid.uuid4()))
 
         try:
-            return self._runner.ask(decide)
+            reply = self._runner.ask(decide)
         except ApiError as error:
             return refused(request, version, WRITE_ERRORS.get(error.code, error.code))
         except StorageFault as fault:
             _log.error("a group could not be written: %s", fault)
             return refused(request, version, ErrorCode.NOT_COORDINATOR)
+        return _settled(reply, request, version) if isinstance(reply, Awaitable) else reply
 
     def transaction_ended(self, producer_id: ProducerId, committed: bool) -> None:
         """The marker is in the log: offsets that waited for it count now, or never will."""
@@ -79,7 +80,7 @@ class GroupShard:
 
     def forget_topics(self, topics: frozenset[str]) -> None:
         """Offsets of topics that are gone go too."""
-        self._runner.tell(lambda now_ms: self.machine.decide_topics_deleted(topics, now_ms))
+        self._runner.insist(lambda now_ms: self.machine.decide_topics_deleted(topics, now_ms))
 
 
 class GroupCoordinator:
@@ -99,9 +100,20 @@ class GroupCoordinator:
             shard.forget_topics(names)
 
     async def _ask_when_ready(self, group_id: str, request: Request, version: int, client: Client) -> Any:
-        shard = await self.shards.ready(group_id)
+        try:
+            shard = await self.shards.ready(group_id)
+        except ApiError as error:
+            return refused(request, version, coordinator_error(error))
         reply = shard.ask(request, version, client)
         return await reply if isinstance(reply, Awaitable) else reply
+
+
+async def _settled(reply: Awaitable[Any], request: Request, version: int) -> Any:
+    """The coordinator may move to another broker while somebody waits for it."""
+    try:
+        return await reply
+    except ApiError as error:
+        return refused(request, version, error.code)
 
 
 def client_facts(client: Client) -> ClientFacts:

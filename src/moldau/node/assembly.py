@@ -18,10 +18,13 @@ from moldau.broker.handlers import HANDLERS
 from moldau.broker.internal_topics import OFFSETS_TOPIC, TRANSACTIONS_TOPIC, InternalTopics
 from moldau.broker.listeners import Address, AdvertisedListeners
 from moldau.broker.log_host import HostedLogs
+from moldau.broker.marker_sender import MarkerSender
 from moldau.broker.marker_writer import MarkerWriter
+from moldau.broker.members import Members
 from moldau.broker.parked_fetches import ParkedFetches
 from moldau.broker.partitions import HostedPartitions
 from moldau.broker.parts import Broker
+from moldau.broker.peers import NoPeers
 from moldau.broker.producer_ids import ProducerIds
 from moldau.broker.shard_log import ShardLog
 from moldau.broker.topic_admin import TopicAdmin
@@ -45,6 +48,7 @@ def assemble(
     settings = layers.settings()
     broker_id = BrokerId(settings.node_id)
     in_order = store_thread.run_in_worker
+    peers = NoPeers()
     disks = Disks(data.directories, data.offline)
     partitions = HostedPartitions()
     parked_fetches = ParkedFetches(scheduler)
@@ -62,6 +66,10 @@ def assemble(
             raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"{place} is not hosted here")
         return ShardLog(partition, parked_fetches)
 
+    def is_led_here(place: TopicPartition) -> bool:
+        partition = partitions.find(place.topic, place.partition)
+        return partition is not None and partition.is_leader
+
     group_shards = CoordinatorShards(
         OFFSETS_TOPIC,
         data.catalog,
@@ -76,8 +84,10 @@ def assemble(
             clock,
             scheduler,
         ),
+        is_led_here,
     )
     markers = MarkerWriter(partitions, parked_fetches, disks, group_shards, clock)
+    marker_sender = MarkerSender(markers, data.catalog, broker_id, peers, scheduler)
     txn_shards = CoordinatorShards(
         TRANSACTIONS_TOPIC,
         data.catalog,
@@ -85,13 +95,16 @@ def assemble(
         lambda place: TxnShard(
             Transactions(txn_settings(configs.broker), data.catalog.leader_epoch(place)),
             shard_log(place),
-            markers,
+            marker_sender,
             producer_ids,
             clock,
             scheduler,
         ),
+        is_led_here,
     )
     advertised = {name: Address(*endpoint) for name, endpoint in advertised_endpoints(settings).items()}
+    listeners = AdvertisedListeners(advertised)
+    members = Members(broker_id, settings.broker_rack, listeners)
     return Broker(
         broker_id=broker_id,
         cluster_id=data.cluster_id,
@@ -99,8 +112,10 @@ def assemble(
         clock=clock,
         scheduler=scheduler,
         table=ApiTable(HANDLERS),
-        answers=AnswerCache(lambda: data.catalog.epoch),
-        listeners=AdvertisedListeners(advertised),
+        answers=AnswerCache(lambda: data.catalog.epoch + members.epoch),
+        listeners=listeners,
+        members=members,
+        peers=peers,
         catalog=data.catalog,
         configs=configs,
         topics=topics,
@@ -117,4 +132,5 @@ def assemble(
         groups=GroupCoordinator(group_shards),
         transactions=TxnCoordinator(txn_shards, producer_ids),
         markers=markers,
+        selects_replicas=bool(settings.replica_selector_class),
     )

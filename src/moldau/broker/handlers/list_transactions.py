@@ -11,7 +11,7 @@ from moldau.core.error_codes import ErrorCode
 from moldau.protocol.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse
 
 
-def handle(ctx: RequestContext, request: ListTransactionsRequest) -> ListTransactionsResponse:
+async def handle(ctx: RequestContext, request: ListTransactionsRequest) -> ListTransactionsResponse:
     matches = None
     if request.transactional_id_pattern:
         try:
@@ -27,7 +27,7 @@ def handle(ctx: RequestContext, request: ListTransactionsRequest) -> ListTransac
             return pattern.fullmatch(transactional_id) is not None
 
     replies = [
-        shard.ask(
+        await shard.ask(
             lambda machine, request_id, now_ms: machine.decide_list(request_id, request, now_ms, matches)
         )
         for shard in ctx.broker.transactions.shards
