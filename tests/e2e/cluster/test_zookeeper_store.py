@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from kazoo.client import KazooClient
 
 from moldau.coordination.store import Create, SetData, Store, StoreUnavailable
 from moldau.coordination.zookeeper import ZooKeeperStore
