@@ -1,7 +1,9 @@
 """A coordination tree with brokers and topics in it, for tests that look at one."""
 
+import asyncio
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import Any
 
 from moldau.cluster.registration import Registration, prepare
 from moldau.coordination import tree
@@ -10,6 +12,7 @@ from moldau.coordination.memory import MemoryStore, MemoryTree
 from moldau.coordination.store import NodeExists
 from moldau.coordination.tree import Endpoint, TopicNode
 from moldau.core.ids import TopicId
+from moldau.testing.sim_clock import SimClock
 
 NOW_MS = 1_700_000_000_000
 
@@ -63,3 +66,10 @@ def registration(
         wait_ms,
         lambda: NOW_MS,
     )
+
+
+class TurnClock(SimClock):
+    """A `SimClock` whose coroutines each have a turn of their own, so that one may start another."""
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        self.call_soon(lambda: asyncio.run(work))

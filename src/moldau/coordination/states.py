@@ -49,19 +49,19 @@ def write_isr(
 
 
 def write_states(
-    store: Store, writes: Sequence[StateWrite], checks: Sequence[Op] = ()
+    store: Store, writes: Sequence[StateWrite], checks: Sequence[Op] = (), after: Sequence[Op] = ()
 ) -> list[PartitionState]:
-    """All of them, and the other operations before them, or none. StaleState; StoreError when one of `checks` is
-    refused. The states as written are returned, with their new versions."""
+    """All of them, with the operations before and after them, or none. StaleState; StoreError when one of `checks`
+    is refused. The states as written are returned, with their new versions."""
     checked = {op.path for op in checks}
     for _ in range(FOLDER_TRIES_MAX):
-        ops = [*checks, *_folders(store, writes), *(_op(write) for write in writes)]
+        ops = [*checks, *_folders(store, writes), *(_op(write) for write in writes), *after]
         try:
             store.multi(ops)
         except (NoNode, NodeExists, BadVersion) as refusal:
             if refusal.path in checked:
                 raise
-            if refusal.path.endswith("/state") or not _are_topics_there(store, writes):
+            if not _is_folder(refusal.path) or not _are_topics_there(store, writes):
                 raise StaleState(str(refusal)) from None
             continue  # Somebody else made or removed a folder in the same moment.
         return [write.state._replace(version=write.state.version + 1) for write in writes]
@@ -83,6 +83,10 @@ def _folders(store: Store, writes: Sequence[StateWrite]) -> list[Op]:
     wanted.update(dict.fromkeys(tree.partition_path(*place) for place in first))
     paths = list(wanted)
     return [Create(path) for path, found in zip(paths, store.read_many(paths), strict=True) if found is None]
+
+
+def _is_folder(path: str) -> bool:
+    return "/partitions" in path and not path.endswith("/state")
 
 
 def _are_topics_there(store: Store, writes: Sequence[StateWrite]) -> bool:

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable
 
-from cluster_kit import TreeKit
+from cluster_kit import TreeKit, TurnClock
 from moldau.coordination import tree
 from moldau.coordination.follower import TreeFollower
 from moldau.coordination.image import ClusterImage, ImageDelta
 from moldau.coordination.states import StateWrite, write_states
 from moldau.core.ids import TopicPartition
-from moldau.testing.sim_clock import SimClock
 
 
 class Listener:
@@ -27,7 +26,7 @@ class Listener:
 
 
 def follow(kit: TreeKit) -> tuple[TreeFollower, Listener, Callable[[], None]]:
-    clock = SimClock()
+    clock = TurnClock()
     kit.sessions[0] = kit.tree.connect()
     follower = TreeFollower(kit.sessions[0], clock, clock.call_soon)
     listener = Listener()
