@@ -17,6 +17,7 @@ from moldau.broker.listeners import AdvertisedListeners
 from moldau.broker.marker_writer import MarkerWriter
 from moldau.broker.members import Members
 from moldau.broker.parked_fetches import ParkedFetches
+from moldau.broker.partition_admin import PartitionAdmin
 from moldau.broker.partitions import HostedPartitions
 from moldau.broker.peers import Peers
 from moldau.broker.producer_ids import ProducerIds
@@ -42,6 +43,7 @@ class Broker:
     configs: ConfigStore
     topics: TopicAdmin
     partitions: HostedPartitions
+    partition_admin: PartitionAdmin
     disks: Disks
     flusher: Flusher
     parked_fetches: ParkedFetches
