@@ -258,6 +258,7 @@ class ReplicaRoles:
             for replica in restarted:
                 leading.in_sync.forget(replica)
             leading.advance()
+            leading.review_isr()
         for each in sorted(changed):
             fetcher = self._fetchers.get(BrokerId(each))
             if fetcher is not None and each in self._image.brokers:

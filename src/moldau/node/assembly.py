@@ -17,14 +17,15 @@ from moldau.broker.group_coordinator import GroupCoordinator, GroupShard, group_
 from moldau.broker.handlers import HANDLERS
 from moldau.broker.internal_topics import OFFSETS_TOPIC, TRANSACTIONS_TOPIC, InternalTopics
 from moldau.broker.listeners import Address, AdvertisedListeners
-from moldau.broker.log_host import HostedLogs
+from moldau.broker.log_host import HostedLogs, LogsByRole
 from moldau.broker.marker_sender import MarkerSender
 from moldau.broker.marker_writer import MarkerWriter
 from moldau.broker.members import Members
 from moldau.broker.parked_fetches import ParkedFetches
+from moldau.broker.partition_admin import LonePartitions, PartitionAdmin
 from moldau.broker.partitions import HostedPartitions
 from moldau.broker.parts import Broker
-from moldau.broker.peers import NoPeers
+from moldau.broker.peers import NoPeers, Peers
 from moldau.broker.producer_ids import ProducerIds
 from moldau.broker.shard_log import ShardLog
 from moldau.broker.topic_admin import TopicAdmin
@@ -34,6 +35,7 @@ from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
 from moldau.core.ids import BrokerId, TopicPartition
 from moldau.core.ports import Clock, Scheduler
+from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.core.settings.listeners import advertised_endpoints
 from moldau.core.settings.resolve import BrokerLayers
 from moldau.node.opening import OpenedData
@@ -42,22 +44,44 @@ FETCH_SESSION_EVICTION_MS: Final = 120_000
 
 
 def assemble(
-    layers: BrokerLayers, data: OpenedData, clock: Clock, scheduler: Scheduler, store_thread: Scheduler
+    layers: BrokerLayers,
+    data: OpenedData,
+    clock: Clock,
+    scheduler: Scheduler,
+    store_thread: Scheduler,
+    *,
+    members: Members | None = None,
+    peers: Peers | None = None,
+    partition_admin: PartitionAdmin | None = None,
 ) -> Broker:
-    """`store_thread` runs its jobs one at a time, in order: what the coordination store needs."""
+    """`store_thread` runs its jobs one at a time, in order: what the coordination store needs. `members` and
+    `peers` are those of a cluster; without them the broker stands alone, and all that is on its disks is its own."""
     settings = layers.settings()
     broker_id = BrokerId(settings.node_id)
     in_order = store_thread.run_in_worker
-    peers = NoPeers()
+    is_alone = members is None or peers is None
+    listeners = advertised_listeners(settings)
+    members = members or Members(broker_id, settings.broker_rack, listeners)
+    peers = peers or NoPeers()
     disks = Disks(data.directories, data.offline)
     partitions = HostedPartitions()
     parked_fetches = ParkedFetches(scheduler)
     logs = HostedLogs(broker_id, clock, disks, partitions, parked_fetches)
     configs = ConfigStore(data.store, data.catalog, layers, broker_id, in_order, logs)
-    for entry in data.catalog.topics():
-        logs.serve(entry, 0)
-    topics = TopicAdmin(data.store, data.catalog, configs, logs, in_order, lambda: [broker_id])
-    internal_topics = InternalTopics(data.catalog, configs, topics)
+    if is_alone:
+        for entry in data.catalog.topics():
+            logs.serve(entry, 0)
+    topics = TopicAdmin(
+        data.store,
+        data.catalog,
+        configs,
+        logs if is_alone else LogsByRole(),
+        in_order,
+        lambda: sorted(members.alive),
+        racks=lambda: {each.broker_id: each.rack for each in members if each.rack},
+        is_alone=is_alone,
+    )
+    internal_topics = InternalTopics(data.catalog, configs, topics, is_alone=is_alone)
     producer_ids = ProducerIds(data.store, store_thread, broker_id)
 
     def shard_log(place: TopicPartition) -> ShardLog:
@@ -85,6 +109,7 @@ def assemble(
             scheduler,
         ),
         is_led_here,
+        begins_at_once=is_alone,
     )
     markers = MarkerWriter(partitions, parked_fetches, disks, group_shards, clock)
     marker_sender = MarkerSender(markers, data.catalog, broker_id, peers, scheduler)
@@ -101,10 +126,8 @@ def assemble(
             scheduler,
         ),
         is_led_here,
+        begins_at_once=is_alone,
     )
-    advertised = {name: Address(*endpoint) for name, endpoint in advertised_endpoints(settings).items()}
-    listeners = AdvertisedListeners(advertised)
-    members = Members(broker_id, settings.broker_rack, listeners)
     return Broker(
         broker_id=broker_id,
         cluster_id=data.cluster_id,
@@ -120,6 +143,7 @@ def assemble(
         configs=configs,
         topics=topics,
         partitions=partitions,
+        partition_admin=partition_admin or LonePartitions(data.catalog, broker_id),
         disks=disks,
         flusher=Flusher(scheduler, clock, disks),
         parked_fetches=parked_fetches,
@@ -133,4 +157,10 @@ def assemble(
         transactions=TxnCoordinator(txn_shards, producer_ids),
         markers=markers,
         selects_replicas=bool(settings.replica_selector_class),
+    )
+
+
+def advertised_listeners(settings: BrokerSettings) -> AdvertisedListeners:
+    return AdvertisedListeners(
+        {name: Address(*endpoint) for name, endpoint in advertised_endpoints(settings).items()}
     )
