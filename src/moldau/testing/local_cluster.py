@@ -73,7 +73,7 @@ class LocalCluster:
     @property
     def bootstrap_servers(self) -> str:
         """What a client needs to know."""
-        self._check_running()
+        self._any()
         return ",".join(broker.address for broker in self._brokers.values())
 
     @property
@@ -224,7 +224,7 @@ class LocalCluster:
         self._check_running()
         found = next((each for each in self._brokers.values() if each.is_running), None)
         if found is None:
-            raise RuntimeError("no broker of the cluster is running: restart one")
+            raise RuntimeError("the cluster is not running any more: call start() to find what is left of it")
         return found
 
     def _is_whole(self) -> bool:
