@@ -15,7 +15,6 @@ from moldau.broker import store_layout as layout
 from moldau.broker import topic_records as records
 from moldau.broker.catalog import TopicCatalog, TopicEntry
 from moldau.broker.configs import ConfigStore
-from moldau.broker.placement import Replicas, least_leading, place_replicas
 from moldau.broker.topic_rules import (
     NewTopic,
     check_factor,
@@ -32,6 +31,7 @@ from moldau.coordination.store import Store
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError, StorageFault
 from moldau.core.ids import TopicId, topic_id_text
+from moldau.core.placement import Replicas, least_leading, place_replicas
 from moldau.storage.log_config import LogConfig
 
 

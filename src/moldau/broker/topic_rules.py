@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from moldau.broker.placement import Replicas
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
+from moldau.core.placement import Replicas
 
 NAME_LENGTH_MAX: Final = 249
 PARTITIONS_PER_REQUEST_MAX: Final = 10_000

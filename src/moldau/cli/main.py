@@ -62,7 +62,10 @@ platform = Platform(
     no_args_is_help=True,
     commands=[
         Noun("broker", "broker", "Start a broker that Kafka clients talk to."),
+        Noun("zookeeper", "zookeeper", "Start the ZooKeeper that a cluster of brokers needs."),
+        Noun("cluster", "cluster_status", "Show the state of a cluster and its brokers."),
         Noun("topics", "topics", "Create, list, describe, alter and delete topics."),
+        Noun("partitions", "partition_moves", "Move partitions between brokers, have leaders elected."),
         Noun("configs", "configs", "Show and change settings of topics, brokers and groups."),
         Noun("produce", "produce", "Write records to a topic."),
         Noun("consume", "consume", "Read records of a topic."),

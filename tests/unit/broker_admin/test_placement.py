@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moldau.broker.placement import least_leading, place_replicas, rack_round
+from moldau.core.placement import least_leading, place_replicas, rack_round
 
 
 def test_three_partitions_of_three_replicas_rotate_over_the_brokers() -> None:
