@@ -5,7 +5,7 @@ Knows lengths and bytes, not what they mean.
 
 import asyncio
 import struct
-from typing import Final
+from typing import Final, cast
 
 _LENGTH: Final = struct.Struct(">i")
 ANSWER_BYTES_MAX: Final = 512 * 1024 * 1024
@@ -51,8 +51,8 @@ class Channel(asyncio.BufferedProtocol):
         self._fail(ConnectionResetError("the connection was closed"))
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        # Not asserted: uvloop's transports have the methods and not the class.
+        self._transport = cast(asyncio.Transport, transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._fail(ConnectionResetError("the other side has hung up") if exc is None else exc)

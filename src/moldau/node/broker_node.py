@@ -103,6 +103,7 @@ class BrokerNode:
             self._store_thread,
             members=self._cluster.members,
             peers=self._cluster.peers,
+            partition_admin=self._cluster.partition_admin,
         )
 
     async def stop(self, *, clean: bool = True) -> None:

@@ -8,9 +8,11 @@ from typing import Final
 from moldau.broker.members import Members
 from moldau.broker.parts import Broker
 from moldau.cluster.broker_peers import BrokerPeers
+from moldau.cluster.controller.partition_admin import ClusterPartitions
 from moldau.cluster.member import ClusterMember, Surroundings
 from moldau.cluster.registration import Registration
 from moldau.coordination import tree
+from moldau.coordination.image import ClusterImage
 from moldau.coordination.store import Store
 from moldau.core.ids import BrokerId
 from moldau.core.settings.broker_keys import BrokerSettings
@@ -46,6 +48,10 @@ class ClusterLife:
         self._files = files
         self._store_thread = store_thread
         self._member: ClusterMember | None = None
+        self.partition_admin = ClusterPartitions(store, self._image, store_thread.run_in_worker)
+
+    def _image(self) -> ClusterImage:
+        return ClusterImage() if self._member is None else self._member.image
 
     async def join(self, broker: Broker, bound: Sequence[Endpoint]) -> None:
         around = Surroundings(
