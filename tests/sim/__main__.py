@@ -7,6 +7,7 @@ import sys
 import time
 import traceback
 
+from sim.broken_rules import BROKEN, break_rule
 from sim.run import run_seed
 
 
@@ -16,12 +17,17 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=1, help="how many")
     parser.add_argument("--step", type=int, default=1, help="from one seed to the next")
     parser.add_argument("--verbose", action="store_true", help="say what brokers say")
+    parser.add_argument(
+        "--break", dest="broken", choices=BROKEN, help="a rule to leave out, to see it missed"
+    )
     options = parser.parse_args()
     if os.environ.get("PYTHONHASHSEED") != "0":
         # The order of sets of strings is part of a run.
         os.environ["PYTHONHASHSEED"] = "0"
         os.execv(sys.executable, [sys.executable, "-m", "sim", *sys.argv[1:]])
     logging.basicConfig(level=logging.INFO if options.verbose else logging.CRITICAL + 1)
+    if options.broken:
+        break_rule(options.broken)
     begun = time.perf_counter()
     totals = [0, 0, 0, 0]
     for seed in range(options.first, options.first + options.count * options.step, options.step):

@@ -24,7 +24,7 @@ class Nemesis:
         deeds = [self._kill, self._kill, self._cut_power, self._stop, self._isolate, self._isolate,
                  self._cut_from_store, self._slow_down]  # fmt: skip
         while loop.time() < end:
-            await asyncio.sleep(self._random.random() * 2.5)
+            await asyncio.sleep(self._random.random() * 1.2)
             await self._random.choice(deeds)()
         await self.make_whole()
 
@@ -44,7 +44,7 @@ class Nemesis:
         return [each for each in self._brokers if each.is_running]
 
     async def _come_back(self, broker: SimBroker) -> None:
-        await asyncio.sleep(self._random.choice((0.05, 1.0, 8.0)) * self._random.random())
+        await asyncio.sleep(self._random.choice((0.05, 1.0, 5.0)) * self._random.random())
         self._note(f"start {broker.broker_id}")
         await broker.start()
 
@@ -87,17 +87,18 @@ class Nemesis:
         """Some links, one way or both; sometimes the store too."""
         hosts = [each.host for each in self._brokers]
         lonely = self._random.choice(self._brokers)
-        others = self._random.sample([each for each in hosts if each != lonely.host], self._random.randint(1, 2))
+        others = [each for each in hosts if each != lonely.host]
+        others = self._random.sample(others, self._random.randint(1, len(others)))
         both = self._random.random() < 0.7
         self._note(f"isolate {lonely.broker_id} from {others}{'' if both else ', one way'}")
         for other in others:
             self._network.cut(lonely.host, other)
             if both:
                 self._network.cut(other, lonely.host)
-        if self._random.random() < 0.3:
+        if self._random.random() < 0.6:
             self._note(f"cut {lonely.broker_id} from the store")
             lonely.cut_from_store()
-        await asyncio.sleep(self._random.choice((0.5, 4.0, 9.0)) * self._random.random())
+        await asyncio.sleep(self._random.choice((0.5, 3.0, 6.0)) * self._random.random())
         self._note("mend")
         self._network.mend_all()
         lonely.rejoin_store()
@@ -106,7 +107,7 @@ class Nemesis:
         broker = self._random.choice(self._brokers)
         self._note(f"cut {broker.broker_id} from the store")
         broker.cut_from_store()
-        await asyncio.sleep(self._random.random() * 10)
+        await asyncio.sleep(self._random.random() * 8)
         self._note(f"{broker.broker_id} reaches the store")
         broker.rejoin_store()
 
@@ -127,5 +128,7 @@ class Nemesis:
                     return False
             for partition in broker.partitions:
                 if partition.log is not None:
-                    ends.setdefault((partition.topic, partition.index), set()).add(partition.log.high_watermark)
+                    ends.setdefault((partition.topic, partition.index), set()).add(
+                        partition.log.high_watermark
+                    )
         return all(len(offsets) == 1 for offsets in ends.values())

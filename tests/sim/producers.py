@@ -214,5 +214,3 @@ class TransactionalProducer:
         host = await self._client.coordinator(self._client.name, TRANSACTION)
         answer = await self._client.ask(host, request, 3, EndTxnResponse)
         return answer.error_code == ErrorCode.NONE
-
-

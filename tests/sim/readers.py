@@ -176,9 +176,7 @@ async def _one_generation(client: SimClient, history: History, member_id: str) -
         return "" if synced.error_code == ErrorCode.UNKNOWN_MEMBER_ID else joined.member_id
     for partition in json.loads(bytes(synced.assignment) or b"[]"):
         history.owns(joined.generation_id, partition, joined.member_id)
-    beat = HeartbeatRequest(
-        group_id=GROUP_ID, generation_id=joined.generation_id, member_id=joined.member_id
-    )
+    beat = HeartbeatRequest(group_id=GROUP_ID, generation_id=joined.generation_id, member_id=joined.member_id)
     while True:
         await client.pause()
         await client.pause()

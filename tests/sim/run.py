@@ -23,9 +23,10 @@ from sim.sim_broker import SimBroker
 from sim.sim_client import TROUBLE, SimClient
 
 PARTITIONS: Final = 2
-TROUBLED_S: Final = 25.0
-HEAL_S_MAX: Final = 120.0
-CHECK_S: Final = 0.01
+TROUBLED_S_MIN: Final = 3.0
+TROUBLED_S_MAX: Final = 10.0
+HEAL_S_MAX: Final = 45.0
+CHECK_S: Final = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,9 @@ class Simulation:
         self._network = SimNetwork(loop, random)
         tree = MemoryTree()
         count = random.choice((3, 3, 4, 5))
-        self._brokers = [SimBroker(number, loop, self._network, tree, random) for number in range(1, count + 1)]
+        self._brokers = [
+            SimBroker(number, loop, self._network, tree, random) for number in range(1, count + 1)
+        ]
         self._history = History()
         self._invariants = Invariants()
         self.nemesis = Nemesis(self._brokers, self._network, random)
@@ -57,7 +60,9 @@ class Simulation:
         await self._create_topic()
         watch = self._loop.create_task(self._watch())
         self._start_clients()
-        trouble = self._loop.create_task(self.nemesis.run(TROUBLED_S))
+        trouble = self._loop.create_task(
+            self.nemesis.run(self._random.uniform(TROUBLED_S_MIN, TROUBLED_S_MAX))
+        )
         await self._finish(trouble, watch)
         await self._wait_until_whole(watch)
         for client in self._clients:
@@ -125,7 +130,7 @@ class Simulation:
         async def heal() -> None:
             deadline = self._loop.time() + HEAL_S_MAX
             known = len(self._history.acknowledged)
-            while not self._is_healed() or len(self._history.acknowledged) < known + 4 * PARTITIONS:
+            while not self._is_healed() or len(self._history.acknowledged) < known + 3 * PARTITIONS:
                 if self._loop.time() > deadline:
                     raise Violation(f"not whole again after {HEAL_S_MAX} s: {self._state()}")
                 await asyncio.sleep(0.1)

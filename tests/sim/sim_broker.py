@@ -25,7 +25,7 @@ from moldau.testing.crash_disk import CrashDisk, PowerCut
 from moldau.testing.sim_loop import SimClock, SimLoop, SimThreads
 from moldau.testing.sim_network import LISTENER, PORT, SimConnection, SimNetwork
 
-SESSION_S: Final = 6.0
+SESSION_S: Final = 1.5
 SETTINGS: Final = {
     "log.dirs": "/data",
     "listeners": "PLAINTEXT://:9092",
@@ -38,7 +38,7 @@ SETTINGS: Final = {
     "transaction.state.log.min.isr": "2",
     "group.initial.rebalance.delay.ms": "0",
     "group.min.session.timeout.ms": "100",
-    "replica.lag.time.max.ms": "2000",
+    "replica.lag.time.max.ms": "1200",
     "replica.socket.timeout.ms": "3000",
     "replica.fetch.backoff.ms": "200",
     "log.flush.offset.checkpoint.interval.ms": "700",
@@ -107,9 +107,7 @@ class SimBroker:
         members = Members(BrokerId(self.broker_id), None, AdvertisedListeners({}))
         links = SimLinks(self._network, self.host, members)
         peers = BrokerPeers(links, self.host)
-        broker = assemble(
-            layers, self._data, self.clock, files, store_thread, members=members, peers=peers
-        )
+        broker = assemble(layers, self._data, self.clock, files, store_thread, members=members, peers=peers)
         around = Surroundings(
             scheduler=files,
             store_thread=store_thread,

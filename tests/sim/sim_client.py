@@ -14,7 +14,7 @@ from moldau.protocol.spec import Request, Response
 from moldau.testing.sim_network import SimConnection, SimNetwork
 
 TIMEOUT_S: Final = 3.0
-PAUSE_S: Final = 0.1
+PAUSE_S: Final = 0.15
 GROUP, TRANSACTION = 0, 1
 TROUBLE: Final = (OSError, TimeoutError, PeerError)
 
@@ -32,7 +32,12 @@ class SimClient:
         self._ids = count(1)
 
     async def ask(
-        self, host: str, request: Request, version: int, answer: type[AnyResponse], timeout_s: float = TIMEOUT_S
+        self,
+        host: str,
+        request: Request,
+        version: int,
+        answer: type[AnyResponse],
+        timeout_s: float = TIMEOUT_S,
     ) -> AnyResponse:
         """One of `TROUBLE` when there is no answer: then nobody knows what was done."""
         connection = self._connections.pop(host, None)
@@ -70,9 +75,7 @@ class SimClient:
             await self.pause()
 
     async def _look_up(self, topic: str) -> None:
-        request = MetadataRequest(
-            topics=[MetadataRequestTopic(name=topic)], allow_auto_topic_creation=False
-        )
+        request = MetadataRequest(topics=[MetadataRequestTopic(name=topic)], allow_auto_topic_creation=False)
         try:
             answer = await self.ask(self._some_host(), request, 9, MetadataResponse)
         except TROUBLE:

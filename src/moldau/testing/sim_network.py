@@ -29,7 +29,7 @@ class SimNetwork:
         self._accepts: dict[str, Accept] = {}
         self._connections: dict[SimConnection, None] = {}
         self._cuts: dict[tuple[str, str], None] = {}
-        self._mended = asyncio.Event()
+        self._held: list[tuple[str, str, Callable[[], None]]] = []
         self.latency_ms_max = 4.0
         self.deliveries = 0
 
@@ -49,8 +49,9 @@ class SimNetwork:
 
     def mend_all(self) -> None:
         self._cuts.clear()
-        self._mended.set()
-        self._mended = asyncio.Event()
+        held, self._held = self._held, []
+        for one, other, arrived in held:
+            self.send(one, other, arrived)
 
     def is_cut(self, one: str, other: str) -> bool:
         return (one, other) in self._cuts
@@ -60,8 +61,8 @@ class SimNetwork:
 
     async def connect(self, client: str, server: str, timeout_s: float) -> "SimConnection":
         async with asyncio.timeout(timeout_s):
-            await self.travel(client, server)
-            await self.travel(server, client)
+            await self._travel(client, server)
+            await self._travel(server, client)
         if server not in self._accepts:
             raise ConnectionRefusedError(f"nobody listens at {server}")
         connection = SimConnection(self, client, server)
@@ -69,11 +70,21 @@ class SimNetwork:
         self._connections[connection] = None
         return connection
 
-    async def travel(self, one: str, other: str) -> None:
-        await asyncio.sleep(self.latency_s())
-        while self.is_cut(one, other):
-            await self._mended.wait()
+    async def _travel(self, one: str, other: str) -> None:
+        arrived = asyncio.Event()
+        self.send(one, other, arrived.set)
+        await arrived.wait()
+
+    def send(self, one: str, other: str, arrived: Callable[[], None]) -> None:
+        """Calls `arrived` on the other side, some time."""
+        self.loop.call_later(self.latency_s(), self._arrive, one, other, arrived)
+
+    def _arrive(self, one: str, other: str, arrived: Callable[[], None]) -> None:
+        if (one, other) in self._cuts:
+            self._held.append((one, other, arrived))
+            return
         self.deliveries += 1
+        arrived()
 
     def forget(self, connection: "SimConnection") -> None:
         self._connections.pop(connection, None)
@@ -101,7 +112,7 @@ class SimConnection:
             raise ConnectionResetError("the connection is closed")
         answer: asyncio.Future[memoryview] = self._network.loop.create_future()
         self._answer = answer
-        self._network.loop.create_task(self._deliver(frame))
+        self._network.send(self.client, self.server, lambda: self._deliver(frame))
         try:
             async with asyncio.timeout(timeout_s):
                 return await answer
@@ -111,9 +122,8 @@ class SimConnection:
         finally:
             self._answer = None
 
-    async def _deliver(self, frame: bytes) -> None:
+    def _deliver(self, frame: bytes) -> None:
         """What was sent arrives, even if the sender has given up meanwhile."""
-        await self._network.travel(self.client, self.server)
         if self.is_server_gone:
             return
         try:
@@ -132,12 +142,13 @@ class SimConnection:
         except PowerCut:
             self.close()
             return
-        self._network.loop.create_task(self._bring_back(memoryview(data)[LENGTH_BYTES:], self._answer))
+        answer, waiting = memoryview(data)[LENGTH_BYTES:], self._answer
 
-    async def _bring_back(self, answer: memoryview, waiting: "asyncio.Future[memoryview] | None") -> None:
-        await self._network.travel(self.server, self.client)
-        if waiting is not None and not waiting.done() and not self._is_closed:
-            waiting.set_result(answer)
+        def arrived() -> None:
+            if waiting is not None and not waiting.done() and not self._is_closed:
+                waiting.set_result(answer)
+
+        self._network.send(self.server, self.client, arrived)
 
     def abort(self, reason: str) -> None:
         self.close()

@@ -50,7 +50,10 @@ async def _initialize(
 
 
 async def _claim(ctx: RequestContext) -> InitProducerIdResponse:
-    return _granted(await ctx.broker.producer_ids.claim_and_take())
+    try:
+        return _granted(await ctx.broker.producer_ids.claim_and_take())
+    except ApiError as error:
+        return _refused(error.code)
 
 
 def _granted(producer_id: ProducerId) -> InitProducerIdResponse:
