@@ -11,6 +11,7 @@ from typing import Self
 from compat.moldau_broker import MoldauBroker
 from compat.server_process import wait_until
 from e2e.cli.shell import Shell
+from e2e.cluster.gates import Gate, Gates
 from moldau.cli.cluster import Cluster
 from moldau.cli.cluster_queries import Partition, Picture, picture
 from moldau.cli.failures import Failure
@@ -40,9 +41,15 @@ class ClusterProcesses:
         brokers: Sequence[int] = (0, 1, 2),
         *,
         is_ensemble: bool = False,
+        gates: Gates | None = None,
         settings: Mapping[str, str] | None = None,
+        broker_class: type[MoldauBroker] = MoldauBroker,
     ) -> None:
+        """With gates, brokers are reached by clients and by each other, and reach ZooKeeper, through them alone."""
         self._folder = folder
+        self._gates = gates
+        self._broker_class = broker_class
+        self._gates_of: dict[int, list[Gate]] = {}
         self._numbers = brokers
         self._is_ensemble = is_ensemble
         self._settings = {**SETTINGS, **(settings or {})}
@@ -75,6 +82,8 @@ class ClusterProcesses:
 
     @property
     def bootstrap(self) -> str:
+        if self._gates is not None:
+            return ",".join(f"127.0.0.1:{gates[0].port}" for gates in self._gates_of.values())
         return ",".join(broker.bootstrap for broker in self.brokers.values())
 
     @property
@@ -82,7 +91,7 @@ class ClusterProcesses:
         return Shell(self.bootstrap)
 
     def add(self, number: int, **settings: str) -> MoldauBroker:
-        broker = MoldauBroker(
+        broker = self._broker_class(
             self._folder / f"broker-{number}",
             {
                 **self._settings,
@@ -92,8 +101,25 @@ class ClusterProcesses:
                 **{key.replace("_", "."): value for key, value in settings.items()},
             },
         )
+        if self._gates is not None:
+            door = self._gates.to(broker.port)
+            to_zookeeper = [self._gates.to(each.client_port) for each in self.zookeepers]
+            broker._settings["advertised.listeners"] = f"PLAINTEXT://127.0.0.1:{door.port}"
+            broker._settings["zookeeper.connect"] = ",".join(
+                f"127.0.0.1:{each.port}" for each in to_zookeeper
+            )
+            self._gates_of[number] = [door, *to_zookeeper]
         self.brokers[number] = broker
         return broker.start()
+
+    def isolate(self, number: int) -> None:
+        """Nobody reaches the broker, and it reaches ZooKeeper no more."""
+        for gate in self._gates_of[number]:
+            gate.shut()
+
+    def rejoin(self, number: int) -> None:
+        for gate in self._gates_of[number]:
+            gate.open()
 
     def pause(self, number: int) -> None:
         os.kill(self.brokers[number].pid, signal.SIGSTOP)
@@ -119,6 +145,20 @@ class ClusterProcesses:
         return (
             next((part for part in seen.partitions if part.place.partition == index), None) if seen else None
         )
+
+    def wait_until_whole(self, *topics: str) -> None:
+        """Until every replica of these topics is in sync."""
+
+        def is_so() -> bool:
+            seen = self.picture(*topics)
+            return (
+                seen is not None
+                and seen.controller is not None
+                and set(seen.brokers) == set(self.brokers)
+                and not any(part.is_under_replicated or part.leader is None for part in seen.partitions)
+            )
+
+        wait_until(is_so, f"all replicas of {topics} are in sync", PATIENCE_S)
 
     def wait_for(self, topic: str, *, leader: int | None, isr: set[int], index: int = 0) -> None:
         """Until a partition has this leader (None: any) and these in sync."""
