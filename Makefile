@@ -1,6 +1,7 @@
 # make up    start the platform on this machine (Ctrl-C stops it)
 # make test  everything that must hold before a change lands
 # make check / fast   linters and types / the quick tests only
+# make sim             simulated clusters: SEEDS=200 fresh ones, or SEED=n once more
 # make bench / soak   the race with Apache Kafka / an hour of mixed load (ARGS=, MINUTES=)
 
 PYTHON ?= python3
@@ -8,7 +9,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: up test check fast compat bench soak clean
+.PHONY: up test check fast sim compat bench soak clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "moldau needs Python 3.11 or newer; this is %s. Try: make PYTHON=python3.11" % sys.version.split()[0])'
@@ -32,6 +33,11 @@ fast: $(STAMP)
 test: check
 	sh tools/install-test-tools
 	$(BIN)/pytest -n 2 --dist loadfile tests
+
+SEEDS ?= 200
+SEED  ?=
+sim: $(STAMP)
+	cd tests && ../$(BIN)/python -m sim $(if $(SEED),--first $(SEED) --verbose,--first $$(date +%s) --count $(SEEDS))
 
 bench: $(STAMP)
 	sh bench/install-tools

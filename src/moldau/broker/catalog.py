@@ -69,6 +69,13 @@ class TopicCatalog:
         """Called after a topic was made, deleted or given more partitions."""
         self._watchers.append(watcher)
 
+    def leader_of(self, place: TopicPartition) -> int:
+        """-1 when nobody leads it, or there is no such partition."""
+        entry = self._by_name.get(place.topic)
+        if entry is None or place.partition >= len(entry.partitions):
+            return -1
+        return entry.partitions[place.partition].leader
+
     def put(self, entry: TopicEntry) -> None:
         """Adds a topic, or replaces it by its newer state."""
         known = self._by_name.get(entry.name)

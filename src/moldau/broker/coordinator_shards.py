@@ -1,6 +1,7 @@
 """The shards of a coordinator: one for each partition of the internal topic its state is kept in.
 
-Owns which shard looks after which key, and that the topic is there. What a shard does is its own business.
+Owns which shard looks after which key, and that the topic is there. A broker has the shards of the partitions it
+leads; the others are on other brokers. What a shard does is its own business.
 """
 
 from collections.abc import Awaitable, Callable, Iterator
@@ -8,8 +9,10 @@ from typing import Generic, Protocol, TypeVar
 
 from moldau.broker.catalog import TopicCatalog, TopicEntry
 from moldau.broker.internal_topics import java_hash
+from moldau.core.error_codes import ErrorCode
+from moldau.core.errors import ApiError, StorageFault
 from moldau.core.ids import TopicPartition
-from moldau.core.ports import Scheduler
+from moldau.core.ports import Result, Scheduler
 
 
 class Shard(Protocol):
@@ -24,6 +27,10 @@ class Shard(Protocol):
 AnyShard = TypeVar("AnyShard", bound=Shard)
 
 
+class RunInWorker(Protocol):
+    def __call__(self, job: Callable[[], Result], /) -> Awaitable[Result]: ...
+
+
 class CoordinatorShards(Generic[AnyShard]):
     def __init__(
         self,
@@ -32,60 +39,137 @@ class CoordinatorShards(Generic[AnyShard]):
         ensure_topic: Callable[[], Awaitable[TopicEntry]],
         load_code: Callable[[], Callable[[TopicPartition], AnyShard]],
         scheduler: Scheduler,
+        is_led_here: Callable[[TopicPartition], bool],
+        *,
+        begins_at_once: bool = True,
     ) -> None:
         """`load_code` imports what a shard takes and returns what makes one. It is asked to once the first shard is
-        needed: many brokers never see a group or a transaction."""
+        needed: many brokers never see a group or a transaction. `begins_at_once`: shards of a topic just made need
+        no election, because there is nobody else."""
         self._topic = topic
         self._catalog = catalog
         self._ensure_topic = ensure_topic
         self._load_code = load_code
         self._scheduler = scheduler
-        self._shards: list[AnyShard] = []
+        self._is_led_here = is_led_here
+        self._begins_at_once = begins_at_once
+        self._shards: dict[int, AnyShard] = {}
+        self._loading: dict[int, object] = {}
+        """By partition, a token of the election under way."""
 
     def __iter__(self) -> Iterator[AnyShard]:
-        return iter(self._shards)
+        """Those that are here and loaded."""
+        return iter(list(self._shards.values()))
 
     def load(self) -> None:
         """Replays what is on disk. Blocks: before anything is served."""
-        entry = self._catalog.find(self._topic)
-        if entry is not None:
-            self._shards = _made(entry, self._load_code())
-            for shard in self._shards:
-                shard.load()
+        places = self._led_here()
+        if not places:
+            return
+        make_shard = self._load_code()
+        for place in places:
+            shard = make_shard(place)
+            shard.load()
+            self._shards[place.partition] = shard
 
     def start(self) -> None:
-        for shard in self._shards:
+        for shard in self._shards.values():
             shard.start()
 
     def stop(self) -> None:
-        for shard in self._shards:
+        for partition in list(self._shards):
+            self.resign(partition)
+
+    async def elect(self, partition: int, run_in_worker: RunInWorker) -> None:
+        """Its partition is led here now: loads the shard and begins. A newer election takes over from an older."""
+        self.resign(partition)
+        token = self._loading[partition] = object()
+
+        def load() -> AnyShard:
+            shard = self._load_code()(TopicPartition(self._topic, partition))
+            shard.load()
+            return shard
+
+        try:
+            shard = await run_in_worker(load)
+        except (ApiError, StorageFault):
+            if self._loading.get(partition) is token:
+                del self._loading[partition]
+            raise
+        if self._loading.get(partition) is token:
+            del self._loading[partition]
+            self._shards[partition] = shard
+            shard.start()
+
+    def resign(self, partition: int) -> None:
+        """Its partition is led elsewhere now, or the broker stops."""
+        self._loading.pop(partition, None)
+        shard = self._shards.pop(partition, None)
+        if shard is not None:
             shard.stop()
 
     def place_of(self, key: str) -> TopicPartition | None:
         """The partition the state of `key` is kept in; None while there is none at all."""
-        if not self._shards:
+        entry = self._catalog.find(self._topic)
+        if entry is None:
             return None
-        return TopicPartition(self._topic, java_hash(key) % len(self._shards))
+        return TopicPartition(self._topic, java_hash(key) % len(entry.partitions))
 
     def find(self, key: str) -> AnyShard | None:
         place = self.place_of(key)
-        return None if place is None else self._shards[place.partition]
+        return None if place is None else self._shards.get(place.partition)
 
     def at(self, partition: int) -> AnyShard:
-        return self._shards[partition]
-
-    async def ready(self, key: str) -> AnyShard:
-        """The shard of `key`; the first caller makes the topic. ApiError when that cannot be done."""
-        if not self._shards:
-            make_shard = await self._scheduler.run_in_worker(self._load_code)
-            entry = await self._ensure_topic()
-            if not self._shards:
-                self._shards = _made(entry, make_shard)
-                self.start()
-        shard = self.find(key)
-        assert shard is not None
+        """ApiError when it is not here, or not yet."""
+        shard = self._shards.get(partition)
+        if shard is None:
+            is_coming = partition in self._loading
+            code = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if is_coming else ErrorCode.NOT_COORDINATOR
+            raise ApiError(
+                code, f"{self._topic}-{partition} is {'being loaded' if is_coming else 'not led'} here"
+            )
         return shard
 
+    async def ensure(self) -> TopicEntry:
+        """The topic; the first caller makes it. ApiError when that cannot be done."""
+        entry = self._catalog.find(self._topic)
+        if entry is None:
+            make_shard = await self._scheduler.run_in_worker(self._load_code)
+            entry = await self._ensure_topic()
+            if self._begins_at_once:
+                self._begin_empty(make_shard)
+        return entry
 
-def _made(entry: TopicEntry, make_shard: Callable[[TopicPartition], AnyShard]) -> list[AnyShard]:
-    return [make_shard(TopicPartition(entry.name, index)) for index in range(len(entry.partitions))]
+    async def ready(self, key: str) -> AnyShard:
+        """The shard of `key`; the first caller makes the topic. ApiError when that cannot be done, or the shard is
+        on another broker."""
+        await self.ensure()
+        place = self.place_of(key)
+        if place is None:
+            raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+        return self.at(place.partition)
+
+    def _led_here(self) -> list[TopicPartition]:
+        entry = self._catalog.find(self._topic)
+        places = (
+            []
+            if entry is None
+            else [TopicPartition(self._topic, index) for index in range(len(entry.partitions))]
+        )
+        return [place for place in places if self._is_led_here(place)]
+
+    def _begin_empty(self, make_shard: Callable[[TopicPartition], AnyShard]) -> None:
+        """There is nothing to load yet."""
+        for place in self._led_here():
+            if place.partition not in self._shards:
+                shard = self._shards[place.partition] = make_shard(place)
+                shard.start()
+
+
+def coordinator_error(error: ApiError) -> ErrorCode:
+    """Why a coordinator cannot be asked, in the words clients know: look for it again, wait, or try again."""
+    if error.code in (ErrorCode.NOT_COORDINATOR, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS):
+        return error.code
+    if error.code in (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.KAFKA_STORAGE_ERROR):
+        return ErrorCode.NOT_COORDINATOR
+    return ErrorCode.COORDINATOR_NOT_AVAILABLE

@@ -6,9 +6,10 @@ What a group does is decided in `group/`, what is written and when in `group_sha
 from collections.abc import Awaitable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from moldau.broker.coordinator_shards import CoordinatorShards
+from moldau.broker.coordinator_shards import CoordinatorShards, coordinator_error
 from moldau.broker.group.client import ClientFacts
 from moldau.broker.session import Client
+from moldau.core.errors import ApiError
 from moldau.protocol.spec import Request
 
 if TYPE_CHECKING:
@@ -36,7 +37,13 @@ class GroupCoordinator:
             shard.forget_topics(names)
 
     async def _ask_when_ready(self, group_id: str, request: Request, version: int, client: Client) -> Any:
-        shard = await self.shards.ready(group_id)
+        try:
+            shard = await self.shards.ready(group_id)
+        except ApiError as error:
+            # Not above: it brings the answers of every request there is.
+            from moldau.broker.group.refusals import refused
+
+            return refused(request, version, coordinator_error(error))
         reply = shard.ask(request, version, client)
         return await reply if isinstance(reply, Awaitable) else reply
 

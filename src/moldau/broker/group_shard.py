@@ -5,6 +5,7 @@ Everything that has to be loaded for groups is imported from here, so that a bro
 
 import logging
 import uuid
+from collections.abc import Awaitable
 from typing import Any
 
 from moldau.broker.configs import ConfigStore
@@ -52,7 +53,7 @@ class GroupShard:
                 self.machine.replay(fact)
 
     def start(self) -> None:
-        self._runner.tell(self.machine.decide_loaded)
+        self._runner.insist(self.machine.decide_loaded)
 
     def stop(self) -> None:
         self._runner.close(self.machine.decide_unloaded())
@@ -65,12 +66,13 @@ class GroupShard:
             return self.machine.decide(request_id, request, version, facts, now_ms, str(uuid.uuid4()))
 
         try:
-            return self._runner.ask(decide)
+            reply = self._runner.ask(decide)
         except ApiError as error:
             return refused(request, version, WRITE_ERRORS.get(error.code, error.code))
         except StorageFault as fault:
             _log.error("a group could not be written: %s", fault)
             return refused(request, version, ErrorCode.NOT_COORDINATOR)
+        return _settled(reply, request, version) if isinstance(reply, Awaitable) else reply
 
     def transaction_ended(self, producer_id: ProducerId, committed: bool) -> None:
         """The marker is in the log: offsets that waited for it count now, or never will."""
@@ -80,11 +82,19 @@ class GroupShard:
 
     def topics_changed(self) -> None:
         """Made, deleted, or given more partitions."""
-        self._runner.tell(self.machine.decide_topics_changed)
+        self._runner.insist(self.machine.decide_topics_changed)
 
     def forget_topics(self, topics: frozenset[str]) -> None:
         """Offsets of topics that are gone go too."""
-        self._runner.tell(lambda now_ms: self.machine.decide_topics_deleted(topics, now_ms))
+        self._runner.insist(lambda now_ms: self.machine.decide_topics_deleted(topics, now_ms))
+
+
+async def _settled(reply: Awaitable[Any], request: Request, version: int) -> Any:
+    """The coordinator may move to another broker while somebody waits for it."""
+    try:
+        return await reply
+    except ApiError as error:
+        return refused(request, version, error.code)
 
 
 def new_groups(configs: ConfigStore, topics: TopicView) -> Groups:

@@ -16,16 +16,20 @@ _HASH_BITS: Final = 0xFFFFFFFF
 
 
 class InternalTopics:
-    def __init__(self, catalog: TopicCatalog, configs: ConfigStore, topics: TopicAdmin) -> None:
+    def __init__(
+        self, catalog: TopicCatalog, configs: ConfigStore, topics: TopicAdmin, *, is_alone: bool = True
+    ) -> None:
         self._catalog = catalog
         self._configs = configs
         self._topics = topics
+        self._is_alone = is_alone
 
     async def ensure_offsets(self) -> TopicEntry:
         settings = self._configs.broker
         return await self._ensure(
             OFFSETS_TOPIC,
             settings.offsets_topic_num_partitions,
+            settings.offsets_topic_replication_factor,
             [
                 ("cleanup.policy", "compact"),
                 ("compression.type", "producer"),
@@ -38,23 +42,29 @@ class InternalTopics:
         return await self._ensure(
             TRANSACTIONS_TOPIC,
             settings.transaction_state_log_num_partitions,
+            settings.transaction_state_log_replication_factor,
             [
                 ("cleanup.policy", "compact"),
                 ("compression.type", "uncompressed"),
                 ("unclean.leader.election.enable", "false"),
                 ("segment.bytes", str(settings.transaction_state_log_segment_bytes)),
+                *self._in_sync_min(settings.transaction_state_log_min_isr),
             ],
         )
 
+    def _in_sync_min(self, count: int) -> list[tuple[str, str | None]]:
+        return [] if self._is_alone else [("min.insync.replicas", str(count))]
+
     async def _ensure(
-        self, name: str, partitions: int, configs: Sequence[tuple[str, str | None]]
+        self, name: str, partitions: int, replication_factor: int, configs: Sequence[tuple[str, str | None]]
     ) -> TopicEntry:
-        """On one broker it has one replica, whatever the replication factor asks for; Kafka would refuse."""
+        """On a broker alone it has one replica, whatever the replication factor asks for; Kafka would refuse."""
         found = self._catalog.find(name)
         if found is not None:
             return found
+        factor = 1 if self._is_alone else replication_factor
         try:
-            return await self._topics.create(NewTopic(name, partitions, 1, configs=configs))
+            return await self._topics.create(NewTopic(name, partitions, factor, configs=configs))
         except ApiError as error:
             found = self._catalog.find(name)
             if error.code is not ErrorCode.TOPIC_ALREADY_EXISTS or found is None:

@@ -13,6 +13,18 @@ from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.storage.log_config import LogConfig
 
 
+class LogsByRole:
+    """For a broker of a cluster: its logs come and go with its roles, whoever asked for the topic."""
+
+    def create_logs(self, entry: TopicEntry, first_partition: int, config: LogConfig) -> None: ...
+
+    def delete_logs(self, entry: TopicEntry) -> None: ...
+
+    def serve(self, entry: TopicEntry, first_partition: int) -> None: ...
+
+    def stop_serving(self, entry: TopicEntry) -> None: ...
+
+
 class HostedLogs:
     def __init__(
         self,

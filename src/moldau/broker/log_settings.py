@@ -33,4 +33,5 @@ def log_config_of(topic: TopicSettings, broker: BrokerSettings) -> LogConfig:
         file_delete_delay_ms=topic.file_delete_delay_ms,
         preallocate=topic.preallocate,
         producer_id_expiration_ms=broker.producer_id_expiration_ms,
+        min_insync_replicas=topic.min_insync_replicas,
     )

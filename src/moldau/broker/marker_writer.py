@@ -1,20 +1,25 @@
-"""Puts the ends of transactions into the logs: commit and abort markers.
+"""Puts the ends of transactions into the logs led here: commit and abort markers.
 
-A marker in a partition of `__consumer_offsets` also settles the offsets that waited there.
+A marker in a partition of `__consumer_offsets` also settles the offsets that waited there. A marker counts once it
+is committed.
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from moldau.broker.coordinator_shards import CoordinatorShards
 from moldau.broker.disks import Disks
 from moldau.broker.internal_topics import OFFSETS_TOPIC
 from moldau.broker.parked_fetches import ParkedFetches
-from moldau.broker.partitions import HostedPartitions
+from moldau.broker.partitions import HostedPartitions, Partition
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError, StorageFault
 from moldau.core.ids import ProducerEpoch, ProducerId, TopicPartition
 from moldau.core.ports import Clock
 from moldau.protocol.records.control import ControlType, build_end_transaction_marker
+from moldau.storage.partition_log import PartitionLog
+
+Done = Callable[[ErrorCode], None]
 
 if TYPE_CHECKING:
     from moldau.broker.group_shard import GroupShard
@@ -38,18 +43,18 @@ class MarkerWriter:
     def write(
         self,
         place: TopicPartition,
+        done: Done,
         *,
         producer_id: ProducerId,
         producer_epoch: ProducerEpoch,
         coordinator_epoch: int,
         committed: bool,
-    ) -> ErrorCode:
+    ) -> None:
+        """Tells `done` when the marker is committed, at once where there is one replica, or why it is not."""
         partition = self._partitions.find(place.topic, place.partition)
         if partition is None:
-            return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        log = partition.log
-        if log is None:
-            return ErrorCode.KAFKA_STORAGE_ERROR
+            done(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            return
         now_ms = self._clock.now_ms()
         marker = build_end_transaction_marker(
             ControlType.COMMIT if committed else ControlType.ABORT,
@@ -58,18 +63,44 @@ class MarkerWriter:
             coordinator_epoch=coordinator_epoch,
             timestamp_ms=now_ms,
         )
+
+        def settle(code: ErrorCode) -> None:
+            if code is ErrorCode.NONE and place.topic == OFFSETS_TOPIC:
+                try:
+                    self._group_shards.at(place.partition).transaction_ended(producer_id, committed)
+                except ApiError as error:  # Whoever leads it now reads the marker in the log.
+                    code = error.code
+            done(code)
+
         try:
-            log.append_as_leader(
-                memoryview(marker), leader_epoch=partition.leader_epoch, now_ms=now_ms, is_client=False
-            )
+            if place.topic == OFFSETS_TOPIC:
+                self._group_shards.at(place.partition)
+            log = self._append(partition, memoryview(marker), now_ms)
         except ApiError as error:
-            return error.code
+            done(error.code)
+            return
         except StorageFault as fault:
             self._disks.fail(fault)
-            return ErrorCode.KAFKA_STORAGE_ERROR
-        log.advance_high_watermark(log.end_offset)
-        if partition.waiters:
-            self._parked_fetches.appended(partition)
-        if place.topic == OFFSETS_TOPIC:
-            self._group_shards.at(place.partition).transaction_ended(producer_id, committed)
-        return ErrorCode.NONE
+            done(ErrorCode.KAFKA_STORAGE_ERROR)
+            return
+        if partition.leading is None:
+            settle(ErrorCode.NONE)
+        else:
+            partition.leading.when_committed(log.end_offset, settle)
+
+    def _append(self, partition: Partition, marker: memoryview, now_ms: int) -> PartitionLog:
+        log, leading = partition.log, partition.leading
+        if log is None:
+            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR)
+        if not partition.is_leader:
+            raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        if leading is not None and leading.is_short:
+            raise ApiError(ErrorCode.NOT_ENOUGH_REPLICAS)
+        log.append_as_leader(marker, leader_epoch=partition.leader_epoch, now_ms=now_ms, is_client=False)
+        if leading is not None:
+            leading.appended()
+        else:
+            log.advance_high_watermark(log.end_offset)
+            if partition.waiters:
+                self._parked_fetches.appended(partition)
+        return log

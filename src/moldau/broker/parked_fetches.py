@@ -13,11 +13,14 @@ from moldau.core.ports import Cancellable, Scheduler
 class ParkedFetch:
     """A fetch without enough bytes yet. `attempt(final)` answers it if it can, and must if `final`."""
 
-    __slots__ = ("attempt", "partitions", "timer")
+    __slots__ = ("attempt", "is_follower", "partitions", "timer")
 
-    def __init__(self, attempt: Callable[[bool], bool], partitions: Iterable[Partition]) -> None:
+    def __init__(
+        self, attempt: Callable[[bool], bool], partitions: Iterable[Partition], *, is_follower: bool = False
+    ) -> None:
         self.attempt = attempt
         self.partitions = tuple(partitions)
+        self.is_follower = is_follower
         self.timer: Cancellable | None = None
 
 
@@ -33,7 +36,8 @@ class ParkedFetches:
     def park(self, fetch: ParkedFetch, wait_ms: int) -> None:
         self._count += 1
         for partition in fetch.partitions:
-            partition.waiters[fetch] = None
+            waiters = partition.follower_waiters if fetch.is_follower else partition.waiters
+            waiters[fetch] = None
         fetch.timer = self._scheduler.call_later(wait_ms, lambda: self._time_out(fetch))
 
     def appended(self, partition: Partition) -> None:
@@ -41,6 +45,12 @@ class ParkedFetches:
         if not self._woken:
             self._scheduler.call_soon(self._attempt_woken)
         self._woken.update(partition.waiters)
+
+    def appended_for_followers(self, partition: Partition) -> None:
+        """Something is in the log that followers have not got yet."""
+        if not self._woken:
+            self._scheduler.call_soon(self._attempt_woken)
+        self._woken.update(partition.follower_waiters)
 
     def cancel(self, fetch: ParkedFetch) -> None:
         """The client has gone: nobody is waiting any more."""
@@ -64,3 +74,4 @@ class ParkedFetches:
         self._count -= 1
         for partition in fetch.partitions:
             partition.waiters.pop(fetch, None)
+            partition.follower_waiters.pop(fetch, None)

@@ -15,8 +15,11 @@ from moldau.broker.flusher import Flusher
 from moldau.broker.group_coordinator import GroupCoordinator
 from moldau.broker.listeners import AdvertisedListeners
 from moldau.broker.marker_writer import MarkerWriter
+from moldau.broker.members import Members
 from moldau.broker.parked_fetches import ParkedFetches
+from moldau.broker.partition_admin import PartitionAdmin
 from moldau.broker.partitions import HostedPartitions
+from moldau.broker.peers import Peers
 from moldau.broker.producer_ids import ProducerIds
 from moldau.broker.topic_admin import TopicAdmin
 from moldau.broker.txn_coordinator import TxnCoordinator
@@ -34,10 +37,13 @@ class Broker:
     table: ApiTable
     answers: AnswerCache
     listeners: AdvertisedListeners
+    members: Members
+    peers: Peers
     catalog: TopicCatalog
     configs: ConfigStore
     topics: TopicAdmin
     partitions: HostedPartitions
+    partition_admin: PartitionAdmin
     disks: Disks
     flusher: Flusher
     parked_fetches: ParkedFetches
@@ -46,3 +52,5 @@ class Broker:
     groups: GroupCoordinator
     transactions: TxnCoordinator
     markers: MarkerWriter
+    selects_replicas: bool
+    """Whether consumers are sent to a replica near them (`replica.selector.class`, KIP-392)."""

@@ -8,6 +8,8 @@ import json
 from typing import Final
 
 from moldau.coordination.store import BadVersion, NodeExists, NoNode, Store
+from moldau.core.error_codes import ErrorCode
+from moldau.core.errors import ApiError, StorageFault
 from moldau.core.ids import BrokerId, ProducerId
 from moldau.core.ports import Scheduler
 
@@ -49,8 +51,12 @@ class ProducerIds:
         return ProducerId(self._next - 1)
 
     async def claim_and_take(self) -> ProducerId:
+        """ApiError while the store cannot be reached."""
         while (producer_id := self.take()) is None:
-            self._next = await self._scheduler.run_in_worker(self._claim_block)
+            try:
+                self._next = await self._scheduler.run_in_worker(self._claim_block)
+            except StorageFault as fault:
+                raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE, str(fault)) from None
             self._end = self._next + BLOCK_SIZE
         return producer_id
 

@@ -3,7 +3,7 @@
 Knows records and batches. What a fact means is the machine's.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from moldau.broker.parked_fetches import ParkedFetches
@@ -47,13 +47,32 @@ class ShardLog:
     def append(self, records: Sequence[StoredRecord], now_ms: int) -> None:
         """ApiError or StorageFault when they could not be written; then none of a batch was."""
         log = self._log()
+        leading = self._partition.leading
+        if not self._partition.is_leader:
+            raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        if leading is not None and leading.is_short:
+            raise ApiError(ErrorCode.NOT_ENOUGH_REPLICAS)
         for batch in _batches(records, now_ms):
             log.append_as_leader(
                 memoryview(batch), leader_epoch=self._partition.leader_epoch, now_ms=now_ms, is_client=False
             )
+        if leading is not None:
+            leading.appended()
+            return
         log.advance_high_watermark(log.end_offset)
         if self._partition.waiters:
             self._parked_fetches.appended(self._partition)
+
+    @property
+    def is_committed(self) -> bool:
+        """Whether every replica that counts has all that was written."""
+        return self._partition.is_committed
+
+    def when_committed(self, callback: Callable[[ErrorCode], None]) -> None:
+        """Calls back later. Only while `is_committed` is false."""
+        leading = self._partition.leading
+        assert leading is not None
+        leading.when_committed(self._log().end_offset, callback)
 
     def read(self) -> Iterator[StoredRecord | StoredMarker]:
         """Everything, oldest first. Only before the partition is served: it reads files at leisure."""

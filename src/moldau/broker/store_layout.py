@@ -13,13 +13,14 @@ led by its first replica in epoch 0, all replicas in sync. So a topic of ten tho
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Final
 from urllib.parse import quote, unquote
 
 import orjson
 
 from moldau.broker.catalog import PartitionEntry
-from moldau.coordination.store import Create, NodeExists, Op, Store
+from moldau.coordination.store import Create, NodeExists, Store
 from moldau.core.ids import TopicId, topic_id_parse, topic_id_text
 
 TOPICS: Final = "/brokers/topics"
@@ -48,9 +49,9 @@ _FOLDERS: Final = (
 
 def prepare(store: Store) -> None:
     """Makes the folders that are missing; on a store in use that is one read."""
-    missing: list[Op] = [Create(path) for path in _FOLDERS if not store.exists(path)]
-    if missing:
-        store.multi(missing)
+    while missing := [Create(path) for path in _FOLDERS if not store.exists(path)]:
+        with suppress(NodeExists):  # Another broker starts at the same time.
+            store.multi(missing)
 
 
 def topic_path(name: str) -> str:

@@ -6,7 +6,7 @@ store has the last word on what exists.
 """
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Protocol
@@ -17,14 +17,13 @@ from moldau.broker.catalog import TopicCatalog, TopicEntry
 from moldau.broker.configs import ConfigStore
 from moldau.broker.topic_rules import (
     NewTopic,
-    Replicas,
+    check_factor,
     check_increase,
     check_name,
     check_replicas,
     check_same_factor,
     check_total,
     choose_replicas,
-    spread,
 )
 from moldau.broker.topic_rules import topic_name_problem as topic_name_problem
 from moldau.broker.workers import RunInOrder
@@ -32,6 +31,7 @@ from moldau.coordination.store import Store
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError, StorageFault
 from moldau.core.ids import TopicId, topic_id_text
+from moldau.core.placement import Replicas, least_leading, place_replicas
 from moldau.storage.log_config import LogConfig
 
 
@@ -69,7 +69,11 @@ class TopicAdmin:
         run_in_order: RunInOrder,
         brokers: Callable[[], Sequence[int]],
         new_topic_id: Callable[[], TopicId] = random_topic_id,
+        *,
+        racks: Callable[[], Mapping[int, str]] = dict,
+        is_alone: bool = True,
     ) -> None:
+        """In a cluster others have logs of a topic too: the mark of its deletion stays until all have seen it."""
         self._store = store
         self._catalog = catalog
         self._configs = configs
@@ -77,6 +81,8 @@ class TopicAdmin:
         self._run_in_order = run_in_order
         self._brokers = brokers
         self._new_topic_id = new_topic_id
+        self._racks = racks
+        self._is_alone = is_alone
 
     async def create_with_defaults(self, name: str) -> TopicEntry:
         return await self.create(NewTopic(name))
@@ -140,7 +146,11 @@ class TopicAdmin:
             )
         broker = self._configs.broker
         replicas = choose_replicas(
-            topic, self._brokers(), broker.num_partitions, broker.default_replication_factor
+            topic,
+            self._brokers(),
+            broker.num_partitions,
+            broker.default_replication_factor,
+            self._spread_new,
         )
         check_total(len(replicas))
         configs = self._configs.check_new_topic(topic.configs)
@@ -156,10 +166,22 @@ class TopicAdmin:
         more = check_increase(entry.name, present, count, None if assignments is None else len(assignments))
         check_total(more)
         if assignments is None:
-            return spread(range(present, count), factor, self._brokers())
+            brokers = self._brokers()
+            check_factor(factor, brokers)
+            first = entry.partitions[0].replicas[0]
+            first = first if first in brokers else brokers[0]
+            return place_replicas(range(present, count), factor, brokers, self._racks(), first)
         given = [check_replicas(replicas, self._brokers()) for replicas in assignments]
         check_same_factor(given, factor)
         return given
+
+    def _spread_new(self, indexes: range, factor: int) -> list[Replicas]:
+        brokers = self._brokers()
+        if len(brokers) == 1:
+            return [tuple(brokers)] * len(indexes)
+        preferred = (each.replicas[0] for entry in self._catalog.topics() for each in entry.partitions)
+        first = least_leading(brokers, preferred)
+        return place_replicas(indexes, factor, brokers, self._racks(), first)
 
     def _make(self, entry: TopicEntry, config: LogConfig) -> None:
         records.write_new(self._store, entry)
@@ -187,7 +209,8 @@ class TopicAdmin:
 
     def _remove(self, entry: TopicEntry) -> None:
         self._logs.delete_logs(entry)
-        records.write_deleted(self._store, entry.topic_id)
+        if self._is_alone:
+            records.write_deleted(self._store, entry.topic_id)
 
     async def _run(self, job: Callable[[], None]) -> None:
         try:

@@ -147,6 +147,27 @@ def match_logs(
     return FoundLogs(adopted, removed, strays)
 
 
+def match_cluster_logs(
+    store: Store, catalog: TopicCatalog, found: Mapping[TopicPartition, TopicId | None], broker_id: int
+) -> FoundLogs:
+    """As `match_logs`, where other brokers have a say: nothing is adopted, they would know nothing of it."""
+    deleted = {topic_id_parse(node) for node in store.children(layout.DELETIONS)}
+    removed: list[TopicPartition] = []
+    strays: list[TopicPartition] = []
+    for place, topic_id in found.items():
+        entry = catalog.find(place.topic)
+        if topic_id in deleted:
+            removed.append(place)
+        elif (
+            entry is None
+            or entry.topic_id != topic_id
+            or place.partition >= len(entry.partitions)
+            or broker_id not in entry.partitions[place.partition].replicas
+        ):
+            strays.append(place)
+    return FoundLogs([], removed, strays)
+
+
 def _adopted_configs(name: str) -> dict[str, str]:
     """What an adopted topic was set to is not known here, so nothing of it may be deleted before somebody says."""
     if name in INTERNAL_TOPICS:

@@ -4,18 +4,20 @@ Codes and texts are Kafka's.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
+from moldau.core.placement import Replicas
 
 NAME_LENGTH_MAX: Final = 249
 PARTITIONS_PER_REQUEST_MAX: Final = 10_000
 CONTROLLER_LOG: Final = "__cluster_metadata"
 _NAME: Final = re.compile(r"[a-zA-Z0-9._-]+")
 
-Replicas = tuple[int, ...]
+Spread = Callable[[range, int], list[Replicas]]
+"""Places partitions, so many replicas of each, on brokers."""
 
 
 class NewTopic(NamedTuple):
@@ -50,7 +52,11 @@ def check_name(name: str) -> None:
 
 
 def choose_replicas(
-    topic: NewTopic, brokers: Sequence[int], partitions_default: int, replication_default: int
+    topic: NewTopic,
+    brokers: Sequence[int],
+    partitions_default: int,
+    replication_default: int,
+    spread_over: Spread,
 ) -> list[Replicas]:
     """The replicas of each partition: those given, or spread over the brokers."""
     if topic.assignments:
@@ -66,22 +72,17 @@ def choose_replicas(
         )
     factor = replication_default if topic.replication_factor == -1 else topic.replication_factor
     count = partitions_default if topic.num_partitions == -1 else topic.num_partitions
-    return spread(range(count), factor, brokers)
+    check_factor(factor, brokers)
+    return spread_over(range(count), factor)
 
 
-def spread(indexes: range, factor: int, brokers: Sequence[int]) -> list[Replicas]:
-    """Leaders go round the brokers, followers sit on the next ones."""
+def check_factor(factor: int, brokers: Sequence[int]) -> None:
     if factor > len(brokers):
         raise ApiError(
             ErrorCode.INVALID_REPLICATION_FACTOR,
             f"Unable to replicate the partition {factor} time(s): The target replication factor of {factor} "
             f"cannot be reached because only {len(brokers)} broker(s) are registered.",
         )
-    rounds = [
-        tuple(brokers[(start + step) % len(brokers)] for step in range(factor))
-        for start in range(len(brokers))
-    ]
-    return [rounds[index % len(brokers)] for index in indexes]
 
 
 def _given_replicas(topic: NewTopic, brokers: Sequence[int]) -> list[Replicas]:

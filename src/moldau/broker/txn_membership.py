@@ -4,12 +4,13 @@ Clients of transactions v2 leave that to us; older ones have done it, and we onl
 that arrives late must not open a transaction nobody will end.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from moldau.broker.group_coordinator import client_facts
 from moldau.broker.session import Client
 from moldau.core.error_codes import ErrorCode
+from moldau.core.errors import ApiError
 from moldau.core.ids import TopicPartition
 from moldau.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
@@ -22,6 +23,15 @@ if TYPE_CHECKING:
     from moldau.broker.parts import Broker
 
 REQUEST_VERSION: Final = 5
+NOBODY: Final = -1
+COORDINATOR_MOVING: Final = frozenset(
+    {
+        ErrorCode.NOT_COORDINATOR,
+        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+        ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    }
+)
+"""A producer is told to try again with NOT_ENOUGH_REPLICAS, which it knows how to take (KIP-890)."""
 Refused = dict[TopicPartition, ErrorCode]
 
 
@@ -34,11 +44,9 @@ def join_transaction(
     places: Sequence[TopicPartition],
     *,
     verify_only: bool,
-) -> Refused:
-    """The partitions that may not be written to, and why. Empty when all is well."""
-    shard = broker.transactions.shards.find(transactional_id)
-    if shard is None:
-        return dict.fromkeys(places, ErrorCode.INVALID_TXN_STATE)
+) -> Refused | Awaitable[Refused]:
+    """The partitions that may not be written to, and why; empty when all is well. An awaitable of it where the
+    coordinator is another broker, or its other replicas must hear of it first."""
     request = AddPartitionsToTxnRequest(
         transactions=[
             AddPartitionsToTxnTransaction(
@@ -50,12 +58,52 @@ def join_transaction(
             )
         ]
     )
+    shards = broker.transactions.shards
+    shard = shards.find(transactional_id)
+    if shard is None:
+        place = shards.place_of(transactional_id)
+        leader = NOBODY if place is None else broker.catalog.leader_of(place)
+        if leader == NOBODY:
+            return dict.fromkeys(places, ErrorCode.INVALID_TXN_STATE)
+        if leader == broker.broker_id:  # Still loading.
+            return dict.fromkeys(places, ErrorCode.NOT_ENOUGH_REPLICAS)
+        return _ask_coordinator(broker, leader, request, places)
     facts = client_facts(client)
-    reply: AddPartitionsToTxnResponse = shard.ask(
-        lambda machine, request_id, now_ms: machine.decide_add_partitions(
-            request_id, request, REQUEST_VERSION, facts, now_ms
+    try:
+        reply = shard.ask_now(
+            lambda machine, request_id, now_ms: machine.decide_add_partitions(
+                request_id, request, REQUEST_VERSION, facts, now_ms
+            )
         )
-    )
+    except ApiError:
+        return dict.fromkeys(places, ErrorCode.NOT_ENOUGH_REPLICAS)
+    return _committed(reply, places) if isinstance(reply, Awaitable) else _refused(reply, places)
+
+
+async def _committed(
+    reply: Awaitable[AddPartitionsToTxnResponse], places: Sequence[TopicPartition]
+) -> Refused:
+    try:
+        return _refused(await reply, places)
+    except ApiError:
+        return dict.fromkeys(places, ErrorCode.NOT_ENOUGH_REPLICAS)
+
+
+async def _ask_coordinator(
+    broker: "Broker", leader: int, request: AddPartitionsToTxnRequest, places: Sequence[TopicPartition]
+) -> Refused:
+    try:
+        answer = await broker.peers.ask(leader, request, REQUEST_VERSION, AddPartitionsToTxnResponse)
+    except ApiError:
+        return dict.fromkeys(places, ErrorCode.NOT_ENOUGH_REPLICAS)
+    refused = _refused(answer, places)
+    return {
+        place: ErrorCode.NOT_ENOUGH_REPLICAS if code in COORDINATOR_MOVING else code
+        for place, code in refused.items()
+    }
+
+
+def _refused(reply: AddPartitionsToTxnResponse, places: Sequence[TopicPartition]) -> Refused:
     if reply.error_code:
         return dict.fromkeys(places, ErrorCode(reply.error_code))
     return {

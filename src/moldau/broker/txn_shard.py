@@ -5,10 +5,11 @@ without it.
 """
 
 import logging
-from collections.abc import Callable, Hashable
+from collections.abc import Awaitable, Callable, Hashable
+from dataclasses import replace
 from typing import Any, Final
 
-from moldau.broker.marker_writer import MarkerWriter
+from moldau.broker.marker_sender import MarkerSender
 from moldau.broker.producer_ids import ProducerIds
 from moldau.broker.shard_log import ShardLog, StoredMarker, StoredRecord
 from moldau.broker.shard_runner import ShardRunner
@@ -17,8 +18,7 @@ from moldau.broker.txn.facts import TxnFact, is_durable
 from moldau.broker.txn.markers import TxnOutcome, WriteMarkers
 from moldau.broker.txn.records import from_record, to_record
 from moldau.broker.txn.settings import TxnSettings
-from moldau.core.error_codes import ErrorCode
-from moldau.core.ids import Millis, ProducerId
+from moldau.core.ids import Millis, ProducerId, TopicPartition
 from moldau.core.machine import Outcome
 from moldau.core.ports import Clock, Scheduler
 from moldau.core.settings.broker_keys import BrokerSettings
@@ -26,8 +26,6 @@ from moldau.core.settings.broker_keys import BrokerSettings
 _log = logging.getLogger("moldau.coordinator")
 
 MARKER_RETRY_MS: Final = 1000
-RETRIED: Final = frozenset({ErrorCode.KAFKA_STORAGE_ERROR, ErrorCode.NOT_LEADER_OR_FOLLOWER})
-"""A marker refused with anything else is not needed any more: the partition is gone, or a newer epoch was there."""
 
 Decision = Callable[[Transactions, int, Millis], TxnOutcome]
 
@@ -39,7 +37,7 @@ class TxnShard:
         self,
         machine: Transactions,
         log: ShardLog,
-        markers: MarkerWriter,
+        markers: MarkerSender,
         producer_ids: ProducerIds,
         clock: Clock,
         scheduler: Scheduler,
@@ -48,6 +46,7 @@ class TxnShard:
         self._log = log
         self._markers = markers
         self._scheduler = scheduler
+        self._is_stopped = False
         timed = _Timed(machine, producer_ids)
         self._runner: ShardRunner[TxnFact] = ShardRunner(
             timed, _stored, log, clock, scheduler, after=self._send_markers
@@ -61,13 +60,19 @@ class TxnShard:
                     self.machine.replay(fact)
 
     def start(self) -> None:
-        self._runner.tell(self.machine.decide_loaded)
+        self._runner.insist(self.machine.decide_loaded)
 
     def stop(self) -> None:
+        self._is_stopped = True
         self._runner.close(TxnOutcome())
 
-    def ask(self, decide: Decision) -> Any:
-        """The reply: transactions keep nobody waiting."""
+    async def ask(self, decide: Decision) -> Any:
+        """The reply. ApiError when the coordinator moved to another broker meanwhile."""
+        reply = self.ask_now(decide)
+        return await reply if isinstance(reply, Awaitable) else reply
+
+    def ask_now(self, decide: Decision) -> Any:
+        """The reply; an awaitable of it where it is not committed yet."""
         return self._runner.ask(lambda request_id, now_ms: decide(self.machine, request_id, now_ms))
 
     def tell(self, decide: Callable[[Transactions, Millis], TxnOutcome]) -> None:
@@ -79,21 +84,17 @@ class TxnShard:
             self._write(markers)
 
     def _write(self, markers: WriteMarkers) -> None:
-        written = []
-        for place in markers.partitions:
-            code = self._markers.write(
-                place,
-                producer_id=markers.producer_id,
-                producer_epoch=markers.producer_epoch,
-                coordinator_epoch=markers.coordinator_epoch,
-                committed=markers.committed,
-            )
-            if code not in RETRIED:
-                written.append(place)
+        if not self._is_stopped:
+            self._markers.send(markers, lambda written: self._written(markers, written))
+
+    def _written(self, markers: WriteMarkers, written: list[TopicPartition]) -> None:
         if len(written) < len(markers.partitions):
             _log.warning("%s: markers are missing in some partitions, trying again", markers.transactional_id)
-            self._scheduler.call_later(MARKER_RETRY_MS, lambda: self._write(markers))
-        self._runner.tell(lambda now_ms: self.machine.decide_markers_written(markers, written, now_ms))
+            left = replace(
+                markers, partitions=tuple(each for each in markers.partitions if each not in written)
+            )
+            self._scheduler.call_later(MARKER_RETRY_MS, lambda: self._write(left))
+        self._runner.insist(lambda now_ms: self.machine.decide_markers_written(markers, written, now_ms))
 
 
 class _Timed:

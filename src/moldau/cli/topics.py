@@ -115,16 +115,54 @@ def list_topics(cluster: Cluster, pattern: str, internal: bool, output: str) -> 
 
 
 @command.command("describe")
-@click.argument("topics", metavar="TOPIC...", nargs=-1, required=True, shell_complete=complete_topic)
+@click.argument("topics", metavar="TOPIC...", nargs=-1, shell_complete=complete_topic)
+@click.option(
+    "--under-replicated",
+    is_flag=True,
+    help="Only partitions that miss a replica; of all topics if none is named.",
+)
 @output_option
 @on_cluster
-def describe(cluster: Cluster, topics: Sequence[str], output: str) -> None:
+def describe(cluster: Cluster, topics: Sequence[str], under_replicated: bool, output: str) -> None:
     """Show partitions, replicas, offsets and changed settings of each TOPIC."""
+    if under_replicated:
+        _show_under_replicated(cluster, topics, output)
+        return
+    if not topics:
+        raise click.UsageError("Name a topic, or pass --under-replicated.")
     reports = [TopicReport.gather(cluster, topic) for topic in topics]
     if output == "json":
         print_json([report.as_json() for report in reports])
     else:
         click.echo("\n\n".join(report.as_text() for report in reports))
+
+
+def _show_under_replicated(cluster: Cluster, topics: Sequence[str], output: str) -> None:
+    # Not above: most commands about topics need none of it.
+    from moldau.cli.cluster_queries import picture
+
+    missing = [part for part in picture(cluster, topics or None).partitions if part.is_under_replicated]
+    if output == "json":
+        print_json(
+            [
+                {
+                    "topic": part.place.topic,
+                    "partition": part.place.partition,
+                    "leader": part.leader,
+                    "replicas": list(part.replicas),
+                    "isr": list(part.isr),
+                }
+                for part in missing
+            ]
+        )
+    elif missing:
+        rows = [
+            (*part.place, part.leader, ",".join(map(str, part.replicas)), ",".join(map(str, part.isr)))
+            for part in missing
+        ]
+        click.echo(columns(("TOPIC", "PARTITION", "LEADER", "REPLICAS", "ISR"), rows))
+    else:
+        click.echo("Every partition has all its replicas in sync.", err=True)
 
 
 @command.command("alter")

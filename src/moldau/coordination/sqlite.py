@@ -13,6 +13,7 @@ from typing import Final
 
 from moldau.coordination.store import (
     ANY_VERSION,
+    NO_OWNER,
     BadVersion,
     CheckVersion,
     Create,
@@ -23,24 +24,38 @@ from moldau.coordination.store import (
     NoNode,
     NotEmpty,
     Op,
+    Reading,
     SetData,
+    Stat,
+    Watcher,
     check_path,
     parent_of,
+    touched_paths,
 )
 from moldau.core.errors import StorageFault
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 _SCHEMA: Final = """
 CREATE TABLE node (
     path TEXT PRIMARY KEY,
     parent TEXT NOT NULL,
     data BLOB NOT NULL,
     version INTEGER NOT NULL,
-    ephemeral INTEGER NOT NULL
+    ephemeral INTEGER NOT NULL,
+    created INTEGER NOT NULL DEFAULT 0
 ) WITHOUT ROWID;
 CREATE INDEX node_parent ON node (parent);
-INSERT INTO node VALUES ('/', '', x'', 0, 0);
+CREATE TABLE creations (last INTEGER NOT NULL);
+INSERT INTO creations VALUES (0);
+INSERT INTO node VALUES ('/', '', x'', 0, 0, 0);
 """
+# Version 1 kept no order of creations: all that is there counts as made before anything to come.
+_FROM_VERSION_1: Final = """
+ALTER TABLE node ADD COLUMN created INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE creations (last INTEGER NOT NULL);
+INSERT INTO creations VALUES (0);
+"""
+ONLY_SESSION: Final = 1
 
 
 class SqliteStore:
@@ -54,18 +69,25 @@ class SqliteStore:
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=FULL")
             self._prepare()
+            (self._created_last,) = self._db.execute("SELECT last FROM creations").fetchone()
+        self._watchers: list[Watcher] = []
+
+    @property
+    def session_id(self) -> int:
+        return ONLY_SESSION
 
     def _prepare(self) -> None:
         (found,) = self._db.execute("PRAGMA user_version").fetchone()
-        if found == 0:
-            self._db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version={SCHEMA_VERSION}; COMMIT;")
+        if found in (0, 1):
+            script = _FROM_VERSION_1 if found else _SCHEMA
+            self._db.executescript(f"BEGIN; {script} PRAGMA user_version={SCHEMA_VERSION}; COMMIT;")
         elif found != SCHEMA_VERSION:
             raise StorageFault(
                 self._path,
                 f"{self._path} is a coordination store of version {found}, this program knows version "
                 f"{SCHEMA_VERSION}; open it with the program that wrote it",
             )
-        elif self._db.execute("SELECT 1 FROM node WHERE ephemeral LIMIT 1").fetchone():
+        if self._db.execute("SELECT 1 FROM node WHERE ephemeral LIMIT 1").fetchone():
             self._db.execute("DELETE FROM node WHERE ephemeral")
 
     def create(self, path: str, data: bytes = b"", *, ephemeral: bool = False) -> None:
@@ -79,9 +101,30 @@ class SqliteStore:
             raise NoNode(path)
         return Node(*row)
 
+    def read_many(self, paths: Sequence[str]) -> list[Reading | None]:
+        return [self._read(path) for path in paths]
+
+    def stat(self, path: str) -> Stat | None:
+        found = self._read(path)
+        return None if found is None else found.stat
+
+    def _read(self, path: str) -> Reading | None:
+        check_path(path)
+        with self._faults():
+            row = self._db.execute(
+                "SELECT data, version, created, ephemeral FROM node WHERE path = ?", (path,)
+            ).fetchone()
+        if row is None:
+            return None
+        data, version, created, ephemeral = row
+        return Reading(data, Stat(version, created, ONLY_SESSION if ephemeral else NO_OWNER))
+
     def set(self, path: str, data: bytes, version: int = ANY_VERSION) -> int:
-        with self._transaction():
-            return self._set(path, data, version)
+        with self._turn:
+            with self._transaction():
+                changed = self._set(path, data, version)
+            self._tell([path])
+        return changed
 
     def delete(self, path: str, version: int = ANY_VERSION) -> None:
         self.multi((Delete(path, version),))
@@ -103,17 +146,33 @@ class SqliteStore:
             return self._db.execute("SELECT 1 FROM node WHERE path = ?", (path,)).fetchone() is not None
 
     def multi(self, ops: Sequence[Op]) -> None:
-        with self._transaction():
-            for op in ops:
-                match op:
-                    case Create():
-                        self._create(op)
-                    case SetData():
-                        self._set(op.path, op.data, op.version)
-                    case Delete():
-                        self._delete(op)
-                    case CheckVersion():
-                        self._check_version(op.path, op.version)
+        with self._turn:
+            with self._transaction():
+                self._apply(ops)
+            self._tell(touched_paths(ops))
+
+    def watch(self, watcher: Watcher) -> None:
+        self._watchers.append(watcher)
+
+    def _tell(self, paths: Sequence[str]) -> None:
+        for watcher in self._watchers:
+            for path in paths:
+                watcher.changed(path)
+
+    def _apply(self, ops: Sequence[Op]) -> None:
+        before = self._created_last
+        for op in ops:
+            match op:
+                case Create():
+                    self._create(op)
+                case SetData():
+                    self._set(op.path, op.data, op.version)
+                case Delete():
+                    self._delete(op)
+                case CheckVersion():
+                    self._check_version(op.path, op.version)
+        if self._created_last != before:
+            self._db.execute("UPDATE creations SET last = ?", (self._created_last,))
 
     def close(self) -> None:
         with self._faults():
@@ -128,9 +187,12 @@ class SqliteStore:
             raise NoNode(parent)
         if row[0]:
             raise NoChildrenForEphemerals(parent)
+        # A number taken by a change that is rolled back is not used again, which does no harm.
+        self._created_last += 1
         try:
             self._db.execute(
-                "INSERT INTO node VALUES (?, ?, ?, 0, ?)", (op.path, parent, op.data, op.ephemeral)
+                "INSERT INTO node VALUES (?, ?, ?, 0, ?, ?)",
+                (op.path, parent, op.data, op.ephemeral, self._created_last),
             )
         except sqlite3.IntegrityError:
             raise NodeExists(op.path) from None

@@ -2,17 +2,21 @@
 
 Paths are absolute, parts separated by `/`, without a trailing one; the root `/` is always there. Each node
 holds bytes and a version that starts at 0 and grows by one with every `set`. An ephemeral node has no children
-and goes when its owner's session ends. Calls block, so they run on worker threads; they may come from several.
+and goes when its owner's session ends.
 
-Watches belong to this port too and are not in it yet: a single broker is the only writer of its store.
+Calls block, so they run on worker threads; they may come from several. Watches are told on whatever thread the
+store has at hand: a watcher hands over to its own thread and returns at once. A watch stays until the store is
+closed and covers the whole tree. A session that was lost is begun anew by the store itself; ephemeral nodes are
+not made anew, because only their owner knows whether it still wants them.
 """
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple, Protocol
 
-from moldau.core.errors import MoldauError
+from moldau.core.errors import MoldauError, StorageFault
 
 ANY_VERSION: Final = -1
+NO_OWNER: Final = 0
 
 
 class StoreError(MoldauError):
@@ -48,9 +52,26 @@ class NoChildrenForEphemerals(StoreError):
         super().__init__(path, f"node {path} is ephemeral and can have no children")
 
 
+class StoreUnavailable(StorageFault):
+    """The store did not answer. Whether a change was made is not known: read again before trying again."""
+
+
 class Node(NamedTuple):
     data: bytes
     version: int
+
+
+class Stat(NamedTuple):
+    version: int
+    created: int
+    """Position of its creation in the order of all changes to the tree: a node made later has a larger one."""
+    owner: int
+    """The session that an ephemeral node goes with; NO_OWNER for any other node."""
+
+
+class Reading(NamedTuple):
+    data: bytes
+    stat: Stat
 
 
 class Create(NamedTuple):
@@ -80,12 +101,33 @@ class CheckVersion(NamedTuple):
 Op = Create | SetData | Delete | CheckVersion
 
 
+class Watcher(Protocol):
+    """Called on any thread, one call at a time; must neither block nor call the store."""
+
+    def changed(self, path: str) -> None:
+        """The node was made, changed or deleted: read it to know. Several changes may be told as one."""
+
+    def disconnected(self) -> None:
+        """The store cannot be reached. The session may be over, which shows only on coming back."""
+
+    def connected(self, *, new_session: bool) -> None:
+        """Reached again, changes may have been missed: read everything anew. With a new session, ephemeral nodes
+        of the old one are gone or about to go."""
+
+
 class Store(Protocol):
+    @property
+    def session_id(self) -> int:
+        """Of the session in force: what `Stat.owner` is for ephemeral nodes made now."""
+
     def create(self, path: str, data: bytes = b"", *, ephemeral: bool = False) -> None:
         """NodeExists; NoNode when the parent is missing; NoChildrenForEphemerals."""
 
     def get(self, path: str) -> Node:
         """NoNode."""
+
+    def read_many(self, paths: Sequence[str]) -> list[Reading | None]:
+        """Each node, or None where there is none. Not one moment's picture: others may write in between."""
 
     def set(self, path: str, data: bytes, version: int = ANY_VERSION) -> int:
         """The new version. NoNode, BadVersion."""
@@ -98,8 +140,13 @@ class Store(Protocol):
 
     def exists(self, path: str) -> bool: ...
 
+    def stat(self, path: str) -> Stat | None: ...
+
     def multi(self, ops: Sequence[Op]) -> None:
         """All of the operations in order, or none: the first one refused raises its error."""
+
+    def watch(self, watcher: Watcher) -> None:
+        """Tells every change from now on, this session's own too."""
 
     def close(self) -> None:
         """Ends the session; its ephemeral nodes go."""
@@ -112,3 +159,7 @@ def check_path(path: str) -> None:
 
 def parent_of(path: str) -> str:
     return path.rpartition("/")[0] or "/"
+
+
+def touched_paths(ops: Sequence[Op]) -> list[str]:
+    return [op.path for op in ops if not isinstance(op, CheckVersion)]

@@ -96,6 +96,12 @@ class Listeners:
             sock.close()
         self._sockets.clear()
 
+    def suspend(self) -> None:
+        """Every connection breaks and no new one is taken, until `listen` is called again."""
+        self.stop_accepting()
+        for connection in self.connections:
+            connection.close()
+
     def close(self) -> None:
         self.stop_accepting()
         self._sweep.cancel()

@@ -16,11 +16,15 @@ from moldau.broker.group_coordinator import GroupCoordinator
 from moldau.broker.handlers import HANDLERS
 from moldau.broker.internal_topics import OFFSETS_TOPIC, TRANSACTIONS_TOPIC, InternalTopics
 from moldau.broker.listeners import Address, AdvertisedListeners
-from moldau.broker.log_host import HostedLogs
+from moldau.broker.log_host import HostedLogs, LogsByRole
+from moldau.broker.marker_sender import MarkerSender
 from moldau.broker.marker_writer import MarkerWriter
+from moldau.broker.members import Members
 from moldau.broker.parked_fetches import ParkedFetches
+from moldau.broker.partition_admin import LonePartitions, PartitionAdmin
 from moldau.broker.partitions import HostedPartitions
 from moldau.broker.parts import Broker
+from moldau.broker.peers import NoPeers, Peers
 from moldau.broker.producer_ids import ProducerIds
 from moldau.broker.shard_log import ShardLog
 from moldau.broker.topic_admin import TopicAdmin
@@ -29,6 +33,7 @@ from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
 from moldau.core.ids import BrokerId, TopicPartition
 from moldau.core.ports import Clock, Scheduler
+from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.core.settings.listeners import advertised_endpoints
 from moldau.core.settings.resolve import BrokerLayers
 from moldau.node.opening import OpenedData
@@ -41,21 +46,44 @@ FETCH_SESSION_EVICTION_MS: Final = 120_000
 
 
 def assemble(
-    layers: BrokerLayers, data: OpenedData, clock: Clock, scheduler: Scheduler, store_thread: Scheduler
+    layers: BrokerLayers,
+    data: OpenedData,
+    clock: Clock,
+    scheduler: Scheduler,
+    store_thread: Scheduler,
+    *,
+    members: Members | None = None,
+    peers: Peers | None = None,
+    partition_admin: PartitionAdmin | None = None,
 ) -> Broker:
-    """`store_thread` runs its jobs one at a time, in order: what the coordination store needs."""
+    """`store_thread` runs its jobs one at a time, in order: what the coordination store needs. `members` and
+    `peers` are those of a cluster; without them the broker stands alone, and all that is on its disks is its own."""
     settings = layers.settings()
     broker_id = BrokerId(settings.node_id)
     in_order = store_thread.run_in_worker
+    is_alone = members is None or peers is None
+    listeners = advertised_listeners(settings)
+    members = members or Members(broker_id, settings.broker_rack, listeners)
+    peers = peers or NoPeers()
     disks = Disks(data.directories, data.offline)
     partitions = HostedPartitions()
     parked_fetches = ParkedFetches(scheduler)
     logs = HostedLogs(broker_id, clock, disks, partitions, parked_fetches)
     configs = ConfigStore(data.store, data.catalog, layers, broker_id, in_order, logs)
-    for entry in data.catalog.topics():
-        logs.serve(entry, 0)
-    topics = TopicAdmin(data.store, data.catalog, configs, logs, in_order, lambda: [broker_id])
-    internal_topics = InternalTopics(data.catalog, configs, topics)
+    if is_alone:
+        for entry in data.catalog.topics():
+            logs.serve(entry, 0)
+    topics = TopicAdmin(
+        data.store,
+        data.catalog,
+        configs,
+        logs if is_alone else LogsByRole(),
+        in_order,
+        lambda: sorted(members.alive),
+        racks=lambda: {each.broker_id: each.rack for each in members if each.rack},
+        is_alone=is_alone,
+    )
+    internal_topics = InternalTopics(data.catalog, configs, topics, is_alone=is_alone)
     producer_ids = ProducerIds(data.store, store_thread, broker_id)
 
     def shard_log(place: TopicPartition) -> ShardLog:
@@ -64,6 +92,10 @@ def assemble(
             raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"{place} is not hosted here")
         return ShardLog(partition, parked_fetches)
 
+    def is_led_here(place: TopicPartition) -> bool:
+        partition = partitions.find(place.topic, place.partition)
+        return partition is not None and partition.is_leader
+
     def load_groups() -> Callable[[TopicPartition], "GroupShard"]:
         from moldau.broker.group_shard import GroupShard, new_groups
 
@@ -71,9 +103,16 @@ def assemble(
         return lambda place: GroupShard(new_groups(configs, view), shard_log(place), clock, scheduler)
 
     group_shards = CoordinatorShards(
-        OFFSETS_TOPIC, data.catalog, internal_topics.ensure_offsets, load_groups, scheduler
+        OFFSETS_TOPIC,
+        data.catalog,
+        internal_topics.ensure_offsets,
+        load_groups,
+        scheduler,
+        is_led_here,
+        begins_at_once=is_alone,
     )
     markers = MarkerWriter(partitions, parked_fetches, disks, group_shards, clock)
+    marker_sender = MarkerSender(markers, data.catalog, broker_id, peers, scheduler)
 
     def load_transactions() -> Callable[[TopicPartition], "TxnShard"]:
         from moldau.broker.txn_shard import TxnShard, new_transactions
@@ -81,18 +120,23 @@ def assemble(
         return lambda place: TxnShard(
             new_transactions(configs.broker, data.catalog.leader_epoch(place)),
             shard_log(place),
-            markers,
+            marker_sender,
             producer_ids,
             clock,
             scheduler,
         )
 
     txn_shards = CoordinatorShards(
-        TRANSACTIONS_TOPIC, data.catalog, internal_topics.ensure_transactions, load_transactions, scheduler
+        TRANSACTIONS_TOPIC,
+        data.catalog,
+        internal_topics.ensure_transactions,
+        load_transactions,
+        scheduler,
+        is_led_here,
+        begins_at_once=is_alone,
     )
     groups = GroupCoordinator(group_shards)
     data.catalog.watch(groups.topics_changed)
-    advertised = {name: Address(*endpoint) for name, endpoint in advertised_endpoints(settings).items()}
     return Broker(
         broker_id=broker_id,
         cluster_id=data.cluster_id,
@@ -100,12 +144,15 @@ def assemble(
         clock=clock,
         scheduler=scheduler,
         table=ApiTable(HANDLERS),
-        answers=AnswerCache(lambda: data.catalog.epoch),
-        listeners=AdvertisedListeners(advertised),
+        answers=AnswerCache(lambda: data.catalog.epoch + members.epoch),
+        listeners=listeners,
+        members=members,
+        peers=peers,
         catalog=data.catalog,
         configs=configs,
         topics=topics,
         partitions=partitions,
+        partition_admin=partition_admin or LonePartitions(data.catalog, broker_id),
         disks=disks,
         flusher=Flusher(scheduler, clock, disks),
         parked_fetches=parked_fetches,
@@ -118,4 +165,11 @@ def assemble(
         groups=groups,
         transactions=TxnCoordinator(txn_shards, producer_ids),
         markers=markers,
+        selects_replicas=bool(settings.replica_selector_class),
+    )
+
+
+def advertised_listeners(settings: BrokerSettings) -> AdvertisedListeners:
+    return AdvertisedListeners(
+        {name: Address(*endpoint) for name, endpoint in advertised_endpoints(settings).items()}
     )

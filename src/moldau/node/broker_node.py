@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from moldau.broker.parts import Broker
 from moldau.broker.session import ClientConnection, ClientSession
+from moldau.coordination.store import Store
 from moldau.core.ports import Clock
 from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.core.settings.listeners import Listener, broker_listeners
@@ -17,7 +18,11 @@ from moldau.node.housekeeping import Housekeeping
 from moldau.node.loop_scheduler import LoopScheduler
 from moldau.node.opening import OpenedData, open_data
 from moldau.node.os_clock import OsClock
+from moldau.node.shared_store import zookeeper_store
 from moldau.node.stall_watch import StallWatch
+
+if TYPE_CHECKING:
+    from moldau.node.cluster_life import ClusterLife
 
 FILE_WORKERS: Final = 4
 
@@ -31,24 +36,26 @@ class BrokerNode:
         *,
         clock: Clock | None = None,
         session: Callable[[Broker, ClientConnection], ClientSession] = ClientSession,
+        cluster_store: Callable[[], Store] | None = None,
     ) -> None:
-        """`clock` and `session` may be others where the passing of time or a client's luck is to be arranged."""
+        """`clock` and `session` may be others where the passing of time or a client's luck is to be arranged.
+        `cluster_store` opens the store shared by the brokers of a cluster, instead of `zookeeper.connect`."""
         self._layers = layers
         self._clock = clock or OsClock()
         self._session = session
         self._settings = layers.settings()
+        self._open_store = cluster_store or zookeeper_store(self._settings)
         self._listeners: tuple[Listener, ...] = broker_listeners(self._settings)
         self._bound: list[Endpoint] = []
         self._data: OpenedData | None = None
+        self._cluster: ClusterLife | None = None
 
     async def start(self) -> None:
         loop = asyncio.get_running_loop()
         self._files = LoopScheduler(loop, name="files", workers_max=FILE_WORKERS)
         self._store_thread = LoopScheduler(loop, name="store", workers_max=1)
-        clock = self._clock
         try:
-            data = self._data = await self._files.run_in_worker(lambda: open_data(self._layers, clock))
-            broker = assemble(self._layers, data, clock, self._files, self._store_thread)
+            broker = await self._open(loop)
             coordinators = (broker.groups.shards, broker.transactions.shards)
             for shards in coordinators:
                 await self._files.run_in_worker(shards.load)
@@ -64,6 +71,8 @@ class BrokerNode:
             for listener in self._listeners:
                 endpoint = Endpoint(listener.name, listener.host, listener.port)
                 self._bound.append(self._net.listen(endpoint))
+            if self._cluster is not None:
+                await self._cluster.join(broker, self._bound)
         except BaseException:
             await self._abandon()
             raise
@@ -72,8 +81,35 @@ class BrokerNode:
         self._compaction.start()
         self.broker = broker
 
+    async def _open(self, loop: asyncio.AbstractEventLoop) -> Broker:
+        clock, open_store = self._clock, self._open_store
+        if open_store is None:
+            data = self._data = await self._files.run_in_worker(lambda: open_data(self._layers, clock))
+            return assemble(self._layers, data, clock, self._files, self._store_thread)
+        from moldau.node.cluster_life import ClusterLife  # What a broker alone need not load.
+
+        store = await self._store_thread.run_in_worker(open_store)
+        self._cluster = ClusterLife(
+            loop, self._settings, self._listeners, store, self._files, self._store_thread
+        )
+        data = self._data = await self._files.run_in_worker(
+            lambda: open_data(self._layers, clock, cluster_store=store)
+        )
+        return assemble(
+            self._layers,
+            data,
+            clock,
+            self._files,
+            self._store_thread,
+            members=self._cluster.members,
+            peers=self._cluster.peers,
+            partition_admin=self._cluster.partition_admin,
+        )
+
     async def stop(self, *, clean: bool = True) -> None:
         """Clean: the next start needs no recovery. Otherwise the files stay as a killed process leaves them."""
+        if self._cluster is not None:
+            await self._cluster.leave(clean=clean)
         self._stalls.stop()
         self.broker.groups.shards.stop()
         self.broker.transactions.shards.stop()
@@ -85,6 +121,18 @@ class BrokerNode:
         await self._store_thread.close()
         assert self._data is not None
         await asyncio.to_thread(self._data.close, clean=clean)
+
+    def cut_off(self) -> None:
+        """Nobody reaches this broker and it reaches nobody, until `reopen`. For tests of what a cluster does then."""
+        self._net.suspend()
+        if self._cluster is not None:
+            self._cluster.cut_off()
+
+    def reopen(self) -> None:
+        for endpoint in self._bound:
+            self._net.listen(endpoint)
+        if self._cluster is not None:
+            self._cluster.reopen()
 
     @property
     def endpoints(self) -> list[str]:
@@ -101,6 +149,8 @@ class BrokerNode:
         await self._store_thread.close()
         if self._data is not None:
             self._data.close(clean=True)
+        elif self._cluster is not None:
+            self._cluster.store.close()
         if self._bound:
             self._net.close()
             self._stalls.stop()

@@ -16,15 +16,19 @@ from moldau.broker.config_records import read_configs
 from moldau.broker.log_settings import log_config_of
 from moldau.broker.producer_ids import reserve_producer_ids
 from moldau.broker.topic_admin import random_topic_id
-from moldau.broker.topic_records import forget_deletions, load_catalog, match_logs
+from moldau.broker.topic_records import forget_deletions, load_catalog, match_cluster_logs, match_logs
 from moldau.coordination.sqlite import SqliteStore
+from moldau.coordination.store import Store
 from moldau.core.errors import StorageFault
 from moldau.core.ids import BrokerId, ProducerId, TopicId, TopicPartition
 from moldau.core.ports import Clock
 from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.core.settings.resolve import BrokerLayers, resolve_topic
+from moldau.storage.disk import Disk
 from moldau.storage.log_config import LogConfig
 from moldau.storage.log_dir import LogDirectory
+from moldau.storage.meta_properties import new_identity, parse_properties
+from moldau.storage.names import META_PROPERTIES
 from moldau.storage.os_files import OsFiles
 
 _log = logging.getLogger("moldau.node")
@@ -35,7 +39,7 @@ STORE_FILE: Final = "moldau-metadata.sqlite"
 @dataclass(frozen=True, slots=True)
 class OpenedData:
     cluster_id: str
-    store: SqliteStore
+    store: Store
     catalog: TopicCatalog
     directories: Sequence[LogDirectory]
     offline: Mapping[str, str]
@@ -50,18 +54,24 @@ class OpenedData:
         self.store.close()
 
 
-def open_data(layers: BrokerLayers, clock: Clock) -> OpenedData:
-    """ConfigError or StorageFault when there is nothing to serve from."""
+def open_data(
+    layers: BrokerLayers, clock: Clock, *, disk: Disk | None = None, cluster_store: Store | None = None
+) -> OpenedData:
+    """ConfigError or StorageFault when there is nothing to serve from. A broker of a cluster is given the store it
+    shares with the others; one that stands alone keeps its own beside its logs."""
     settings = layers.settings()
+    disk = disk or OsFiles()
     paths = [os.path.abspath(path) for path in settings.log_dirs or settings.log_dir]
-    topics = _TopicConfigs(layers, paths[0])
+    topics = _TopicConfigs(layers, paths[0], cluster_store)
     directories: list[LogDirectory] = []
     offline: dict[str, str] = {}
     cluster_id: str | None = None
+    if cluster_store is not None:
+        cluster_id = layout.claim_cluster_id(topics.store, _known_cluster(disk, paths[0]) or new_identity())
     for path in paths:
         try:
             directory = LogDirectory.open(
-                OsFiles(),
+                disk,
                 path,
                 cluster_id=cluster_id,
                 node_id=settings.node_id,
@@ -79,6 +89,9 @@ def open_data(layers: BrokerLayers, clock: Clock) -> OpenedData:
         cluster_id = cluster_id or layout.claim_cluster_id(topics.store, directory.cluster_id)
     assert cluster_id is not None
     catalog = topics.catalog
+    if cluster_store is not None:
+        _agree_with_cluster(topics.store, catalog, directories, settings.node_id)
+        return OpenedData(cluster_id, topics.store, catalog, directories, offline)
     _agree(topics.store, catalog, directories, settings.node_id)
     if not offline:
         forget_deletions(topics.store)
@@ -90,13 +103,14 @@ class _TopicConfigs:
     """The settings of topics while logs are being opened. The store is opened on first use: by then the lock on
     its directory is held."""
 
-    def __init__(self, layers: BrokerLayers, directory: str) -> None:
+    def __init__(self, layers: BrokerLayers, directory: str, cluster_store: Store | None) -> None:
         self._layers = layers
         self._path = f"{directory}/{STORE_FILE}"
+        self._cluster_store = cluster_store
 
     @cached_property
-    def store(self) -> SqliteStore:
-        store = SqliteStore(self._path)
+    def store(self) -> Store:
+        store = self._cluster_store or SqliteStore(self._path)
         layout.prepare(store)
         return store
 
@@ -121,9 +135,30 @@ class _TopicConfigs:
         return log_config_of(resolve_topic(self.settings, dict(overrides), checked=False), self.settings)
 
 
-def _agree(
-    store: SqliteStore, catalog: TopicCatalog, directories: Sequence[LogDirectory], broker_id: int
+def _known_cluster(disk: Disk, directory: str) -> str | None:
+    """The cluster a directory belongs to already."""
+    try:
+        data = disk.read_bytes(f"{directory}/{META_PROPERTIES}")
+    except OSError:
+        return None
+    return parse_properties(data.decode(errors="replace")).get("cluster.id")
+
+
+def _agree_with_cluster(
+    store: Store, catalog: TopicCatalog, directories: Sequence[LogDirectory], broker_id: int
 ) -> None:
+    """What the cluster has deleted goes; what it knows nothing of, or has given to others, is set aside."""
+    place_of = {place: directory for directory in directories for place in directory.logs}
+    found = {place: directory.logs[place].topic_id for place, directory in place_of.items()}
+    matched = match_cluster_logs(store, catalog, found, broker_id)
+    for place in matched.deleted:
+        place_of[place].delete_log(place).run()
+    for place in matched.strays:
+        path = place_of[place].set_aside_log(place)
+        _log.warning("the log of %s is no replica of this cluster; it is kept as %s", place, path)
+
+
+def _agree(store: Store, catalog: TopicCatalog, directories: Sequence[LogDirectory], broker_id: int) -> None:
     """Holds logs against the catalog: unknown topics are adopted, unfinished deletions finished."""
     place_of = {place: directory for directory in directories for place in directory.logs}
     ids: dict[str, TopicId] = {}

@@ -83,6 +83,15 @@ class LeaderEpochs:
         end_offset = self._entries[above][1]
         return (self._entries[above - 1][0] if above else epoch), end_offset
 
+    def divergence(self, offset: int, last_epoch: int, log_end_offset: int) -> tuple[int, int] | None:
+        """Where a reader whose log ends at `offset` with a batch of `last_epoch` parts from ours, as (epoch, end
+        offset) (KIP-595); None when all it has is ours too."""
+        if last_epoch >= 0:
+            epoch, end_offset = self.end_offset_for(last_epoch, log_end_offset)
+            if end_offset >= 0 and (epoch < last_epoch or end_offset < offset):
+                return epoch, end_offset
+        return (self.latest, log_end_offset) if offset > log_end_offset else None
+
     def epoch_of(self, offset: int) -> int:
         """The epoch an offset was written in; -1 when older than what is known."""
         at = bisect_left(self._entries, offset + 1, key=lambda entry: entry[1])

@@ -42,6 +42,8 @@ class LogConfig:
     """Accepted and ignored: it pays on file systems we do not meet, and costs zero-filled tails after a
     crash."""
     producer_id_expiration_ms: int = DAY_MS
+    min_insync_replicas: int = 1
+    """Not the log's own business, but its leader's, who has it at hand here."""
 
     @property
     def roll_ms(self) -> int:

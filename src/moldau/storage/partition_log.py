@@ -440,6 +440,8 @@ class PartitionLog:
         """Forgets every batch that ends at or after `offset`: a follower's log goes back to its leader's. The
         caller writes the directory's checkpoints before it appends again."""
         if offset >= self.end_offset:
+            # A leadership that wrote nothing leaves an epoch at the very end, which the next leader may not know.
+            self.epochs.truncate_from_end(offset)
             return []
         if offset < self.segments.first_offset:
             return self.truncate_fully_and_start_at(offset, now_ms=now_ms)

@@ -22,6 +22,7 @@ class BrokerThread:
     def __init__(self, make_node: Callable[[], BrokerNode], clock: MovedClock) -> None:
         """Returns when the broker serves; raises what kept it from that."""
         self._clock = clock
+        self._held: threading.Event | None = None
         self._started: Future[tuple[asyncio.AbstractEventLoop, BrokerNode]] = Future()
         self._ended: Future[None] = Future()
         self._thread = threading.Thread(
@@ -34,14 +35,36 @@ class BrokerThread:
             self._started.cancel()
             self._thread.join(END_S_MAX)
             raise
-        clock.tell(self._let_due_begin)
+        clock.tell(self, self._let_due_begin)
 
     def stop(self, *, clean: bool) -> None:
         """Returns when nothing is left of it."""
-        self._clock.tell(None)
+        self.resume()
+        self._clock.tell(self, None)
         self._loop.call_soon_threadsafe(self._stopping.set_result, clean)
         self._thread.join(END_S_MAX)
         self._ended.result(0)
+
+    def pause(self) -> None:
+        """Holds its thread, as SIGSTOP would: it answers nobody and notices nothing until `resume`."""
+        if self._held is None:
+            self._held = threading.Event()
+            self._clock.tell(self, None)
+            self._loop.call_soon_threadsafe(self._held.wait)
+
+    def resume(self) -> None:
+        held, self._held = self._held, None
+        if held is not None:
+            held.set()
+            self._clock.tell(self, self._let_due_begin)
+
+    def call_now(self, job: Callable[[], Result]) -> Result:
+        """The result of a call made where the broker runs."""
+
+        async def run() -> Result:
+            return job()
+
+        return self.call(run())
 
     def call(self, work: Coroutine[Any, Any, Result]) -> Result:
         """The result of a coroutine that runs where the broker does."""

@@ -161,6 +161,15 @@ class CrashDisk:
         after._root = self._root.after_crash(random)
         return after
 
+    def outlive_process(self) -> "CrashDisk":
+        """The disk as the next process finds it when the last one died and the machine did not: nothing written is
+        lost. Through this one the dead process reaches nothing any more."""
+        self._is_off = True
+        after = CrashDisk()
+        after.now_ms = self.now_ms
+        after._root = self._root
+        return after
+
     def check_power(self) -> None:
         if self._is_off:
             raise PowerCut

@@ -1,30 +1,34 @@
-"""A real broker inside the test's own process: a free port, a temporary directory, gone at the end.
+"""Real brokers inside the test's own process: free ports, a temporary directory, gone at the end.
 
     with LocalCluster() as cluster:
         producer = Producer({"bootstrap.servers": cluster.bootstrap_servers})
 
-The broker runs on a thread with its own event loop, so synchronous and asynchronous tests use it alike.
+    with LocalCluster(brokers=3) as cluster:
+        cluster.create_topic("orders", replication_factor=3)
+        cluster.kill(cluster.leader("orders"))
+
+Each broker runs on a thread with its own event loop, so synchronous and asynchronous tests use it alike. Several
+brokers coordinate through a tree in memory instead of ZooKeeper.
 """
 
 import asyncio
 import logging
-import socket
 import tempfile
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
+from moldau.broker.catalog import PartitionEntry
 from moldau.broker.topic_rules import NewTopic
-from moldau.core.settings.static_layer import static_layer
-from moldau.node.broker_node import BrokerNode
-from moldau.testing.broker_thread import BrokerThread
+from moldau.coordination.memory import MemoryTree
 from moldau.testing.faults import Faults
-from moldau.testing.faulty_session import FaultySession
+from moldau.testing.local_broker import LocalBroker
 from moldau.testing.moved_clock import MovedClock
 
 if TYPE_CHECKING:
     from moldau.testing.local_registry import LocalRegistry
 
-HOST: Final = "127.0.0.1"
 TEST_SETTINGS: Final[Mapping[str, str]] = {
     # The first member of a group need not wait for others to come.
     "group.initial.rebalance.delay.ms": "0",
@@ -36,6 +40,9 @@ TEST_SETTINGS: Final[Mapping[str, str]] = {
     "offsets.topic.num.partitions": "1",
     "transaction.state.log.num.partitions": "1",
 }
+REPLICATION_MAX: Final = 3
+WAIT_S_MAX: Final = 60.0
+LOOK_AGAIN_S: Final = 0.005
 
 # What the broker says goes to whoever listens to the log, not to the terminal of somebody's tests.
 logging.getLogger("moldau").addHandler(logging.NullHandler())
@@ -44,32 +51,38 @@ logging.getLogger("moldau").addHandler(logging.NullHandler())
 class LocalCluster:
     """`settings` are Kafka's keys as in server.properties; they go before `TEST_SETTINGS`.
 
-    With a `data_directory` the cluster opens what is there, and leaves it there at the end. The address stays the
-    same however often it is killed and restarted. With `registry` there is a schema registry, too; it comes and goes
-    with the cluster, and lives through `kill` and `restart` as a registry elsewhere would.
+    With a `data_directory` the cluster opens what is there, and leaves it there at the end. The addresses stay the
+    same however often brokers are killed and restarted. Brokers of a cluster of several have the numbers 1, 2, 3...
+    With `registry` there is a schema registry, too; it comes and goes with the cluster, and lives through `kill` and
+    `restart` as a registry elsewhere would.
     """
 
     def __init__(
         self,
         *,
+        brokers: int = 1,
         settings: Mapping[str, str] | None = None,
         data_directory: str | None = None,
         registry: bool = False,
+        racks: Mapping[int, str] | None = None,
     ) -> None:
-        self.settings: Mapping[str, str] = {**TEST_SETTINGS, **(settings or {})}
+        self.settings: Mapping[str, str] = {**TEST_SETTINGS, **_replicated(brokers), **(settings or {})}
         self._wants_registry = registry
         self._registry: LocalRegistry | None = None
         self.clock = MovedClock()
         self.faults = Faults()
+        self._count = brokers
+        self._racks = racks or {}
         self._given_directory = data_directory
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
-        self._port: socket.socket | None = None
-        self._broker: BrokerThread | None = None
+        self._tree: MemoryTree | None = None
+        self._brokers: dict[int, LocalBroker] = {}
 
     @property
     def bootstrap_servers(self) -> str:
         """What a client needs to know."""
-        return f"{HOST}:{self._running.node.port}"
+        self._any()
+        return ",".join(broker.address for broker in self._brokers.values())
 
     @property
     def registry_url(self) -> str:
@@ -87,19 +100,23 @@ class LocalCluster:
         return self._temporary.name
 
     def start(self) -> Self:
-        """Returns when clients are served. After `kill`, finds what the killed broker left."""
-        if self._broker is not None:
+        """Returns when clients are served. After `kill`, finds what the killed brokers left."""
+        if self._brokers and all(each.is_running for each in self._brokers.values()):
             raise RuntimeError(f"the cluster runs already, on {self.bootstrap_servers}")
         if self._given_directory is None and self._temporary is None:
             self._temporary = tempfile.TemporaryDirectory(prefix="moldau-", ignore_cleanup_errors=True)
-        self._port = self._port or _reserve_port()
         try:
-            self._broker = BrokerThread(self._make_node, self.clock)
+            self._prepare()
+            for broker in self._brokers.values():
+                if not broker.is_running:
+                    broker.start()
             if self._wants_registry and self._registry is None:
                 self._registry = self._start_registry()
         except BaseException:
             self.stop()
             raise
+        if self._count > 1:
+            self.wait_until(self._is_whole, "every broker knows of every other")
         return self
 
     def stop(self) -> None:
@@ -108,27 +125,81 @@ class LocalCluster:
         try:
             if registry is not None:
                 registry.stop()
-            # Nobody will open temporary data again: it is not worth the wait for a disk.
-            self._end(clean=self._given_directory is not None)
+            for broker in self._brokers.values():
+                # Nobody will open temporary data again: it is not worth the wait for a disk.
+                broker.end(clean=self._given_directory is not None)
         finally:
-            self._release()
+            for broker in self._brokers.values():
+                broker.release()
+            self._brokers.clear()
+            self._tree = None
+            if self._temporary is not None:
+                self._temporary.cleanup()
+                self._temporary = None
 
-    def kill(self) -> None:
-        """Ends the broker as `kill -9` would: connections break, nothing is flushed, no clean mark is left."""
-        self._end(clean=False)
+    def kill(self, broker_id: int | None = None) -> None:
+        """Ends a broker, or all, as `kill -9` would: connections break, nothing is flushed, no clean mark is left.
+        The others of a cluster learn of it at once."""
+        self._end(broker_id, clean=False)
 
-    def restart(self, *, clean: bool = True) -> None:
-        """The same broker again, at the same address with the same data; not clean is after a `kill`."""
-        self._end(clean=clean)
-        self.start()
+    def restart(self, broker_id: int | None = None, *, clean: bool = True) -> None:
+        """The same broker again, or all, at the same address with the same data; not clean is after a `kill`."""
+        self._end(broker_id, clean=clean)
+        for each in self._chosen(broker_id):
+            each.start()
+
+    def pause(self, broker_id: int) -> None:
+        """Stops a broker's thread as SIGSTOP would, for longer than its session lasts."""
+        self._brokers[broker_id].pause()
+
+    def resume(self, broker_id: int) -> None:
+        self._brokers[broker_id].resume()
+
+    def isolate(self, broker_id: int) -> None:
+        """Cuts a broker off from clients, from the other brokers and from the coordination store."""
+        self._brokers[broker_id].isolate()
+
+    def rejoin(self, broker_id: int) -> None:
+        """Ends the isolation."""
+        self._brokers[broker_id].rejoin()
 
     def create_topic(
-        self, name: str, *, partitions: int = -1, configs: Mapping[str, str] | None = None
+        self,
+        name: str,
+        *,
+        partitions: int = -1,
+        replication_factor: int = -1,
+        configs: Mapping[str, str] | None = None,
     ) -> str:
-        """The name. -1 partitions are as many as `num.partitions` says."""
-        topics = self._running.node.broker.topics
-        self._running.call(topics.create(NewTopic(name, partitions, configs=[*(configs or {}).items()])))
+        """The name. -1 partitions are as many as `num.partitions` says. Returns when all partitions have a leader
+        that serves them."""
+        thread = self._any().thread
+        wanted = NewTopic(name, partitions, replication_factor, configs=[*(configs or {}).items()])
+        thread.call(thread.node.broker.topics.create(wanted))
+        if self._count > 1:
+            self.wait_until(lambda: self._is_led(name), f"all partitions of {name} are led")
         return name
+
+    def partition(self, topic: str, partition: int = 0) -> PartitionEntry:
+        """Leader, replicas and who is in sync, as a running broker knows them."""
+        entry = self._any().thread.node.broker.catalog.find(topic)
+        if entry is None:
+            raise LookupError(f"there is no topic {topic}")
+        return entry.partitions[partition]
+
+    def leader(self, topic: str, partition: int = 0) -> int:
+        """The broker that leads a partition; waits for one where there is none at present."""
+        self.wait_until(lambda: self._leads(topic, partition) is not None, f"{topic}-{partition} is led")
+        found = self._leads(topic, partition)
+        assert found is not None
+        return found
+
+    def wait_until(self, condition: Callable[[], bool], what: str) -> None:
+        deadline = time.monotonic() + WAIT_S_MAX
+        while not condition():
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"not within {WAIT_S_MAX:.0f} s: {what}")
+            time.sleep(LOOK_AGAIN_S)
 
     def __enter__(self) -> Self:
         return self.start()
@@ -142,24 +213,44 @@ class LocalCluster:
     async def __aexit__(self, *_: object) -> None:
         await asyncio.to_thread(self.stop)
 
-    @property
-    def _running(self) -> BrokerThread:
-        if self._broker is None:
-            raise RuntimeError("the cluster is not running: call start(), or use it in a with statement")
-        return self._broker
+    def _prepare(self) -> None:
+        if self._brokers:
+            return
+        directory = self.data_directory
+        if self._count == 1:
+            self._brokers[1] = LocalBroker(self.settings, directory, self.clock, self.faults)
+            return
+        self._tree = MemoryTree()
+        for number in range(1, self._count + 1):
+            settings = {**self.settings, "broker.id": str(number), "node.id": str(number)}
+            if number in self._racks:
+                settings["broker.rack"] = self._racks[number]
+            own = str(Path(directory) / f"broker-{number}")
+            self._brokers[number] = LocalBroker(settings, own, self.clock, self.faults, self._tree)
 
-    def _make_node(self) -> BrokerNode:
-        assert self._port is not None
-        settings = {
-            "listeners": f"PLAINTEXT://{HOST}:{self._port.getsockname()[1]}",
-            "log.dirs": self.data_directory,
-            **self.settings,
-        }
-        layers = static_layer(overrides=[f"{key}={value}" for key, value in settings.items()])
-        return BrokerNode(
-            layers,
-            clock=self.clock,
-            session=lambda broker, connection: FaultySession(broker, connection, self.faults),
+    def _chosen(self, broker_id: int | None) -> list[LocalBroker]:
+        return list(self._brokers.values()) if broker_id is None else [self._brokers[broker_id]]
+
+    def _end(self, broker_id: int | None, *, clean: bool) -> None:
+        self._check_running()
+        for broker in self._chosen(broker_id):
+            broker.end(clean=clean)
+
+    def _check_running(self) -> None:
+        if not self._brokers:
+            raise RuntimeError("the cluster is not running: call start(), or use it in a with statement")
+
+    def _any(self) -> LocalBroker:
+        self._check_running()
+        found = next((each for each in self._brokers.values() if each.is_running), None)
+        if found is None:
+            raise RuntimeError("the cluster is not running any more: call start() to find what is left of it")
+        return found
+
+    def _is_whole(self) -> bool:
+        running = [each.thread.node.broker for each in self._brokers.values() if each.is_running]
+        return all(len(broker.members.alive) == len(running) for broker in running) and all(
+            broker.members.controller_id >= 0 for broker in running
         )
 
     def _start_registry(self) -> "LocalRegistry":
@@ -168,24 +259,33 @@ class LocalCluster:
 
         return LocalRegistry(self.bootstrap_servers)
 
-    def _end(self, *, clean: bool) -> None:
-        broker, self._broker = self._broker, None
-        if broker is not None:
-            broker.stop(clean=clean)
+    def _is_led(self, topic: str) -> bool:
+        entry = self._any().thread.node.broker.catalog.find(topic)
+        return entry is not None and all(
+            self._leads(topic, index) is not None for index in range(len(entry.partitions))
+        )
 
-    def _release(self) -> None:
-        if self._port is not None:
-            self._port.close()
-            self._port = None
-        if self._temporary is not None:
-            self._temporary.cleanup()
-            self._temporary = None
+    def _leads(self, topic: str, index: int) -> int | None:
+        """The broker that acts as leader, in the epoch the cluster knows."""
+        for number, each in self._brokers.items():
+            if not each.is_running:
+                continue
+            partition = each.thread.node.broker.partitions.find(topic, index)
+            if partition is not None and partition.is_leader:
+                known = self._any().thread.node.broker.catalog.find(topic)
+                if known is not None and known.partitions[index].leader_epoch == partition.leader_epoch:
+                    return number
+        return None
 
 
-def _reserve_port() -> socket.socket:
-    """A bound socket that never listens: while it is open nobody else is given its port, and a client that calls
-    when the broker is down is refused."""
-    reserved = socket.socket()
-    reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    reserved.bind((HOST, 0))
-    return reserved
+def _replicated(brokers: int) -> dict[str, str]:
+    """How often things are kept, as far as there are brokers for it."""
+    if brokers == 1:
+        return {}
+    factor = min(REPLICATION_MAX, brokers)
+    return {
+        "default.replication.factor": str(factor),
+        "offsets.topic.replication.factor": str(factor),
+        "transaction.state.log.replication.factor": str(factor),
+        "transaction.state.log.min.isr": str(min(2, factor)),
+    }

@@ -19,15 +19,15 @@ class MovedClock:
 
     def __init__(self) -> None:
         self._moved_ns = 0
-        self._on_moved: Callable[[], None] | None = None
+        self._told: dict[object, Callable[[], None]] = {}
 
     def advance(self, seconds: float) -> None:
         """Returns when everything that fell due on a running broker has begun."""
         if seconds < 0:
             raise ValueError(f"a clock cannot be moved back, and {seconds} is negative")
         self._moved_ns += round(seconds * NANOS_PER_SECOND)
-        if self._on_moved is not None:
-            self._on_moved()
+        for on_moved in list(self._told.values()):
+            on_moved()
 
     @property
     def moved_s(self) -> float:
@@ -40,9 +40,12 @@ class MovedClock:
     def monotonic_ms(self) -> Millis:
         return Millis((time.monotonic_ns() + self._moved_ns) // NANOS_PER_MILLI)
 
-    def tell(self, on_moved: Callable[[], None] | None) -> None:
-        """Who is to be told of each move; None for nobody."""
-        self._on_moved = on_moved
+    def tell(self, who: object, on_moved: Callable[[], None] | None) -> None:
+        """Has somebody told of each move; None: no more."""
+        if on_moved is None:
+            self._told.pop(who, None)
+        else:
+            self._told[who] = on_moved
 
 
 class MovedLoop(asyncio.SelectorEventLoop):

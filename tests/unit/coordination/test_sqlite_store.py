@@ -2,10 +2,12 @@
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -113,3 +115,37 @@ def test_a_store_of_a_later_program_is_refused(tmp_path: Path) -> None:
     store.close()
     with pytest.raises(StorageFault, match="version 99"):
         SqliteStore(path)
+
+
+def test_the_order_of_creations_goes_on_after_a_restart(tmp_path: Path) -> None:
+    path = str(tmp_path / "c.db")
+    store = SqliteStore(path)
+    store.create("/live", ephemeral=True)
+    before = store.stat("/live")
+    store.close()
+    again = SqliteStore(path)
+    again.create("/live", ephemeral=True)
+    after = again.stat("/live")
+    assert before is not None and after is not None and after.created > before.created
+    again.close()
+
+
+def test_a_store_of_the_first_version_is_brought_up_to_date(tmp_path: Path) -> None:
+    path = str(tmp_path / "c.db")
+    with closing(sqlite3.connect(path)) as first:
+        first.executescript(
+            """
+            CREATE TABLE node (path TEXT PRIMARY KEY, parent TEXT NOT NULL, data BLOB NOT NULL,
+                               version INTEGER NOT NULL, ephemeral INTEGER NOT NULL) WITHOUT ROWID;
+            CREATE INDEX node_parent ON node (parent);
+            INSERT INTO node VALUES ('/', '', x'', 0, 0), ('/a', '/', x'41', 3, 0), ('/e', '/', x'', 0, 1);
+            PRAGMA user_version=1;
+            """
+        )
+    store = SqliteStore(path)
+    assert store.get("/a") == Node(b"A", 3)
+    assert store.children("/") == ["a"], "ephemeral nodes of the old process are gone"
+    store.create("/b")
+    old, new = store.stat("/a"), store.stat("/b")
+    assert old is not None and new is not None and old.created < new.created
+    store.close()

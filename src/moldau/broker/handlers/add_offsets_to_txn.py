@@ -4,9 +4,9 @@ v2 producer fenced   v3 flexible   v4 abortable errors (KIP-890)
 """
 
 from moldau.broker.api_table import ApiSpec
+from moldau.broker.coordinator_shards import coordinator_error
 from moldau.broker.group_coordinator import client_facts
 from moldau.broker.session import RequestContext
-from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
 from moldau.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
 
@@ -14,18 +14,18 @@ from moldau.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, 
 async def handle(ctx: RequestContext, request: AddOffsetsToTxnRequest) -> AddOffsetsToTxnResponse:
     group_shards = ctx.broker.groups.shards
     try:
-        await group_shards.ready(request.group_id)
+        await group_shards.ensure()
         shard = await ctx.broker.transactions.shards.ready(request.transactional_id)
-    except ApiError:
-        return AddOffsetsToTxnResponse(error_code=ErrorCode.COORDINATOR_NOT_AVAILABLE)
-    place = group_shards.place_of(request.group_id)
-    assert place is not None
-    client = client_facts(ctx.client)
-    reply: AddOffsetsToTxnResponse = shard.ask(
-        lambda machine, request_id, now_ms: machine.decide_add_offsets(
-            request_id, request, ctx.version, client, now_ms, place
+        place = group_shards.place_of(request.group_id)
+        assert place is not None
+        client = client_facts(ctx.client)
+        reply: AddOffsetsToTxnResponse = await shard.ask(
+            lambda machine, request_id, now_ms: machine.decide_add_offsets(
+                request_id, request, ctx.version, client, now_ms, place
+            )
         )
-    )
+    except ApiError as error:
+        return AddOffsetsToTxnResponse(error_code=coordinator_error(error))
     return reply
 
 

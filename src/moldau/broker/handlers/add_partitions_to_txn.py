@@ -9,9 +9,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from moldau.broker.api_table import ApiSpec
+from moldau.broker.coordinator_shards import coordinator_error
 from moldau.broker.group_coordinator import client_facts
 from moldau.broker.session import RequestContext
 from moldau.core.error_codes import ErrorCode
+from moldau.core.errors import ApiError
 from moldau.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnPartitionResult,
     AddPartitionsToTxnRequest,
@@ -49,22 +51,56 @@ API = ApiSpec.of(AddPartitionsToTxnRequest, handle)
 async def _ask(
     ctx: RequestContext, request: AddPartitionsToTxnRequest, transactional_id: str
 ) -> AddPartitionsToTxnResponse:
-    shard = await ctx.broker.transactions.shards.ready(transactional_id)
     client = client_facts(ctx.client)
-    reply: AddPartitionsToTxnResponse = shard.ask(
-        lambda machine, request_id, now_ms: machine.decide_add_partitions(
-            request_id, request, ctx.version, client, now_ms
+    try:
+        shard = await ctx.broker.transactions.shards.ready(transactional_id)
+        reply: AddPartitionsToTxnResponse = await shard.ask(
+            lambda machine, request_id, now_ms: machine.decide_add_partitions(
+                request_id, request, ctx.version, client, now_ms
+            )
         )
-    )
+    except ApiError as error:
+        return _refused(ctx, request, transactional_id, coordinator_error(error))
     return reply
+
+
+def _refused(
+    ctx: RequestContext, request: AddPartitionsToTxnRequest, transactional_id: str, code: ErrorCode
+) -> AddPartitionsToTxnResponse:
+    if ctx.version < BATCHED_SINCE:
+        topics = _all_answered(request.v3_and_below_topics, code)
+        return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=topics)
+    topics = _all_answered(request.transactions[0].topics, code)
+    result = AddPartitionsToTxnResult(transactional_id=transactional_id, topic_results=topics)
+    return AddPartitionsToTxnResponse(results_by_transaction=[result])
+
+
+def _all_answered(
+    topics: Sequence[AddPartitionsToTxnTopic], code: ErrorCode
+) -> list[AddPartitionsToTxnTopicResult]:
+    return [
+        AddPartitionsToTxnTopicResult(
+            name=topic.name,
+            results_by_partition=[
+                AddPartitionsToTxnPartitionResult(partition_index=index, partition_error_code=code)
+                for index in topic.partitions
+            ],
+        )
+        for topic in topics
+    ]
 
 
 def _missing(
     ctx: RequestContext, topics: Sequence[AddPartitionsToTxnTopic]
 ) -> list[AddPartitionsToTxnTopicResult] | None:
     """The refusal, when a partition does not exist: the others were not attempted."""
-    find = ctx.broker.partitions.find
-    if all(find(topic.name, index) is not None for topic in topics for index in topic.partitions):
+    catalog = ctx.broker.catalog
+
+    def is_there(topic: str, index: int) -> bool:
+        entry = catalog.find(topic)
+        return entry is not None and 0 <= index < len(entry.partitions)
+
+    if all(is_there(topic.name, index) for topic in topics for index in topic.partitions):
         return None
     return [
         AddPartitionsToTxnTopicResult(
@@ -74,7 +110,7 @@ def _missing(
                     partition_index=index,
                     partition_error_code=(
                         ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-                        if find(topic.name, index) is None
+                        if not is_there(topic.name, index)
                         else ErrorCode.OPERATION_NOT_ATTEMPTED
                     ),
                 )

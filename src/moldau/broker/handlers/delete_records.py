@@ -8,6 +8,7 @@ what goes there.
 
 from moldau.broker.api_table import ApiSpec
 from moldau.broker.catalog import INTERNAL_TOPICS
+from moldau.broker.partitions import missing_partition_error
 from moldau.broker.session import RequestContext
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
@@ -54,7 +55,9 @@ def _find_log(ctx: RequestContext, topic: str, index: int) -> PartitionLog:
     if topic in INTERNAL_TOPICS:
         raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION)
     if partition is None:
-        raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        raise ApiError(missing_partition_error(ctx.broker.catalog, topic, index))
+    if not partition.is_leader:
+        raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
     if partition.log is None:
         raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR)
     if partition.log.config.compact and not partition.log.config.delete:

@@ -30,12 +30,14 @@ def handle(ctx: RequestContext, request: DescribeClusterRequest) -> DescribeClus
             ErrorCode.UNSUPPORTED_ENDPOINT_TYPE, f"Unsupported endpoint type {request.endpoint_type}"
         )
     broker = ctx.broker
-    host, port = broker.listeners.address_for(ctx.client.connection)
     return DescribeClusterResponse(
         endpoint_type=BROKERS,
         cluster_id=broker.cluster_id,
-        controller_id=broker.broker_id,
-        brokers=[DescribeClusterBroker(broker_id=broker.broker_id, host=host, port=port, rack=broker.rack)],
+        controller_id=broker.members.controller_id,
+        brokers=[
+            DescribeClusterBroker(broker_id=broker_id, host=host, port=port, rack=rack)
+            for broker_id, (host, port), rack in broker.members.seen_by(ctx.client.connection)
+        ],
         cluster_authorized_operations=(
             CLUSTER_OPERATIONS if request.include_cluster_authorized_operations else OPERATIONS_NOT_ASKED
         ),

@@ -1,6 +1,7 @@
 """DescribeProducers (61), v0: who is writing to a partition, with sequence and open transaction (KIP-664)."""
 
 from moldau.broker.api_table import ApiSpec
+from moldau.broker.partitions import missing_partition_error
 from moldau.broker.session import RequestContext
 from moldau.core.error_codes import ErrorCode
 from moldau.protocol.messages.describe_producers import (
@@ -33,7 +34,9 @@ def _describe(ctx: RequestContext, topic: str, index: int) -> PartitionResponse:
     code = ErrorCode.NONE
     producers: list[ProducerState] = []
     if partition is None:
-        code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        code = missing_partition_error(ctx.broker.catalog, topic, index)
+    elif not partition.is_leader:
+        code = ErrorCode.NOT_LEADER_OR_FOLLOWER
     elif partition.log is None:
         code = ErrorCode.KAFKA_STORAGE_ERROR
     else:

@@ -43,7 +43,7 @@ def handle(ctx: RequestContext, request: DescribeTopicPartitionsRequest) -> Desc
             topics.append(_missing(name))
             continue
         indexes = range(len(entry.partitions))[first : first + left]
-        topics.append(_topic(entry, indexes))
+        topics.append(_topic(ctx, entry, indexes))
         left -= len(indexes)
         if first + len(indexes) < len(entry.partitions):
             return DescribeTopicPartitionsResponse(
@@ -59,7 +59,9 @@ def _cursor(name: str, index: int) -> Cursor:
     return Cursor(topic_name=name, partition_index=index)
 
 
-def _topic(entry: TopicEntry, indexes: Sequence[int]) -> DescribeTopicPartitionsResponseTopic:
+def _topic(
+    ctx: RequestContext, entry: TopicEntry, indexes: Sequence[int]
+) -> DescribeTopicPartitionsResponseTopic:
     return DescribeTopicPartitionsResponseTopic(
         name=entry.name,
         topic_id=entry.topic_id,
@@ -74,7 +76,7 @@ def _topic(entry: TopicEntry, indexes: Sequence[int]) -> DescribeTopicPartitions
                 isr_nodes=partition.isr,
                 eligible_leader_replicas=[],
                 last_known_elr=[],
-                offline_replicas=[],
+                offline_replicas=ctx.broker.members.offline(partition.replicas),
             )
             for index in indexes
             for partition in (entry.partitions[index],)

@@ -4,9 +4,9 @@ v2 producer fenced   v3 flexible   v4 abortable errors   v5 answers the epoch of
 """
 
 from moldau.broker.api_table import ApiSpec
+from moldau.broker.coordinator_shards import coordinator_error
 from moldau.broker.group_coordinator import client_facts
 from moldau.broker.session import RequestContext
-from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
 from moldau.protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
 
@@ -16,14 +16,14 @@ async def handle(ctx: RequestContext, request: EndTxnRequest) -> EndTxnResponse:
     try:
         shard = await transactions.shards.ready(request.transactional_id)
         fresh = await transactions.fresh_producer_id(shard, request.transactional_id)
-    except ApiError:
-        return EndTxnResponse(error_code=ErrorCode.COORDINATOR_NOT_AVAILABLE)
-    client = client_facts(ctx.client)
-    reply: EndTxnResponse = shard.ask(
-        lambda machine, request_id, now_ms: machine.decide_end_txn(
-            request_id, request, ctx.version, client, now_ms, fresh
+        client = client_facts(ctx.client)
+        reply: EndTxnResponse = await shard.ask(
+            lambda machine, request_id, now_ms: machine.decide_end_txn(
+                request_id, request, ctx.version, client, now_ms, fresh
+            )
         )
-    )
+    except ApiError as error:
+        return EndTxnResponse(error_code=coordinator_error(error))
     return reply
 
 

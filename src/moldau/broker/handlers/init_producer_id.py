@@ -8,6 +8,7 @@ An idempotent producer gets a fresh id whatever it sends; a transactional one is
 from collections.abc import Awaitable
 
 from moldau.broker.api_table import ApiSpec
+from moldau.broker.coordinator_shards import coordinator_error
 from moldau.broker.group_coordinator import client_facts
 from moldau.broker.session import RequestContext
 from moldau.core.error_codes import ErrorCode
@@ -37,19 +38,22 @@ async def _initialize(
     try:
         shard = await transactions.shards.ready(transactional_id)
         fresh = await transactions.fresh_producer_id(shard, transactional_id)
-    except ApiError:
-        return _refused(ErrorCode.COORDINATOR_NOT_AVAILABLE)
-    client = client_facts(ctx.client)
-    reply: InitProducerIdResponse = shard.ask(
-        lambda machine, request_id, now_ms: machine.decide_init_producer_id(
-            request_id, request, ctx.version, client, now_ms, fresh
+        client = client_facts(ctx.client)
+        reply: InitProducerIdResponse = await shard.ask(
+            lambda machine, request_id, now_ms: machine.decide_init_producer_id(
+                request_id, request, ctx.version, client, now_ms, fresh
+            )
         )
-    )
+    except ApiError as error:
+        return _refused(coordinator_error(error))
     return reply
 
 
 async def _claim(ctx: RequestContext) -> InitProducerIdResponse:
-    return _granted(await ctx.broker.producer_ids.claim_and_take())
+    try:
+        return _granted(await ctx.broker.producer_ids.claim_and_take())
+    except ApiError as error:
+        return _refused(error.code)
 
 
 def _granted(producer_id: ProducerId) -> InitProducerIdResponse:

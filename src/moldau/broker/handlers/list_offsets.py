@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from moldau.broker.api_table import ApiSpec
-from moldau.broker.handlers.fetch import READ_COMMITTED
-from moldau.broker.partitions import leader_epoch_error
+from moldau.broker.consumer_fetch import READ_COMMITTED
+from moldau.broker.partitions import Partition, leader_error, missing_partition_error
 from moldau.broker.session import RequestContext
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError, StorageFault
@@ -31,6 +31,7 @@ EARLIEST_LOCAL: Final = -4
 LATEST_TIERED: Final = -5
 EARLIEST_PENDING_UPLOAD: Final = -6
 UNKNOWN: Final = -1
+OFFSET_NOT_AVAILABLE_SINCE: Final = 5
 
 Search = Callable[[], ListOffsetsPartitionResponse]
 """Reads files: for a worker thread."""
@@ -83,8 +84,10 @@ def _locate(
 ) -> ListOffsetsPartitionResponse | Search:
     partition = ctx.broker.partitions.find(topic, wanted.partition_index)
     if partition is None:
-        return _refused(wanted, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    if (code := leader_epoch_error(partition, wanted.current_leader_epoch)) is not None:
+        return _refused(wanted, missing_partition_error(ctx.broker.catalog, topic, wanted.partition_index))
+    if (code := leader_error(partition, wanted.current_leader_epoch)) is not None:
+        return _refused(wanted, code)
+    if (code := _unsettled_error(ctx, partition, wanted)) is not None:
         return _refused(wanted, code)
     log = partition.log
     if log is None:
@@ -100,6 +103,18 @@ def _locate(
         case timestamp if timestamp < EARLIEST_PENDING_UPLOAD:
             return _refused(wanted, ErrorCode.UNSUPPORTED_VERSION)
     return lambda: _search_one(log, wanted, end_offset)
+
+
+def _unsettled_error(
+    ctx: RequestContext, partition: Partition, wanted: ListOffsetsPartition
+) -> ErrorCode | None:
+    """A new leader knows for sure what is committed only when all it had is; until then its end might be told as
+    smaller than another leader told it (KIP-207)."""
+    leading = partition.leading
+    if leading is None or leading.is_settled or wanted.timestamp in (EARLIEST, EARLIEST_LOCAL):
+        return None
+    is_known = ctx.version >= OFFSET_NOT_AVAILABLE_SINCE
+    return ErrorCode.OFFSET_NOT_AVAILABLE if is_known else ErrorCode.LEADER_NOT_AVAILABLE
 
 
 def _search_one(

@@ -10,7 +10,7 @@ from moldau.core.errors import ApiError
 from moldau.protocol.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse
 
 
-def handle(ctx: RequestContext, request: ListTransactionsRequest) -> ListTransactionsResponse:
+async def handle(ctx: RequestContext, request: ListTransactionsRequest) -> ListTransactionsResponse:
     matches = None
     if request.transactional_id_pattern:
         try:
@@ -20,7 +20,7 @@ def handle(ctx: RequestContext, request: ListTransactionsRequest) -> ListTransac
                 error_code=error.code, unknown_state_filters=[], transaction_states=[]
             )
     replies = [
-        shard.ask(
+        await shard.ask(
             lambda machine, request_id, now_ms: machine.decide_list(request_id, request, now_ms, matches)
         )
         for shard in ctx.broker.transactions.shards

@@ -113,7 +113,7 @@ def _known(ctx: RequestContext, request: MetadataRequest, entry: TopicEntry) -> 
                 leader_epoch=partition.leader_epoch,
                 replica_nodes=partition.replicas,
                 isr_nodes=partition.isr,
-                offline_replicas=[],
+                offline_replicas=ctx.broker.members.offline(partition.replicas),
             )
             for index, partition in enumerate(entry.partitions)
         ],
@@ -127,16 +127,14 @@ def _answer(
     ctx: RequestContext, request: MetadataRequest, topics: list[MetadataResponseTopic]
 ) -> MetadataResponse:
     broker = ctx.broker
-    address = broker.listeners.address_for(ctx.client.connection)
     return MetadataResponse(
         throttle_time_ms=0,
         brokers=[
-            MetadataResponseBroker(
-                node_id=broker.broker_id, host=address.host, port=address.port, rack=broker.rack
-            )
+            MetadataResponseBroker(node_id=broker_id, host=host, port=port, rack=rack)
+            for broker_id, (host, port), rack in broker.members.seen_by(ctx.client.connection)
         ],
         cluster_id=broker.cluster_id,
-        controller_id=broker.broker_id,
+        controller_id=broker.members.controller_id,
         topics=topics,
         cluster_authorized_operations=(
             CLUSTER_OPERATIONS if request.include_cluster_authorized_operations else OPERATIONS_NOT_ASKED

@@ -6,7 +6,7 @@ Where a leader epoch ended: how a client or follower finds out that its log was 
 """
 
 from moldau.broker.api_table import ApiSpec
-from moldau.broker.partitions import leader_epoch_error
+from moldau.broker.partitions import leader_error, missing_partition_error
 from moldau.broker.session import RequestContext
 from moldau.core.error_codes import ErrorCode
 from moldau.protocol.messages.offset_for_leader_epoch import (
@@ -39,8 +39,8 @@ API = ApiSpec.of(OffsetForLeaderEpochRequest, handle)
 def _look_up(ctx: RequestContext, topic: str, wanted: OffsetForLeaderPartition) -> EpochEndOffset:
     partition = ctx.broker.partitions.find(topic, wanted.partition)
     if partition is None:
-        return _answer(wanted, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    if (code := leader_epoch_error(partition, wanted.current_leader_epoch)) is not None:
+        return _answer(wanted, missing_partition_error(ctx.broker.catalog, topic, wanted.partition))
+    if (code := leader_error(partition, wanted.current_leader_epoch)) is not None:
         return _answer(wanted, code)
     if partition.log is None:
         return _answer(wanted, ErrorCode.KAFKA_STORAGE_ERROR)

@@ -4,9 +4,11 @@ v5 log start offset   v8 record errors (KIP-467)   v9 flexible   v11, v12 transa
 v13 topic ids (KIP-516)
 
 A batch is checked, given its offset in place and written: not parsed. Where a topic asks for a look at its records
-(compaction, recompression) a worker does that first; where it asks for a flush, the answer waits for it.
+(compaction, recompression) a worker does that first; where it asks for a flush, the answer waits for it. With
+`acks=all` it waits until the in-sync replicas have the batch too.
 """
 
+from collections.abc import Awaitable
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -33,7 +35,8 @@ FLEXIBLE_FROM: Final = 9
 ABORTABLE_SINCE: Final = 11
 JOINS_SINCE: Final = 12
 """From here on the broker makes a partition part of the transaction (KIP-890); before, the client has."""
-ACKS: Final = frozenset({-1, 0, 1})
+ACKS_ALL: Final = -1
+ACKS: Final = frozenset({ACKS_ALL, 0, 1})
 
 Produced = list[tuple[TopicKey, list[PartitionProduced]]]
 
@@ -57,19 +60,30 @@ class _Request:
         "now_ms",
         "produced",
         "session",
+        "timeout_ms",
+        "uncommitted",
         "unflushed",
         "version",
     )
 
     def __init__(
-        self, session: ClientSession, version: int, correlation_id: int, acks: int, now_ms: int
+        self,
+        session: ClientSession,
+        version: int,
+        correlation_id: int,
+        acks: int,
+        timeout_ms: int,
+        now_ms: int,
     ) -> None:
         self.session = session
         self.version = version
         self.correlation_id = correlation_id
         self.acks = acks
+        self.timeout_ms = timeout_ms
         self.now_ms = now_ms
         self.produced: Produced = []
+        self.uncommitted: list[tuple[Partition, int]] = []
+        """Where other replicas must get what was written, and up to which offset."""
         self.unflushed: list[PartitionLog] = []
         self.deferred: list[_Deferred] = []
 
@@ -77,17 +91,36 @@ class _Request:
 def handle_frame(
     session: ClientSession, frame: memoryview, position: int, version: int, correlation_id: int
 ) -> list[Chunk] | None:
-    transactional_id, acks, _, topics = decode_produce(frame, position, version)
-    broker = session.broker
-    request = _Request(session, version, correlation_id, acks, broker.clock.now_ms())
+    transactional_id, acks, timeout_ms, topics = decode_produce(frame, position, version)
+    now_ms = session.broker.clock.now_ms()
+    request = _Request(session, version, correlation_id, acks, timeout_ms, now_ms)
+    if transactional_id is None:
+        return _take(request, topics, None)
+    outside = _outside_transaction(request, transactional_id, topics)
+    if isinstance(outside, Awaitable):
+        # The frame's buffer is used again before the coordinator has answered.
+        copy = memoryview(bytearray(frame))
+        topics = decode_produce(copy, position, version)[3]
+        session.broker.scheduler.spawn(_take_later(request, topics, outside))
+        return None
+    return _take(request, topics, outside)
+
+
+API = ApiSpec.of(ProduceRequest, handle_frame=handle_frame, advertised_min_version=0)
+
+
+def _take(request: _Request, topics: ProduceTopics, outside: Refused | None) -> list[Chunk] | None:
+    """Appends everything; the answer, or None when it comes later."""
+    broker, acks = request.session.broker, request.acks
     find = broker.partitions.find
-    outside = None if transactional_id is None else _outside_transaction(request, transactional_id, topics)
     for topic, partitions in topics:
         answers: list[PartitionProduced] = []
         for index, records in partitions:
             partition = find(topic, index)
             if partition is None:
-                answers.append(_refused(index, missing_partition_error(topic)))
+                answers.append(_refused(index, missing_partition_error(broker.catalog, topic, index)))
+            elif not partition.is_leader:
+                answers.append(_refused(index, ErrorCode.NOT_LEADER_OR_FOLLOWER))
             elif acks not in ACKS:
                 answers.append(
                     _refused(index, ErrorCode.INVALID_REQUIRED_ACKS, f"acks={acks}: use 0, 1 or -1")
@@ -108,16 +141,21 @@ def handle_frame(
     if request.deferred:
         broker.scheduler.spawn(_append_deferred(request))
         return None
-    if request.unflushed:
-        broker.flusher.after_flush(request.unflushed, lambda fault: _reply(request, fault))
+    if request.unflushed or request.uncommitted:
+        _reply_when_safe(request)
         return None
     return _answer(request)
 
 
-API = ApiSpec.of(ProduceRequest, handle_frame=handle_frame, advertised_min_version=0)
+async def _take_later(request: _Request, topics: ProduceTopics, outside: Awaitable[Refused]) -> None:
+    answer = _take(request, topics, await outside)
+    if answer is not None:
+        request.session.connection.reply(answer)
 
 
-def _outside_transaction(request: _Request, transactional_id: str, topics: ProduceTopics) -> Refused:
+def _outside_transaction(
+    request: _Request, transactional_id: str, topics: ProduceTopics
+) -> Refused | Awaitable[Refused]:
     """Partitions that could not be made part of the producer's transaction, and why."""
     places: list[TopicPartition] = []
     producer = (-1, -1)
@@ -125,7 +163,9 @@ def _outside_transaction(request: _Request, transactional_id: str, topics: Produ
     for topic, partitions in topics:
         for index, records in partitions:
             partition = find(topic, index)
-            if partition is None or partition.log is None or records is None or len(records) < HEADER_SIZE:
+            if partition is None or partition.log is None or not partition.is_leader:
+                continue
+            if records is None or len(records) < HEADER_SIZE:
                 continue
             header = read_header(records)
             producer = (header.producer_id, header.producer_epoch)
@@ -134,10 +174,20 @@ def _outside_transaction(request: _Request, transactional_id: str, topics: Produ
     if not places:
         return {}
     session, joins = request.session, request.version >= JOINS_SINCE
-    refused = join_transaction(
+    joined = join_transaction(
         session.broker, session.client, transactional_id, *producer, places, verify_only=not joins
     )
-    return {place: _as_produce_error(code, request.version) for place, code in refused.items()}
+    if isinstance(joined, Awaitable):
+        return _outside_later(joined, request.version)
+    return _as_produce_errors(joined, request.version)
+
+
+async def _outside_later(joined: Awaitable[Refused], version: int) -> Refused:
+    return _as_produce_errors(await joined, version)
+
+
+def _as_produce_errors(refused: Refused, version: int) -> Refused:
+    return {place: _as_produce_error(code, version) for place, code in refused.items()}
 
 
 def _as_produce_error(code: ErrorCode, version: int) -> ErrorCode:
@@ -157,17 +207,24 @@ def _append(
     log = partition.log
     if log is None:
         return _refused(partition.index, ErrorCode.KAFKA_STORAGE_ERROR)
-    broker = request.session.broker
+    leading = partition.leading
+    if leading is not None and request.acks == ACKS_ALL and leading.is_short:
+        return _refused(partition.index, ErrorCode.NOT_ENOUGH_REPLICAS)
     try:
-        base_offset, _, append_time_ms, start_offset, is_duplicate = log.append_as_leader(
+        base_offset, last_offset, append_time_ms, start_offset, is_duplicate = log.append_as_leader(
             records, leader_epoch=partition.leader_epoch, now_ms=request.now_ms, is_prepared=is_prepared
         )
     except (ApiError, StorageFault) as error:
         return _failed(request, partition, error)
-    if not is_duplicate:
+    if leading is not None:
+        if not is_duplicate:
+            leading.appended()
+        if request.acks == ACKS_ALL and last_offset >= log.high_watermark:
+            request.uncommitted.append((partition, last_offset + 1))
+    elif not is_duplicate:
         log.advance_high_watermark(log.end_offset)
         if partition.waiters:
-            broker.parked_fetches.appended(partition)
+            request.session.broker.parked_fetches.appended(partition)
     if log.flush_due(request.now_ms):
         request.unflushed.append(log)
     return (partition.index, 0, base_offset, append_time_ms, start_offset, None, None)
@@ -183,13 +240,53 @@ async def _append_deferred(request: _Request) -> None:
         try:
             prepare = partial(log.prepare, records, now_ms=request.now_ms)
             prepared = await scheduler.run_in_worker(prepare)
+            if not partition.is_leader:
+                raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
             answers[at] = _append(request, partition, prepared, is_prepared=True)
         except ApiError as error:
             answers[at] = _failed(request, partition, error)
-    if request.unflushed:
-        request.session.broker.flusher.after_flush(request.unflushed, lambda fault: _reply(request, fault))
+    if request.unflushed or request.uncommitted:
+        _reply_when_safe(request)
     else:
-        _reply(request, None)
+        request.session.connection.reply(_answer(request))
+
+
+def _reply_when_safe(request: _Request) -> None:
+    """Answers once all that was written is flushed where that was asked for, and committed."""
+    left = len(request.uncommitted) + bool(request.unflushed)
+
+    def one_done() -> None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            request.session.connection.reply(_answer(request))
+
+    def committed(partition: Partition, code: ErrorCode) -> None:
+        if code is not ErrorCode.NONE:
+            _take_back(request, partition, code)
+        one_done()
+
+    def flushed(fault: StorageFault | None) -> None:
+        if fault is not None:
+            _take_all_back(request, fault)
+        one_done()
+
+    if request.unflushed:
+        request.session.broker.flusher.after_flush(request.unflushed, flushed)
+    for partition, end_offset in request.uncommitted:
+        if partition.leading is None:  # It changed hands while another batch was being unpacked.
+            committed(partition, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        else:
+            partition.leading.when_committed(end_offset, partial(committed, partition), request.timeout_ms)
+
+
+def _take_back(request: _Request, partition: Partition, code: ErrorCode) -> None:
+    """Written here, but not known to be safe."""
+    for topic, answers in request.produced:
+        if topic in (partition.topic, partition.topic_id):
+            for at, answer in enumerate(answers):
+                if answer[0] == partition.index and answer[1] == 0:
+                    answers[at] = _refused(partition.index, code)
 
 
 def _failed(request: _Request, partition: Partition, error: ApiError | StorageFault) -> PartitionProduced:
@@ -205,15 +302,13 @@ def _refused(index: int, code: ErrorCode, message: str | None = None) -> Partiti
     return (index, int(code), -1, -1, -1, None, message)
 
 
-def _reply(request: _Request, fault: StorageFault | None) -> None:
-    """Answers after the flush; where it failed, nothing of the request counts as written."""
-    if fault is not None:
-        code = ErrorCode.KAFKA_STORAGE_ERROR
-        request.produced = [
-            (topic, [_refused(answer[0], code, str(fault)) for answer in answers])
-            for topic, answers in request.produced
-        ]
-    request.session.connection.reply(_answer(request))
+def _take_all_back(request: _Request, fault: StorageFault) -> None:
+    """Where the flush failed, nothing of the request counts as written."""
+    code = ErrorCode.KAFKA_STORAGE_ERROR
+    request.produced = [
+        (topic, [_refused(answer[0], code, str(fault)) for answer in answers])
+        for topic, answers in request.produced
+    ]
 
 
 def _answer(request: _Request) -> list[Chunk]:

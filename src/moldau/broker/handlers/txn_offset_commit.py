@@ -7,10 +7,10 @@ itself (KIP-890)
 from collections.abc import Awaitable
 
 from moldau.broker.api_table import ApiSpec
+from moldau.broker.coordinator_shards import coordinator_error
 from moldau.broker.group.offset_replies import txn_commit_refused
 from moldau.broker.session import RequestContext
 from moldau.broker.txn_membership import join_transaction
-from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
 from moldau.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
@@ -24,12 +24,12 @@ async def handle(ctx: RequestContext, request: TxnOffsetCommitRequest) -> TxnOff
     broker = ctx.broker
     try:
         await broker.groups.shards.ready(request.group_id)
-        await broker.transactions.shards.ready(request.transactional_id)
-    except ApiError:
-        return txn_commit_refused(request, ErrorCode.COORDINATOR_NOT_AVAILABLE)
+        await broker.transactions.shards.ensure()
+    except ApiError as error:
+        return txn_commit_refused(request, coordinator_error(error))
     place = broker.groups.shards.place_of(request.group_id)
     assert place is not None
-    refused = join_transaction(
+    joined = join_transaction(
         broker,
         ctx.client,
         request.transactional_id,
@@ -38,6 +38,7 @@ async def handle(ctx: RequestContext, request: TxnOffsetCommitRequest) -> TxnOff
         [place],
         verify_only=ctx.version < JOINS_SINCE,
     )
+    refused = await joined if isinstance(joined, Awaitable) else joined
     if refused:
         return txn_commit_refused(request, refused[place])
     reply = broker.groups.ask(request.group_id, request, ctx.version, ctx.client)

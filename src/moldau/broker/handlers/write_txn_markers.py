@@ -5,9 +5,12 @@ v1 flexible   v2 transaction version (KIP-1228)
 From a coordinator to the leaders of partitions, and from an administrator who ends a hanging transaction.
 """
 
+import asyncio
+
 from moldau.broker.api_table import ApiSpec
 from moldau.broker.group_coordinator import client_facts
 from moldau.broker.session import RequestContext
+from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import ProducerEpoch, ProducerId, TopicPartition
 from moldau.protocol.messages.write_txn_markers import (
     WritableTxnMarker,
@@ -19,27 +22,25 @@ from moldau.protocol.messages.write_txn_markers import (
 )
 
 
-def handle(ctx: RequestContext, request: WriteTxnMarkersRequest) -> WriteTxnMarkersResponse:
-    return WriteTxnMarkersResponse(markers=[_write(ctx, marker) for marker in request.markers])
+async def handle(ctx: RequestContext, request: WriteTxnMarkersRequest) -> WriteTxnMarkersResponse:
+    return WriteTxnMarkersResponse(markers=[await _write(ctx, marker) for marker in request.markers])
 
 
 API = ApiSpec.of(WriteTxnMarkersRequest, handle)
 
 
-def _write(ctx: RequestContext, marker: WritableTxnMarker) -> WritableTxnMarkerResult:
+async def _write(ctx: RequestContext, marker: WritableTxnMarker) -> WritableTxnMarkerResult:
+    written = {
+        TopicPartition(topic.name, index): _write_one(ctx, marker, TopicPartition(topic.name, index))
+        for topic in marker.topics
+        for index in topic.partition_indexes
+    }
     topics = [
         WritableTxnMarkerTopicResult(
             name=topic.name,
             partitions=[
                 WritableTxnMarkerPartitionResult(
-                    partition_index=index,
-                    error_code=ctx.broker.markers.write(
-                        TopicPartition(topic.name, index),
-                        producer_id=ProducerId(marker.producer_id),
-                        producer_epoch=ProducerEpoch(marker.producer_epoch),
-                        coordinator_epoch=marker.coordinator_epoch,
-                        committed=marker.transaction_result,
-                    ),
+                    partition_index=index, error_code=await written[TopicPartition(topic.name, index)]
                 )
                 for index in topic.partition_indexes
             ],
@@ -48,6 +49,22 @@ def _write(ctx: RequestContext, marker: WritableTxnMarker) -> WritableTxnMarkerR
     ]
     _note(ctx, marker)
     return WritableTxnMarkerResult(producer_id=marker.producer_id, topics=topics)
+
+
+def _write_one(
+    ctx: RequestContext, marker: WritableTxnMarker, place: TopicPartition
+) -> asyncio.Future[ErrorCode]:
+    """Comes when the marker is committed."""
+    done: asyncio.Future[ErrorCode] = asyncio.get_running_loop().create_future()
+    ctx.broker.markers.write(
+        place,
+        lambda code: None if done.done() else done.set_result(code),
+        producer_id=ProducerId(marker.producer_id),
+        producer_epoch=ProducerEpoch(marker.producer_epoch),
+        coordinator_epoch=marker.coordinator_epoch,
+        committed=marker.transaction_result,
+    )
+    return done
 
 
 def _note(ctx: RequestContext, marker: WritableTxnMarker) -> None:

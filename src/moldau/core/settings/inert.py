@@ -3,10 +3,10 @@
 from typing import Final
 
 KRAFT: Final = "Moldau keeps what a controller quorum would keep in its coordination store"
-ZOOKEEPER: Final = "this broker keeps its metadata in an embedded store"
+ZOOKEEPER: Final = "what is kept in ZooKeeper is not protected, and one request waits for the other"
 JVM: Final = "it configures the Java process or a Java class"
 ONE_LOOP: Final = "one event loop serves all connections"
-NO_FOLLOWERS: Final = "replication between brokers is not there yet"
+NO_FOLLOWERS: Final = "replication between brokers goes without it"
 NO_QUOTAS: Final = "quotas are not there yet"
 NO_SECURITY: Final = "authentication, encryption and authorization are not there yet"
 NO_TIERS: Final = "there is no tiered storage"

@@ -165,7 +165,6 @@ class TopicSettings(SettingsView):
         "Whether a replica that is behind may become leader when no other is left, losing records.",
         scope=TOPIC,
         fallbacks=_from("unclean.leader.election.enable"),
-        inert=NO_FOLLOWERS,
     )
     message_timestamp_type = string(
         "message.timestamp.type",

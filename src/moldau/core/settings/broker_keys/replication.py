@@ -25,7 +25,6 @@ class ReplicationKeys(SettingsView):
         "Whether a replica that is behind may become leader when no other is left, losing records.",
         scope=CLUSTER,
         importance=HIGH,
-        inert=NO_FOLLOWERS,
     )
     unclean_leader_election_interval_ms = long(
         "unclean.leader.election.interval.ms",
@@ -40,7 +39,6 @@ class ReplicationKeys(SettingsView):
         True,
         "Whether leadership moves back to preferred replicas by itself.",
         importance=HIGH,
-        inert=NO_FOLLOWERS,
     )
     leader_imbalance_check_interval_seconds = long(
         "leader.imbalance.check.interval.seconds",
@@ -48,13 +46,11 @@ class ReplicationKeys(SettingsView):
         "How often that is looked at.",
         at_least=1,
         importance=HIGH,
-        inert=NO_FOLLOWERS,
     )
     controlled_shutdown_enable = boolean(
         "controlled.shutdown.enable",
         True,
         "Whether a broker hands over its leaderships before it stops.",
-        inert=NO_FOLLOWERS,
     )
     num_replica_fetchers = integer(
         "num.replica.fetchers",
@@ -77,35 +73,30 @@ class ReplicationKeys(SettingsView):
         1000,
         "Wait after a failed fetch of a partition.",
         at_least=0,
-        inert=NO_FOLLOWERS,
     )
     replica_fetch_max_bytes = integer(
         "replica.fetch.max.bytes",
         1 << 20,
         "Bytes asked for per partition.",
         at_least=0,
-        inert=NO_FOLLOWERS,
     )
     replica_fetch_min_bytes = integer(
         "replica.fetch.min.bytes",
         1,
         "Fewest bytes a leader answers a follower with before it waits.",
         importance=HIGH,
-        inert=NO_FOLLOWERS,
     )
     replica_fetch_response_max_bytes = integer(
         "replica.fetch.response.max.bytes",
         10 << 20,
         "Bytes asked for per fetch.",
         at_least=0,
-        inert=NO_FOLLOWERS,
     )
     replica_fetch_wait_max_ms = integer(
         "replica.fetch.wait.max.ms",
         500,
         "Longest wait of a follower's fetch.",
         importance=HIGH,
-        inert=NO_FOLLOWERS,
     )
     replica_high_watermark_checkpoint_interval_ms = long(
         "replica.high.watermark.checkpoint.interval.ms",
@@ -119,13 +110,11 @@ class ReplicationKeys(SettingsView):
         30_000,
         "A follower that has not caught up for this long leaves the in-sync replicas.",
         importance=HIGH,
-        inert=NO_FOLLOWERS,
     )
     replica_selector_class = string(
         "replica.selector.class",
         None,
         "How the replica a consumer reads from is chosen (KIP-392).",
-        inert=NO_FOLLOWERS,
     )
     replica_socket_receive_buffer_bytes = integer(
         "replica.socket.receive.buffer.bytes",
@@ -139,7 +128,6 @@ class ReplicationKeys(SettingsView):
         30_000,
         "Socket timeout of connections to other brokers.",
         importance=HIGH,
-        inert=NO_FOLLOWERS,
     )
     replication_quota_window_num = integer(
         "replication.quota.window.num",

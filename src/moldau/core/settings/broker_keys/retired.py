@@ -13,19 +13,16 @@ class RetiredKeys(SettingsView):
         "zookeeper.connect",
         None,
         "The ZooKeeper servers as `host:port`, comma separated, with an optional chroot.",
-        inert=ZOOKEEPER,
     )
     zookeeper_connection_timeout_ms = integer(
         "zookeeper.connection.timeout.ms",
         None,
         "How long to wait for a connection to ZooKeeper.",
-        inert=ZOOKEEPER,
     )
     zookeeper_session_timeout_ms = integer(
         "zookeeper.session.timeout.ms",
         18_000,
         "How long ZooKeeper waits for a sign of life.",
-        inert=ZOOKEEPER,
     )
     zookeeper_max_in_flight_requests = integer(
         "zookeeper.max.in.flight.requests",
@@ -63,7 +60,6 @@ class RetiredKeys(SettingsView):
         "leader.imbalance.per.broker.percentage",
         10,
         "Imbalance of leaders that is put up with.",
-        inert=RETIRED,
     )
     quota_producer_default = long(
         "quota.producer.default",

@@ -1,0 +1,134 @@
+"""A follower's fetch being served: everything up to the end of the log, as it is stored.
+
+What a follower asks for tells the leader how far it is. Where its log parts from ours it is told so instead of
+being given data (KIP-595).
+"""
+
+from moldau.broker.consumer_fetch import ConsumerFetch, refused
+from moldau.broker.fetch_sessions import Fetched, Wanted
+from moldau.broker.parked_fetches import ParkedFetch
+from moldau.broker.partitions import Partition, TopicKey, leader_error, missing_partition_error
+from moldau.broker.session import ClientSession, frame_answer
+from moldau.core.chunks import Chunk, FileSlice
+from moldau.core.error_codes import ErrorCode
+from moldau.core.errors import ApiError, StorageFault
+from moldau.core.ids import TOPIC_ID_ZERO, TopicId
+from moldau.protocol import codec
+from moldau.protocol.fast.fetch import PartitionFetched
+from moldau.protocol.messages.fetch import (
+    EpochEndOffset,
+    FetchableTopicResponse,
+    FetchResponse,
+    PartitionData,
+)
+
+READ_UNCOMMITTED = 0
+
+
+class FollowerFetch(ConsumerFetch):
+    __slots__ = ("_diverging", "_is_noted", "_replica")
+
+    def __init__(
+        self,
+        session: ClientSession,
+        version: int,
+        correlation_id: int,
+        wanted: Wanted,
+        bytes_min: int,
+        bytes_max: int,
+        replica: int,
+    ) -> None:
+        super().__init__(
+            session, version, correlation_id, wanted, bytes_min, bytes_max, READ_UNCOMMITTED, None, True
+        )
+        self._replica = replica
+        self._is_noted = False
+        self._diverging: dict[tuple[TopicKey, int], tuple[int, int]] = {}
+
+    def park(self, wait_ms: int) -> None:
+        parked_fetches = self.session.broker.parked_fetches
+        fetch = ParkedFetch(self._attempt, self._partitions(), is_follower=True)
+        self.session.on_disconnect = lambda: parked_fetches.cancel(fetch)
+        parked_fetches.park(fetch, wait_ms)
+
+    def _read_partitions(self) -> tuple[Fetched, int, bool]:
+        hosted = self.session.broker.partitions
+        fetched: Fetched = []
+        size, has_news = 0, False
+        for topic, wanted in self.wanted:
+            by_index = hosted.by_index(topic)
+            answers: list[PartitionFetched] = []
+            for index, leader_epoch, offset, last_epoch, _, partition_bytes_max in wanted:
+                partition = by_index.get(index)
+                bytes_max = min(partition_bytes_max, max(0, self.bytes_max - size))
+                answer = self._read_one(
+                    topic, index, partition, leader_epoch, offset, last_epoch, bytes_max, is_first=size == 0
+                )
+                has_news |= answer[1] != 0 or (topic, index) in self._diverging
+                size += answer[7].size if isinstance(answer[7], FileSlice) else 0
+                answers.append(answer)
+            fetched.append((topic, answers))
+        self._is_noted = True
+        return fetched, size, has_news
+
+    def _read_one(
+        self,
+        topic: TopicKey,
+        index: int,
+        partition: Partition | None,
+        leader_epoch: int,
+        offset: int,
+        last_epoch: int,
+        bytes_max: int,
+        *,
+        is_first: bool,
+    ) -> PartitionFetched:
+        if partition is None:
+            return refused(index, missing_partition_error(self.session.broker.catalog, topic, index))
+        if (code := leader_error(partition, leader_epoch)) is not None:
+            return refused(index, code)
+        log, leading = partition.log, partition.leading
+        if log is None:
+            return refused(index, ErrorCode.KAFKA_STORAGE_ERROR)
+        diverging = log.epochs.divergence(offset, last_epoch, log.end_offset)
+        if diverging is not None:
+            self._diverging[topic, index] = diverging
+            return (index, 0, log.high_watermark, -1, log.start_offset, None, -1, b"")
+        if offset < log.start_offset:
+            return refused(index, ErrorCode.OFFSET_OUT_OF_RANGE, log.high_watermark, log.start_offset)
+        if not self._is_noted and (leading is None or not leading.fetched(self._replica, offset)):
+            return refused(index, ErrorCode.UNKNOWN_LEADER_EPOCH)
+        try:
+            records = log.read(offset, bytes_max, end_offset=log.end_offset, at_least_one_batch=is_first)
+        except (ApiError, StorageFault) as error:
+            return self._failed(index, log, error)
+        return (index, 0, log.high_watermark, -1, log.start_offset, None, -1, records or b"")
+
+    def _framed(self, session_id: int, fetched: Fetched) -> list[Chunk]:
+        if not self._diverging:
+            return super()._framed(session_id, fetched)
+        # Only the general codec knows tagged fields. What is read this time is asked for again.
+        answer = FetchResponse(
+            responses=[
+                FetchableTopicResponse(
+                    topic=topic if isinstance(topic, str) else "",
+                    topic_id=TOPIC_ID_ZERO if isinstance(topic, str) else TopicId(topic),
+                    partitions=[self._partition_data(topic, each) for each in partitions],
+                )
+                for topic, partitions in fetched
+            ]
+        )
+        return frame_answer(self.correlation_id, codec.encode(answer, self.version), has_tags=True)
+
+    def _partition_data(self, topic: TopicKey, fetched: PartitionFetched) -> PartitionData:
+        index, code, high_watermark, _, start_offset, *_ = fetched
+        epoch, end_offset = self._diverging.get((topic, index), (-1, -1))
+        return PartitionData(
+            partition_index=index,
+            error_code=code,
+            high_watermark=high_watermark,
+            log_start_offset=start_offset,
+            diverging_epoch=EpochEndOffset(epoch=epoch, end_offset=end_offset),
+            aborted_transactions=None,
+            records=b"",
+        )

@@ -1,0 +1,60 @@
+"""The brokers of the cluster, as clients are told of them: who is there, at which address, who is the controller.
+
+Owned by the broker's thread. A broker that stands alone is the only one.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from moldau.broker.listeners import Address, AdvertisedListeners
+from moldau.broker.session import ClientConnection
+from moldau.core.ids import BrokerId
+
+
+class Member(NamedTuple):
+    broker_id: BrokerId
+    rack: str | None
+    addresses: Mapping[str, Address]
+    """By the name of the listener."""
+    epoch: int
+    """Of its registration: another one after each start."""
+
+
+class Members:
+    def __init__(self, broker_id: BrokerId, rack: str | None, listeners: AdvertisedListeners) -> None:
+        self._broker_id = broker_id
+        self._listeners = listeners
+        self._by_id: dict[BrokerId, Member] = {broker_id: Member(broker_id, rack, {}, 0)}
+        self.controller_id: int = broker_id
+        self.epoch = 0
+        """Grows with every change; whoever caches answers keys them on it."""
+
+    def update(self, members: Iterable[Member], controller_id: int) -> None:
+        self._by_id = {member.broker_id: member for member in members}
+        self.controller_id = controller_id
+        self.epoch += 1
+
+    def __iter__(self) -> Iterator[Member]:
+        return iter(list(self._by_id.values()))
+
+    @property
+    def alive(self) -> frozenset[BrokerId]:
+        return frozenset(self._by_id)
+
+    def find(self, broker_id: int) -> Member | None:
+        return self._by_id.get(BrokerId(broker_id))
+
+    def offline(self, replicas: Iterable[int]) -> list[int]:
+        return [replica for replica in replicas if replica not in self._by_id]
+
+    def address_of(self, broker_id: int, connection: ClientConnection) -> Address | None:
+        """Where a client that came this way reaches a broker; None when it cannot."""
+        member = self.find(broker_id)
+        if broker_id == self._broker_id:
+            return self._listeners.address_for(connection)
+        return None if member is None else member.addresses.get(connection.listener)
+
+    def seen_by(self, connection: ClientConnection) -> list[tuple[BrokerId, Address, str | None]]:
+        """The brokers a client that came this way can reach."""
+        found = ((each, self.address_of(each.broker_id, connection)) for each in self._by_id.values())
+        return [(each.broker_id, address, each.rack) for each, address in found if address is not None]

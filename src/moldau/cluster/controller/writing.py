@@ -1,0 +1,128 @@
+"""Writes a controller's decisions, under its epoch. Blocks: runs on a worker thread."""
+
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Final, NamedTuple, TypeVar
+
+from moldau.cluster.controller.machine import Decision
+from moldau.cluster.controller.reassignment import Move
+from moldau.coordination import tree
+from moldau.coordination.image import TopicImage
+from moldau.coordination.states import StaleState, StateWrite, write_states
+from moldau.coordination.store import (
+    BadVersion,
+    CheckVersion,
+    Create,
+    NodeExists,
+    NoNode,
+    Op,
+    SetData,
+    Store,
+    StoreError,
+)
+from moldau.core.errors import MoldauError
+from moldau.core.ids import TopicPartition
+
+_log = logging.getLogger("moldau.controller")
+
+BATCH_PARTITIONS: Final = 100
+"""Written in one step: a request to ZooKeeper must stay below a megabyte."""
+
+Item = TypeVar("Item")
+
+
+class Deposed(MoldauError):
+    """Another controller has been elected since: nothing was written."""
+
+
+class Term(NamedTuple):
+    """The right to decide: as long as the epoch's node has this version."""
+
+    epoch: int
+    version: int
+
+    def check(self) -> CheckVersion:
+        return CheckVersion(tree.CONTROLLER_EPOCH, self.version)
+
+
+def stand_for_election(store: Store, broker_id: int, now_ms: int) -> Term | None:
+    """The term won, or None when somebody else was quicker."""
+    (present,) = store.read_many([tree.CONTROLLER_EPOCH])
+    claim = Create(tree.CONTROLLER, tree.encode_controller(broker_id, now_ms), ephemeral=True)
+    try:
+        if present is None:
+            store.multi([claim, Create(tree.CONTROLLER_EPOCH, b"1")])
+            return Term(1, 0)
+        epoch = int(present.data) + 1
+        store.multi([claim, SetData(tree.CONTROLLER_EPOCH, str(epoch).encode(), present.stat.version)])
+        return Term(epoch, present.stat.version + 1)
+    except (NodeExists, BadVersion, NoNode):
+        return None
+
+
+def resign(store: Store, broker_id: int) -> None:
+    """Lets another take over at once rather than when the session ends."""
+    (node,) = store.read_many([tree.CONTROLLER])
+    if node is not None and node.stat.owner == store.session_id:
+        with suppress(StoreError):
+            store.delete(tree.CONTROLLER, node.stat.version)
+
+
+def write_decision(store: Store, term: Term, decision: Decision) -> None:
+    """What was overtaken by somebody's change is left out: the next image asks for it again if need be. Deposed."""
+    for topic, move in decision.moves:
+        _write_move(store, term, topic, move)
+    for batch in _batches(decision.states, BATCH_PARTITIONS):
+        _write_states(store, term, batch)
+    for path in decision.handled:
+        with suppress(NoNode):
+            store.delete(path)
+    for note in decision.notes:
+        _log.warning("%s", note)
+
+
+def _write_states(store: Store, term: Term, writes: Sequence[StateWrite]) -> None:
+    stamped = [write._replace(state=write.state._replace(controller_epoch=term.epoch)) for write in writes]
+    try:
+        _write(store, term, stamped)
+    except StaleState:
+        if len(writes) > 1:
+            for write in writes:
+                _write_states(store, term, [write])
+        return
+    for place, state in stamped:
+        _log.info(
+            "%s: leader %d in epoch %d, in sync %s", place, state.leader, state.leader_epoch, list(state.isr)
+        )
+
+
+def _write_move(store: Store, term: Term, topic: TopicImage, move: Move) -> None:
+    with suppress(StaleState):
+        _write(store, term, *move_writes(topic, move, term.epoch))
+        _log.info(
+            "%s: replicas %s, coming %s, going %s",
+            topic.name, list(move.node.replicas), dict(move.node.adding), dict(move.node.removing),
+        )  # fmt: skip
+
+
+def move_writes(topic: TopicImage, move: Move, controller_epoch: int) -> tuple[list[StateWrite], list[Op]]:
+    """The states first: a reader that sees the node already must not take a partition for newborn."""
+    states = [
+        StateWrite(TopicPartition(topic.name, partition), state._replace(controller_epoch=controller_epoch))
+        for partition, state in move.states.items()
+    ]
+    return states, [SetData(tree.topic_path(topic.name), tree.encode_topic(move.node), topic.version)]
+
+
+def _write(store: Store, term: Term, states: Sequence[StateWrite], after: Sequence[Op] = ()) -> None:
+    try:
+        write_states(store, states, [term.check()], after)
+    except StoreError as refusal:
+        if refusal.path == tree.CONTROLLER_EPOCH:
+            raise Deposed(str(refusal)) from None
+        raise StaleState(str(refusal)) from None
+
+
+def _batches(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
+    return (items[start : start + size] for start in range(0, len(items), size))

@@ -1,0 +1,295 @@
+"""Follows one leader: fetches every partition it leads for us over one connection and stores what comes.
+
+What to do with an answer is `replication.following`'s to decide. Batches are stored as the leader stored them.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Final
+
+from moldau.broker.disks import Disks
+from moldau.broker.flusher import Flusher
+from moldau.broker.parked_fetches import ParkedFetches
+from moldau.broker.partitions import Partition
+from moldau.cluster.peer_network import PeerChannel, PeerNetwork, read_answer, request_frame
+from moldau.cluster.replication.following import LogEnd, Retry, StartOver, Step, Truncate, decide_step
+from moldau.core.error_codes import ErrorCode
+from moldau.core.errors import ApiError, PeerError, StorageFault
+from moldau.core.ids import BrokerId, TopicId
+from moldau.core.ports import Clock, Scheduler
+from moldau.core.settings.broker_keys import BrokerSettings
+from moldau.protocol.messages.fetch import (
+    FetchPartition,
+    FetchRequest,
+    FetchResponse,
+    FetchTopic,
+    PartitionData,
+    ReplicaState,
+)
+from moldau.storage.partition_log import PartitionLog
+from moldau.storage.segment import RetiredSegment
+
+_log = logging.getLogger("moldau.replication")
+
+FETCH_VERSION: Final = 16
+LEADER_RETRY_MS: Final = 50
+"""Before the next try at a leader that has not heard of its new epoch yet."""
+NOT_YET: Final = frozenset(
+    {
+        ErrorCode.UNKNOWN_LEADER_EPOCH,
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ErrorCode.FENCED_LEADER_EPOCH,
+        ErrorCode.UNKNOWN_TOPIC_ID,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+    }
+)
+
+PartitionKey = tuple[TopicId, int]
+Remove = Callable[[RetiredSegment, int], None]
+"""Takes a segment off the disk after so many milliseconds."""
+
+
+class _Followed:
+    __slots__ = ("asked_offset", "leader_epoch", "partition", "wait_until_ms")
+
+    def __init__(self, partition: Partition, leader_epoch: int) -> None:
+        self.partition = partition
+        self.leader_epoch = leader_epoch
+        self.asked_offset = -1
+        self.wait_until_ms = 0
+
+    @property
+    def is_current(self) -> bool:
+        return not self.partition.is_leader and self.partition.leader_epoch == self.leader_epoch
+
+
+class ReplicaFetcher:
+    def __init__(
+        self,
+        broker_id: BrokerId,
+        leader: BrokerId,
+        network: PeerNetwork,
+        *,
+        clock: Clock,
+        scheduler: Scheduler,
+        disks: Disks,
+        flusher: Flusher,
+        parked_fetches: ParkedFetches,
+        settings: Callable[[], BrokerSettings],
+        remove_later: Remove,
+        broker_epoch: Callable[[], int],
+    ) -> None:
+        self.leader = leader
+        self._broker_id = broker_id
+        self._network = network
+        self._clock = clock
+        self._scheduler = scheduler
+        self._disks = disks
+        self._flusher = flusher
+        self._parked_fetches = parked_fetches
+        self._settings = settings
+        self._remove_later = remove_later
+        self._broker_epoch = broker_epoch
+        self._followed: dict[PartitionKey, _Followed] = {}
+        self._channel: PeerChannel | None = None
+        self._correlation_ids = count(1)
+        self._has_news = asyncio.Event()
+        self._is_running = False
+        self._is_closed = False
+        self._is_interrupted = False
+
+    def __len__(self) -> int:
+        return len(self._followed)
+
+    def follow(self, partition: Partition) -> None:
+        self._followed[partition.topic_id, partition.index] = _Followed(partition, partition.leader_epoch)
+        if not self._is_running:
+            self._is_running = True
+            self._scheduler.spawn(self._run())
+        self._interrupt()
+
+    def unfollow(self, partition: Partition) -> None:
+        self._followed.pop((partition.topic_id, partition.index), None)
+
+    def reconnect(self) -> None:
+        """The leader's broker came back, perhaps elsewhere."""
+        for followed in self._followed.values():
+            followed.wait_until_ms = 0
+        self._interrupt()
+
+    def close(self) -> None:
+        self._is_closed = True
+        self._followed.clear()
+        self._interrupt()
+
+    def _interrupt(self) -> None:
+        """A request may be parked at the leader for a while: the next one has other partitions."""
+        self._has_news.set()
+        self._is_interrupted = True
+        if self._channel is not None:
+            self._channel.close()
+            self._channel = None
+
+    async def _run(self) -> None:
+        while not self._is_closed:
+            self._has_news.clear()
+            self._is_interrupted = False
+            wanted = self._due()
+            if not wanted:
+                await self._wait()
+                continue
+            try:
+                answer = await self._fetch(wanted)
+            except (OSError, TimeoutError, LookupError, PeerError) as problem:
+                if not self._is_interrupted:
+                    self._lost(problem)
+                    await self._wait(self._settings().replica_fetch_backoff_ms)
+                continue
+            await self._take(answer)
+        self._is_running = False
+
+    def _due(self) -> list[tuple[PartitionKey, _Followed]]:
+        now_ms = self._clock.monotonic_ms()
+        return [
+            (key, each)
+            for key, each in self._followed.items()
+            if each.wait_until_ms <= now_ms and each.partition.log is not None
+        ]
+
+    async def _wait(self, wait_ms: int | None = None) -> None:
+        """Until there is something new to follow, or a partition's time has come."""
+        if wait_ms is None and self._followed:
+            now_ms = self._clock.monotonic_ms()
+            wait_ms = max(1, min(each.wait_until_ms for each in self._followed.values()) - now_ms)
+        try:
+            async with asyncio.timeout(None if wait_ms is None else wait_ms / 1000):
+                await self._has_news.wait()
+        except TimeoutError:
+            pass
+
+    def _lost(self, problem: Exception) -> None:
+        _log.info("broker %d cannot be followed at present: %r", self.leader, problem)
+        if self._channel is not None:
+            self._channel.close()
+            self._channel = None
+
+    async def _fetch(self, wanted: Sequence[tuple[PartitionKey, _Followed]]) -> FetchResponse:
+        settings = self._settings()
+        timeout_s = settings.replica_socket_timeout_ms / 1000
+        if self._channel is None:
+            self._channel = await self._network.connect(self.leader, timeout_s)
+        request = self._request(wanted, settings)
+        correlation_id = next(self._correlation_ids) & 0x7FFFFFFF
+        frame = request_frame(request, FETCH_VERSION, correlation_id, f"broker-{self._broker_id}-fetcher")
+        answered = await self._channel.exchange(frame, timeout_s)
+        answer = read_answer(FetchResponse, request, FETCH_VERSION, correlation_id, answered)
+        if answer.error_code:
+            raise PeerError(f"a fetch was refused: {ErrorCode(answer.error_code).name}")
+        return answer
+
+    def _request(
+        self, wanted: Sequence[tuple[PartitionKey, _Followed]], settings: BrokerSettings
+    ) -> FetchRequest:
+        by_topic: dict[TopicId, list[FetchPartition]] = {}
+        for (topic_id, index), followed in wanted:
+            log = followed.partition.log
+            assert log is not None
+            followed.asked_offset = log.end_offset
+            by_topic.setdefault(topic_id, []).append(
+                FetchPartition(
+                    partition=index,
+                    current_leader_epoch=followed.leader_epoch,
+                    fetch_offset=log.end_offset,
+                    last_fetched_epoch=log.latest_epoch,
+                    log_start_offset=log.start_offset,
+                    partition_max_bytes=settings.replica_fetch_max_bytes,
+                )
+            )
+        return FetchRequest(
+            replica_state=ReplicaState(replica_id=self._broker_id, replica_epoch=self._broker_epoch()),
+            max_wait_ms=settings.replica_fetch_wait_max_ms,
+            min_bytes=settings.replica_fetch_min_bytes,
+            max_bytes=settings.replica_fetch_response_max_bytes,
+            topics=[
+                FetchTopic(topic_id=topic_id, partitions=partitions)
+                for topic_id, partitions in by_topic.items()
+            ],
+        )
+
+    async def _take(self, answer: FetchResponse) -> None:
+        unflushed: list[PartitionLog] = []
+        for topic in answer.responses:
+            for data in topic.partitions:
+                followed = self._followed.get((topic.topic_id, data.partition_index))
+                if followed is None or not followed.is_current:
+                    continue
+                log = followed.partition.log
+                if log is None or log.end_offset != followed.asked_offset:
+                    continue
+                try:
+                    await self._take_one(followed, log, data)
+                except StorageFault as fault:
+                    self._disks.fail(fault)
+                    self._put_off(followed, self._settings().replica_fetch_backoff_ms)
+                except ApiError as error:
+                    _log.error("%s: what its leader sent was not stored: %s", log.topic_partition, error)
+                    self._put_off(followed, self._settings().replica_fetch_backoff_ms)
+                if log.flush_due(self._clock.now_ms()):
+                    unflushed.append(log)
+        if unflushed:
+            await self._flush(unflushed)
+
+    async def _take_one(self, followed: _Followed, log: PartitionLog, data: PartitionData) -> None:
+        step: Step = decide_step(
+            LogEnd(log.end_offset, log.end_offset_for_epoch),
+            ErrorCode(data.error_code),
+            data.diverging_epoch.epoch,
+            data.diverging_epoch.end_offset,
+            data.log_start_offset,
+        )
+        match step:
+            case Truncate(offset):
+                _log.info(
+                    "%s: cut from %d to %d, where it parts from its leader's log, in epoch %d",
+                    log.topic_partition, log.end_offset, offset, followed.leader_epoch,
+                )  # fmt: skip
+                await self._cut(log, log.truncate_to(offset, now_ms=self._clock.now_ms()))
+            case StartOver(offset):
+                _log.warning(
+                    "%s: its leader keeps nothing before %d: starting over there", log.topic_partition, offset
+                )
+                await self._cut(log, log.truncate_fully_and_start_at(offset, now_ms=self._clock.now_ms()))
+            case Retry(error):
+                backoff_ms = self._settings().replica_fetch_backoff_ms
+                self._put_off(followed, LEADER_RETRY_MS if error in NOT_YET else backoff_ms)
+            case _:
+                self._store(followed.partition, log, data)
+
+    def _store(self, partition: Partition, log: PartitionLog, data: PartitionData) -> None:
+        if data.records:
+            log.append_as_follower(memoryview(data.records), now_ms=self._clock.now_ms())
+        if data.high_watermark > log.high_watermark:
+            log.advance_high_watermark(data.high_watermark)
+            if partition.waiters:
+                self._parked_fetches.appended(partition)
+        if log.start_offset < data.log_start_offset <= log.high_watermark:
+            log.delete_records_before(data.log_start_offset)
+
+    async def _cut(self, log: PartitionLog, retired: Sequence[RetiredSegment]) -> None:
+        """Checkpoints must not promise what was cut: they are written before anything is appended again."""
+        for segment in retired:
+            self._remove_later(segment, log.config.file_delete_delay_ms)
+        for directory in self._disks.online():
+            if directory.logs.get(log.topic_partition) is log:
+                await self._scheduler.run_in_worker(directory.begin_checkpoints().run)
+
+    async def _flush(self, logs: Sequence[PartitionLog]) -> None:
+        """Asking from an offset says that all before it is stored: on disk, where the topic wants that."""
+        done = asyncio.Event()
+        self._flusher.after_flush(logs, lambda _: done.set())
+        await done.wait()
+
+    def _put_off(self, followed: _Followed, wait_ms: int) -> None:
+        followed.wait_until_ms = self._clock.monotonic_ms() + wait_ms

@@ -1,0 +1,189 @@
+"""Leads one partition with several replicas: moves the high watermark, answers `acks=all`, keeps the ISR right.
+
+Implements `broker.partitions.Leading` over the machines of `replication/`. One object is one leadership: the next
+epoch gets a new one.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+from moldau.broker.parked_fetches import ParkedFetches
+from moldau.broker.partitions import Partition
+from moldau.cluster.replication.acks import PendingAcks
+from moldau.cluster.replication.in_sync import InSyncReplicas, IsrCommitted, IsrProposed, IsrRefused
+from moldau.coordination.tree import PartitionState
+from moldau.core.error_codes import ErrorCode
+from moldau.core.ids import BrokerId
+from moldau.core.ports import Cancellable, Clock, Scheduler
+from moldau.storage.partition_log import PartitionLog
+
+Committed = Callable[[ErrorCode], None]
+
+
+class IsrWriter(Protocol):
+    def write(self, leading: "PartitionLeading", isr: tuple[BrokerId, ...]) -> None:
+        """Writes it by compare-and-set and tells `isr_written`, `isr_overtaken` or `isr_unwritten`."""
+
+
+class _Waiting:
+    __slots__ = ("callback", "timer")
+
+    def __init__(self, callback: Committed) -> None:
+        self.callback = callback
+        self.timer: Cancellable | None = None
+
+
+class PartitionLeading:
+    def __init__(
+        self,
+        broker_id: BrokerId,
+        partition: Partition,
+        log: PartitionLog,
+        replicas: Sequence[BrokerId],
+        state: PartitionState,
+        *,
+        clock: Clock,
+        scheduler: Scheduler,
+        parked_fetches: ParkedFetches,
+        writer: IsrWriter,
+        lag_ms_max: Callable[[], int],
+        racks: Callable[[], Mapping[int, str | None]],
+    ) -> None:
+        self._broker_id = broker_id
+        self.partition = partition
+        self._log = log
+        self._clock = clock
+        self._scheduler = scheduler
+        self._parked_fetches = parked_fetches
+        self._writer = writer
+        self._lag_ms_max = lag_ms_max
+        self._racks = racks
+        self._replica_count = len(replicas)
+        self._acks: PendingAcks[_Waiting] = PendingAcks()
+        self._is_over = False
+        self.state = state
+        self.in_sync = InSyncReplicas(
+            broker_id,
+            replicas,
+            tuple(map(BrokerId, state.isr)),
+            log.end_offset,
+            clock.monotonic_ms(),
+        )
+
+    # --- what the broker asks
+
+    @property
+    def is_short(self) -> bool:
+        return len(self.in_sync.isr) < self._isr_size_min
+
+    @property
+    def is_settled(self) -> bool:
+        return self._log.high_watermark >= self.in_sync.epoch_start_offset
+
+    def appended(self) -> None:
+        if self.partition.follower_waiters:
+            self._parked_fetches.appended_for_followers(self.partition)
+        self.advance()
+
+    def fetched(self, replica: int, offset: int) -> bool:
+        now_ms = self._clock.monotonic_ms()
+        if not self.in_sync.observe_fetch(BrokerId(replica), offset, self._log.end_offset, now_ms):
+            return False
+        self.advance()
+        if replica not in self.in_sync.isr:
+            self.review_isr()
+        return True
+
+    def when_committed(self, end_offset: int, callback: Committed, timeout_ms: int | None = None) -> None:
+        if self._is_over:
+            self._scheduler.call_soon(lambda: callback(ErrorCode.NOT_LEADER_OR_FOLLOWER))
+            return
+        if self._log.high_watermark >= end_offset:
+            self._scheduler.call_soon(lambda: callback(ErrorCode.NONE))
+            return
+        waiting = _Waiting(callback)
+        handle = self._acks.add(end_offset, waiting)
+        if timeout_ms is not None:
+            waiting.timer = self._scheduler.call_later(timeout_ms, lambda: self._time_out(handle, waiting))
+
+    def preferred_replica(self, rack: str, offset: int) -> int:
+        """As Kafka's rack-aware selector: of those in the client's rack that have the offset, the leader or else the
+        one furthest on."""
+        racks = self._racks()
+        if racks.get(self._broker_id) == rack:
+            return -1
+        nearby = [
+            (self.in_sync.end_offset_of(replica), replica)
+            for replica in self.in_sync.isr
+            if replica != self._broker_id and racks.get(replica) == rack
+        ]
+        furthest, replica = max(nearby, default=(-1, BrokerId(-1)))
+        return replica if furthest >= offset else -1
+
+    # --- what the cluster tells
+
+    def advance(self) -> None:
+        """Moves the high watermark as far as it may go, and lets go who waited for that."""
+        log = self._log
+        offset = self.in_sync.high_watermark(
+            log.end_offset,
+            self._clock.monotonic_ms(),
+            lag_ms_max=self._lag_ms_max(),
+            isr_size_min=self._isr_size_min,
+        )
+        if offset <= log.high_watermark:
+            return
+        log.advance_high_watermark(offset)
+        if self.partition.waiters:
+            self._parked_fetches.appended(self.partition)
+        for waiting in self._acks.take_committed(log.high_watermark):
+            self._finish(waiting, ErrorCode.NONE)
+
+    def review_isr(self) -> None:
+        """Whether somebody has fallen behind or caught up."""
+        isr = self.in_sync.decide_isr(
+            self._log.high_watermark,
+            self._log.end_offset,
+            self._clock.monotonic_ms(),
+            lag_ms_max=self._lag_ms_max(),
+        )
+        if isr is not None and not self._is_over:
+            self.in_sync.replay(IsrProposed(isr))
+            self._writer.write(self, isr)
+
+    def isr_written(self, state: PartitionState) -> None:
+        """The store holds this now."""
+        if not self._is_over and state.version > self.state.version:
+            self.state = state
+            self.in_sync.replay(IsrCommitted(tuple(map(BrokerId, state.isr))))
+            self.advance()
+
+    def isr_unwritten(self) -> None:
+        """Nothing was changed; a later look may want the same again."""
+        if not self._is_over:
+            self.in_sync.replay(IsrRefused())
+
+    def replicas_changed(self, replicas: Sequence[BrokerId]) -> None:
+        self._replica_count = len(replicas)
+        self.in_sync.assign(replicas, self._clock.monotonic_ms())
+        self.advance()
+
+    def resign(self) -> None:
+        """Somebody else leads now: nobody can say whether what waits here will be committed."""
+        self._is_over = True
+        for waiting in self._acks.take_all():
+            self._finish(waiting, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+
+    @property
+    def _isr_size_min(self) -> int:
+        """A partition cannot have more in-sync replicas than replicas."""
+        return min(self._log.config.min_insync_replicas, self._replica_count)
+
+    def _time_out(self, handle: int, waiting: _Waiting) -> None:
+        self._acks.cancel(handle)
+        waiting.callback(ErrorCode.REQUEST_TIMED_OUT)
+
+    def _finish(self, waiting: _Waiting, code: ErrorCode) -> None:
+        if waiting.timer is not None:
+            waiting.timer.cancel()
+        waiting.callback(code)

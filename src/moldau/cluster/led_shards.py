@@ -1,0 +1,48 @@
+"""Coordinators go where their partition's leader is: loads a shard when its partition is led here, ends it after."""
+
+import logging
+from typing import Final
+
+from moldau.broker.coordinator_shards import CoordinatorShards, Shard
+from moldau.broker.internal_topics import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
+from moldau.broker.partitions import Partition
+from moldau.broker.parts import Broker
+from moldau.core.errors import ApiError, StorageFault
+
+_log = logging.getLogger("moldau.coordinator")
+
+RETRY_MS: Final = 1000
+
+
+class LedShards:
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+
+    def elect(self, partition: Partition) -> None:
+        if self._shards_of(partition) is not None:
+            self._broker.scheduler.spawn(self._load(partition, partition.leader_epoch))
+
+    def resign(self, partition: Partition) -> None:
+        shards = self._shards_of(partition)
+        if shards is not None:
+            shards.resign(partition.index)
+
+    async def _load(self, partition: Partition, leader_epoch: int) -> None:
+        shards = self._shards_of(partition)
+        if shards is None or not partition.is_leader or partition.leader_epoch != leader_epoch:
+            return
+        try:
+            await shards.elect(partition.index, self._broker.scheduler.run_in_worker)
+        except (ApiError, StorageFault) as problem:
+            _log.error("%s cannot be loaded, trying again in %d ms: %s", partition, RETRY_MS, problem)
+            self._broker.scheduler.call_later(
+                RETRY_MS, lambda: self._broker.scheduler.spawn(self._load(partition, leader_epoch))
+            )
+
+    def _shards_of(self, partition: Partition) -> "CoordinatorShards[Shard] | None":
+        found: object = None
+        if partition.topic == OFFSETS_TOPIC:
+            found = self._broker.groups.shards
+        elif partition.topic == TRANSACTIONS_TOPIC:
+            found = self._broker.transactions.shards
+        return found  # type: ignore[return-value] # Either kind: only its coming and going matters here.

@@ -1,0 +1,109 @@
+"""One broker of a local cluster: its port and directory, which outlive it, and its thread, which does not."""
+
+import socket
+from collections.abc import Mapping
+from typing import Final
+
+from moldau.coordination.memory import MemoryStore, MemoryTree
+from moldau.core.settings.static_layer import static_layer
+from moldau.node.broker_node import BrokerNode
+from moldau.testing.broker_thread import BrokerThread
+from moldau.testing.faults import Faults
+from moldau.testing.faulty_session import FaultySession
+from moldau.testing.moved_clock import MovedClock
+
+HOST: Final = "127.0.0.1"
+
+
+class LocalBroker:
+    def __init__(
+        self,
+        settings: Mapping[str, str],
+        directory: str,
+        clock: MovedClock,
+        faults: Faults,
+        tree: MemoryTree | None = None,
+    ) -> None:
+        """`tree` is what the brokers of a cluster share; one that stands alone has none."""
+        self._settings = settings
+        self._clock = clock
+        self._faults = faults
+        self._directory = directory
+        self._tree = tree
+        self._store: MemoryStore | None = None
+        self._port = _reserve_port()
+        self._thread: BrokerThread | None = None
+
+    @property
+    def address(self) -> str:
+        return f"{HOST}:{self._port.getsockname()[1]}"
+
+    @property
+    def is_running(self) -> bool:
+        return self._thread is not None
+
+    @property
+    def thread(self) -> BrokerThread:
+        if self._thread is None:
+            raise RuntimeError("the broker is not running: start it, or restart it after a kill")
+        return self._thread
+
+    def start(self) -> None:
+        self._thread = BrokerThread(self._make_node, self._clock)
+
+    def end(self, *, clean: bool) -> None:
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            thread.stop(clean=clean)
+
+    def pause(self) -> None:
+        self.thread.pause()
+        if self._store is not None:
+            self._store.expire()
+
+    def resume(self) -> None:
+        self.thread.resume()
+        if self._store is not None:
+            self._store.reconnect()
+
+    def isolate(self) -> None:
+        """Cut off from clients, from the other brokers and from the coordination store, whose session ends."""
+        self.thread.call_now(self.thread.node.cut_off)
+        if self._store is not None:
+            self._store.expire()
+
+    def rejoin(self) -> None:
+        self.thread.call_now(self.thread.node.reopen)
+        if self._store is not None:
+            self._store.reconnect()
+
+    def release(self) -> None:
+        self._port.close()
+
+    def _make_node(self) -> BrokerNode:
+        settings = {
+            "listeners": f"PLAINTEXT://{self.address}",
+            "log.dirs": self._directory,
+            **self._settings,
+        }
+        layers = static_layer(overrides=[f"{key}={value}" for key, value in settings.items()])
+        return BrokerNode(
+            layers,
+            clock=self._clock,
+            session=lambda broker, connection: FaultySession(broker, connection, self._faults),
+            cluster_store=None if self._tree is None else self._connect,
+        )
+
+    def _connect(self) -> MemoryStore:
+        assert self._tree is not None
+        self._store = self._tree.connect()
+        return self._store
+
+
+def _reserve_port() -> socket.socket:
+    """A bound socket that never listens: while it is open nobody else is given its port, and a client that calls
+    when the broker is down is refused."""
+    reserved = socket.socket()
+    reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    reserved.bind((HOST, 0))
+    return reserved

@@ -1,0 +1,1 @@
+"""Whole clusters on a simulated clock, network and disk."""

@@ -1,0 +1,134 @@
+"""What goes wrong: brokers die and come back, links break, sessions end, machines lose power."""
+
+import asyncio
+from random import Random
+from typing import Final
+
+from moldau.testing.sim_network import SimNetwork
+from sim.sim_broker import SimBroker
+
+TOPIC: Final = "orders"
+
+
+class Nemesis:
+    def __init__(self, brokers: list[SimBroker], network: SimNetwork, random: Random) -> None:
+        self._brokers = brokers
+        self._network = network
+        self._random = random
+        self.log: list[str] = []
+        """What it did, for whoever looks into a failure."""
+
+    async def run(self, seconds: float) -> None:
+        loop = asyncio.get_running_loop()
+        end = loop.time() + seconds
+        deeds = [self._kill, self._kill, self._cut_power, self._stop, self._isolate, self._isolate,
+                 self._cut_from_store, self._slow_down]  # fmt: skip
+        while loop.time() < end:
+            await asyncio.sleep(self._random.random() * 1.2)
+            await self._random.choice(deeds)()
+        await self.make_whole()
+
+    async def make_whole(self) -> None:
+        self._network.mend_all()
+        self._network.latency_ms_max = 4.0
+        for broker in self._brokers:
+            if broker.is_running:
+                broker.rejoin_store()
+            else:
+                await broker.start()
+
+    def _note(self, text: str) -> None:
+        self.log.append(f"{asyncio.get_running_loop().time():8.3f} {text}")
+
+    def _running(self) -> list[SimBroker]:
+        return [each for each in self._brokers if each.is_running]
+
+    async def _come_back(self, broker: SimBroker) -> None:
+        await asyncio.sleep(self._random.choice((0.05, 1.0, 5.0)) * self._random.random())
+        self._note(f"start {broker.broker_id}")
+        await broker.start()
+
+    async def _kill(self) -> None:
+        if len(self._running()) < len(self._brokers):
+            return
+        broker = self._random.choice(self._running())
+        self._note(f"kill {broker.broker_id}")
+        broker.kill(with_power=False)
+        if self._random.random() < 0.2:
+            other = self._random.choice(self._running())
+            self._note(f"kill {other.broker_id} too")
+            other.kill(with_power=False)
+            await self._come_back(other)
+        await self._come_back(broker)
+
+    async def _cut_power(self) -> None:
+        """One machine at a time, and only while every other replica has everything: what a cluster that does not
+        flush promises."""
+        if len(self._running()) < len(self._brokers) or not self._is_whole():
+            return
+        broker = self._random.choice(self._running())
+        self._note(f"cut power of {broker.broker_id}")
+        broker.kill(with_power=True)
+        await self._come_back(broker)
+        for _ in range(200):
+            if self._is_whole():
+                return
+            await asyncio.sleep(0.1)
+
+    async def _stop(self) -> None:
+        if len(self._running()) < len(self._brokers):
+            return
+        broker = self._random.choice(self._running())
+        self._note(f"stop {broker.broker_id}")
+        await broker.stop()
+        await self._come_back(broker)
+
+    async def _isolate(self) -> None:
+        """Some links, one way or both; sometimes the store too."""
+        hosts = [each.host for each in self._brokers]
+        lonely = self._random.choice(self._brokers)
+        others = [each for each in hosts if each != lonely.host]
+        others = self._random.sample(others, self._random.randint(1, len(others)))
+        both = self._random.random() < 0.7
+        self._note(f"isolate {lonely.broker_id} from {others}{'' if both else ', one way'}")
+        for other in others:
+            self._network.cut(lonely.host, other)
+            if both:
+                self._network.cut(other, lonely.host)
+        if self._random.random() < 0.6:
+            self._note(f"cut {lonely.broker_id} from the store")
+            lonely.cut_from_store()
+        await asyncio.sleep(self._random.choice((0.5, 3.0, 6.0)) * self._random.random())
+        self._note("mend")
+        self._network.mend_all()
+        lonely.rejoin_store()
+
+    async def _cut_from_store(self) -> None:
+        broker = self._random.choice(self._brokers)
+        self._note(f"cut {broker.broker_id} from the store")
+        broker.cut_from_store()
+        await asyncio.sleep(self._random.random() * 8)
+        self._note(f"{broker.broker_id} reaches the store")
+        broker.rejoin_store()
+
+    async def _slow_down(self) -> None:
+        self._network.latency_ms_max = self._random.choice((1.0, 30.0, 400.0))
+        self._note(f"latency up to {self._network.latency_ms_max} ms")
+        await asyncio.sleep(self._random.random() * 3)
+        self._network.latency_ms_max = 4.0
+
+    def _is_whole(self) -> bool:
+        """Whether every replica of every partition is in sync, as every broker knows it, and level."""
+        ends: dict[tuple[str, int], set[int]] = {}
+        for each in self._running():
+            broker = each.broker
+            assert broker is not None
+            for entry in broker.catalog.topics():
+                if any(len(part.isr) < len(part.replicas) for part in entry.partitions):
+                    return False
+            for partition in broker.partitions:
+                if partition.log is not None:
+                    ends.setdefault((partition.topic, partition.index), set()).add(
+                        partition.log.high_watermark
+                    )
+        return all(len(offsets) == 1 for offsets in ends.values())

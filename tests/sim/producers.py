@@ -1,0 +1,216 @@
+"""Clients that write: with acks=all and idempotence, without either, and in transactions."""
+
+from typing import Final
+
+from moldau.core.error_codes import ErrorCode
+from moldau.protocol.messages.add_partitions_to_txn import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnResponse,
+    AddPartitionsToTxnTopic,
+)
+from moldau.protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
+from moldau.protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
+from moldau.protocol.messages.produce import (
+    PartitionProduceData,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
+)
+from moldau.protocol.records.builder import build_batch
+from moldau.protocol.records.record import Record
+from moldau.testing.sim_loop import EPOCH_MS
+from sim.history import History, Place, Transaction, Violation
+from sim.sim_client import TRANSACTION, TROUBLE, SimClient
+
+ACKS_ALL: Final = -1
+PRODUCE_VERSION: Final = 9
+NEVER: Final = frozenset({ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, ErrorCode.UNKNOWN_PRODUCER_ID})
+"""To a producer with one batch under way these say that a batch it was told of is gone."""
+
+
+async def produce(
+    client: SimClient,
+    place: tuple[str, int],
+    values: list[bytes],
+    *,
+    acks: int = ACKS_ALL,
+    producer: tuple[int, int] = (-1, -1),
+    sequence: int = -1,
+    transactional_id: str | None = None,
+) -> tuple[ErrorCode, int]:
+    """The error and the base offset. One of TROUBLE when there was no answer."""
+    topic, partition = place
+    now_ms = EPOCH_MS
+    batch = build_batch(
+        [Record(offset, now_ms, None, value, ()) for offset, value in enumerate(values)],
+        producer_id=producer[0],
+        producer_epoch=producer[1],
+        base_sequence=sequence,
+        is_transactional=transactional_id is not None,
+    )
+    request = ProduceRequest(
+        transactional_id=transactional_id,
+        acks=acks,
+        timeout_ms=2000,
+        topic_data=[
+            TopicProduceData(
+                name=topic, partition_data=[PartitionProduceData(index=partition, records=bytes(batch))]
+            )
+        ],
+    )
+    leader = await client.leader(topic, partition)
+    try:
+        answer = await client.ask(leader, request, PRODUCE_VERSION, ProduceResponse)
+    except TROUBLE:
+        client.forget(topic, partition)
+        raise
+    found = answer.responses[0].partition_responses[0]
+    code = ErrorCode(found.error_code)
+    if code is not ErrorCode.NONE:
+        client.forget(topic, partition)
+    return code, found.base_offset
+
+
+async def keep_producing(client: SimClient, history: History, place: tuple[str, int]) -> None:
+    """One batch after the other, each until it is acknowledged, with the same sequence number."""
+    producer = (await init_producer(client, None), 0)
+    sequence = number = 0
+    while True:
+        values = [f"{client.name}-{place[1]}-{number + step}".encode() for step in range(1 + number % 3)]
+        history.sent.update(values)
+        while True:
+            try:
+                code, base = await produce(client, place, values, producer=producer, sequence=sequence)
+            except TROUBLE:
+                await client.pause()
+                continue
+            if code is ErrorCode.NONE:
+                break
+            if code in NEVER:
+                raise Violation(f"{values} got {code.name}: something acknowledged before it is gone")
+            await client.pause()
+        for step, value in enumerate(values):
+            history.acknowledge(value, Place(*place, base + step))
+        number += len(values)
+        sequence += len(values)
+        await client.pause()
+
+
+async def keep_producing_loosely(client: SimClient, place: tuple[str, int]) -> None:
+    """With acks=1: what it writes may be lost, and makes logs part from one another."""
+    number = 0
+    while True:
+        number += 1
+        try:
+            await produce(client, place, [f"loose-{client.name}-{number}".encode()], acks=1)
+        except TROUBLE:
+            pass
+        await client.pause()
+
+
+async def init_producer(client: SimClient, transactional_id: str | None) -> int:
+    while True:
+        epoch = await _init(client, transactional_id)
+        if epoch is not None:
+            return epoch[0]
+
+
+async def _init(client: SimClient, transactional_id: str | None) -> tuple[int, int] | None:
+    request = InitProducerIdRequest(transactional_id=transactional_id, transaction_timeout_ms=4000)
+    try:
+        host = await client.coordinator(transactional_id or client.name, TRANSACTION)
+        answer = await client.ask(host, request, 4, InitProducerIdResponse)
+    except TROUBLE:
+        return None
+    if answer.error_code:
+        await client.pause()
+        return None
+    return answer.producer_id, answer.producer_epoch
+
+
+class TransactionalProducer:
+    def __init__(self, client: SimClient, history: History, topic: str, partitions: int) -> None:
+        self._client = client
+        self._history = history
+        self._topic = topic
+        self._partitions = partitions
+        self._number = 0
+
+    async def run(self) -> None:
+        while True:
+            producer = await _init(self._client, self._client.name)
+            sequences = dict.fromkeys(range(self._partitions), 0)
+            while producer is not None and await self._one(producer, sequences):
+                await self._client.pause()
+
+    async def _one(self, producer: tuple[int, int], sequences: dict[int, int]) -> bool:
+        """False when only a new start helps."""
+        self._number += 1
+        name = f"txn-{self._client.name}-{self._number}"
+        values = {index: f"{name}-{index}".encode() for index in range(self._partitions)}
+        transaction = Transaction(values)
+        self._history.transactions.append(transaction)
+        is_wanted = self._number % 4 != 0
+        try:
+            is_whole = await self._write(producer, sequences, values)
+            # Until the end is asked for the coordinator can only abort it.
+            if not is_whole:
+                transaction.committed = False
+                return False
+            ended = await self._end(producer, committed=is_wanted)
+        except TROUBLE:
+            return False
+        if ended:
+            transaction.committed = is_wanted
+        return ended
+
+    async def _write(
+        self, producer: tuple[int, int], sequences: dict[int, int], values: dict[int, bytes]
+    ) -> bool:
+        request = AddPartitionsToTxnRequest(
+            v3_and_below_transactional_id=self._client.name,
+            v3_and_below_producer_id=producer[0],
+            v3_and_below_producer_epoch=producer[1],
+            v3_and_below_topics=[
+                AddPartitionsToTxnTopic(name=self._topic, partitions=list(range(self._partitions)))
+            ],
+        )
+        for _ in range(20):
+            host = await self._client.coordinator(self._client.name, TRANSACTION)
+            added = await self._client.ask(host, request, 3, AddPartitionsToTxnResponse)
+            codes = {
+                ErrorCode(each.partition_error_code)
+                for topic in added.results_by_topic_v3_and_below
+                for each in topic.results_by_partition
+            }
+            if codes == {ErrorCode.NONE}:
+                break
+            if codes != {ErrorCode.CONCURRENT_TRANSACTIONS}:
+                return False
+            await self._client.pause()
+        else:
+            return False
+        for index, value in values.items():
+            code, _ = await produce(
+                self._client,
+                (self._topic, index),
+                [value],
+                producer=producer,
+                sequence=sequences[index],
+                transactional_id=self._client.name,
+            )
+            if code is not ErrorCode.NONE:
+                return False
+            sequences[index] += 1
+        return True
+
+    async def _end(self, producer: tuple[int, int], *, committed: bool) -> bool:
+        request = EndTxnRequest(
+            transactional_id=self._client.name,
+            producer_id=producer[0],
+            producer_epoch=producer[1],
+            committed=committed,
+        )
+        host = await self._client.coordinator(self._client.name, TRANSACTION)
+        answer = await self._client.ask(host, request, 3, EndTxnResponse)
+        return answer.error_code == ErrorCode.NONE

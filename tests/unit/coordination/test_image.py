@@ -1,0 +1,129 @@
+"""The cluster's image: what the tree says, and what changed."""
+
+from cluster_kit import TreeKit
+from moldau.coordination import tree
+from moldau.coordination.image import ClusterImage, ImageDelta, load_image
+from moldau.coordination.states import StateWrite, write_states
+from moldau.coordination.store import Reading
+from moldau.coordination.tree import PartitionState
+from moldau.core.ids import TopicPartition
+
+PLACE = TopicPartition("t", 0)
+
+
+def read(kit: TreeKit, *paths: str) -> dict[str, Reading | None]:
+    return dict(zip(paths, kit.store.read_many(paths), strict=True))
+
+
+def test_an_empty_tree_is_an_empty_image() -> None:
+    assert load_image(TreeKit().store) == ClusterImage()
+
+
+def test_a_new_topic_is_led_by_its_first_replicas_all_in_sync() -> None:
+    kit = TreeKit()
+    kit.start(1, 2, 3)
+    kit.topic("t", [(1, 2, 3), (2, 3, 1)], retention_ms="5")
+    image = kit.image()
+    state = image.state(PLACE)
+    assert state is not None
+    assert (state.leader, state.leader_epoch, state.isr, state.version) == (1, 0, (1, 2, 3), -1)
+    assert image.in_sync(state) == (1, 2, 3)
+    assert image.topic_configs("t") == {"retention.ms": "5"}
+    assert image.state(TopicPartition("t", 2)) is None
+    assert image.state(TopicPartition("u", 0)) is None
+
+
+def test_the_delta_names_what_changed_and_nothing_else() -> None:
+    kit = TreeKit()
+    kit.start(1, 2)
+    kit.topic("t", [(1, 2)])
+    kit.topic("u", [(2, 1)])
+    before = kit.image()
+    state = before.state(PLACE)
+    assert state is not None
+    write_states(kit.store, [StateWrite(PLACE, state._replace(leader=2, leader_epoch=1))])
+    after, delta = before.apply(read(kit, tree.state_path("t", 0)))
+    assert delta == ImageDelta(topics=frozenset({"t"}))
+    changed = after.state(PLACE)
+    assert changed is not None and (changed.leader, changed.leader_epoch, changed.version) == (2, 1, 0)
+    assert before.state(PLACE) == state, "an image is a value"
+    kit.stop(2)
+    after, delta = after.apply(read(kit, tree.broker_path(2)))
+    assert delta == ImageDelta(brokers=frozenset({2}))
+    assert after == kit.image()
+
+
+def test_reading_the_same_again_changes_nothing() -> None:
+    kit = TreeKit()
+    kit.start(1)
+    kit.topic("t", [(1,)])
+    image = kit.image()
+    again, delta = image.apply(read(kit, tree.topic_path("t"), tree.broker_path(1), tree.CONTROLLER))
+    assert delta == ImageDelta()
+    assert again == image
+
+
+def test_a_topic_made_anew_under_its_name_has_none_of_the_old_states() -> None:
+    kit = TreeKit()
+    kit.start(1, 2)
+    kit.topic("t", [(1, 2)])
+    state = kit.image().state(PLACE)
+    assert state is not None
+    write_states(kit.store, [StateWrite(PLACE, state._replace(leader_epoch=7))])
+    before = kit.image()
+    for path in (
+        tree.state_path("t", 0),
+        tree.partition_path("t", 0),
+        tree.partitions_path("t"),
+        tree.topic_path("t"),
+    ):
+        kit.store.delete(path)
+    kit.topic("t", [(2,)])
+    after, _ = before.apply(read(kit, tree.topic_path("t")))
+    fresh = after.state(PLACE)
+    assert fresh is not None and (fresh.leader, fresh.leader_epoch) == (2, 0)
+
+
+def test_a_broker_that_lost_the_end_of_its_log_is_not_in_sync_until_found_so() -> None:
+    kit = TreeKit()
+    kit.start(1, 2)
+    kit.topic("t", [(1, 2)])
+    state = kit.image().state(PLACE)
+    assert state is not None
+    kit.stop(1)
+    kit.start(1, intact_since=None)
+    image = kit.image()
+    assert image.in_sync(state) == (2,)
+    assert not image.may_lead(state, 1)
+    found = state._replace(isr_epochs=(image.brokers[1].epoch, state.isr_epochs[1]))
+    assert image.in_sync(found) == (1, 2)
+
+
+def test_a_broker_whose_process_alone_died_is_in_sync_as_before() -> None:
+    kit = TreeKit()
+    kit.start(1, 2)
+    kit.topic("t", [(1, 2)])
+    state = kit.image().state(PLACE)
+    assert state is not None
+    kit.stop(1)
+    assert kit.image().in_sync(state) == (2,)
+    kit.start(1, intact_since=0)
+    assert kit.image().may_lead(state, 1)
+
+
+def test_the_only_member_is_in_sync_whatever_it_lost() -> None:
+    kit = TreeKit()
+    kit.start(1)
+    kit.topic("t", [(1,)])
+    kit.stop(1)
+    kit.start(1, intact_since=None)
+    image = kit.image()
+    state = image.state(PLACE)
+    assert state is not None and image.may_lead(state, 1)
+
+
+def test_states_written_before_there_were_epochs_count_for_brokers_that_lost_nothing() -> None:
+    state = tree.decode_state(
+        b'{"controller_epoch":1,"leader":1,"version":1,"leader_epoch":2,"isr":[1,2]}', 3
+    )
+    assert state == PartitionState(1, 2, (1, 2), (0, 0), 1, 3)
