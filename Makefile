@@ -18,7 +18,7 @@ $(STAMP): pyproject.toml
 	touch $(STAMP)
 
 up: $(STAMP)
-	$(BIN)/moldau broker --override log.dirs=data
+	$(BIN)/moldau up
 
 check: $(STAMP)
 	$(BIN)/ruff check .
