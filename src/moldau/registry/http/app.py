@@ -47,8 +47,6 @@ class RegistryApp:
             response = await self._answer(request)
         except ClientDisconnect:
             return
-        if request.method == "HEAD":
-            response.body = b""
         await response(scope, receive, send)
 
     async def _answer(self, request: Request) -> Response:
