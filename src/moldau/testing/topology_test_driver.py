@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from moldau.core.errors import ConfigError
 from moldau.pipeline.operators.records import NO_HEADERS, Columns, Headers, OutputRecord
+from moldau.pipeline.operators.state import Delta
 from moldau.pipeline.operators.stores.views import view
 from moldau.pipeline.operators.task import OnError, Task
 from moldau.pipeline.plan.nodes import GlobalTable, Sink, Source
@@ -139,6 +140,13 @@ class TopologyTestDriver:
     def restore(self, snapshot: Iterable[tuple[str, bytes, bytes]]) -> None:
         self._task.state.clear()
         self._task.state.load(snapshot)
+
+    def take_changes(self) -> list[Delta]:
+        """What changed in the state since the last call: (store, key, value or None)."""
+        return self._task.state.take_changes()
+
+    def load_changes(self, changes: Iterable[Delta]) -> None:
+        self._task.state.load(changes)
 
     def close(self) -> None:
         """Nothing is held open; here so that `with` reads well."""
