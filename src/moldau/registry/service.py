@@ -15,6 +15,7 @@ from typing import Final, TypeVar
 from confluent_kafka import KafkaException
 
 from moldau.core.errors import MoldauError
+from moldau.registry.associations import Associations
 from moldau.registry.decision import Decision
 from moldau.registry.deletion import Deletion
 from moldau.registry.election import Election
@@ -46,6 +47,7 @@ class Registry:
         self.parser = Parser(self.state, kept_max=settings.schema_cache_size)
         self.registration = Registration(self.state, self.scope, self.parser)
         self.deletion = Deletion(self.state, self.scope)
+        self.associations = Associations(self.state, self.scope)
         self.governance = Governance(self.state, self.scope, settings.mode_mutability)
         self._client = {**client, "client.id": url}
         self._log = SchemaLog(
