@@ -9,7 +9,12 @@ import pytest
 from compat.moldau_broker import MoldauBroker
 from moldau.core.errors import ConfigError
 
-BROKER_SETTINGS = {"offsets.topic.num.partitions": "1", "transaction.state.log.num.partitions": "1"}
+BROKER_SETTINGS = {
+    "offsets.topic.num.partitions": "1",
+    "transaction.state.log.num.partitions": "1",
+    # Records of the tests are of 1970: retention must not find them too old.
+    "log.retention.ms": "-1",
+}
 
 
 @pytest.fixture(scope="session", autouse=True)

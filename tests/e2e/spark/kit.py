@@ -3,6 +3,7 @@
 import contextlib
 import os
 import signal
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -10,7 +11,6 @@ from typing import NamedTuple
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from compat.server_process import wait_until
 from moldau.pipeline.lifecycle import PipelineState
 from moldau.pipeline.plan.topology import Topology
 from moldau.pipeline.spark.application import PipelineApp
@@ -18,6 +18,7 @@ from moldau.pipeline.spark.clients import shared
 from moldau.pipeline.spark.settings import AppSettings
 from moldau.pipeline.spark.topic_offsets import end_offsets, topic_facts
 
+LOOK_EVERY_S = 0.3
 PATIENCE_S = 300
 """For anything that must happen on a machine that may be busy with other things."""
 
@@ -104,25 +105,30 @@ def running(topology: Topology, servers: str, folder: Path, **settings: object) 
 
 def wait_caught_up(app: PipelineApp) -> None:
     """Until all that its topics hold is processed: the group's committed offsets are at the ends."""
-    wait_until(lambda: _is_caught_up(app), "the application has processed all", PATIENCE_S)
-
-
-def _is_caught_up(app: PipelineApp) -> bool:
-    assert app.state is not PipelineState.FAILED, app.metrics.last_error
     settings = app.settings
     topics = {topic for part in app.topology.sub_topologies for topic in part.source_topics}
     admin = AdminClient(shared(settings.bootstrap_servers, {}))
+    consumer = Consumer({**shared(settings.bootstrap_servers, {}), "group.id": settings.application_id})
+    deadline = time.monotonic() + PATIENCE_S
+    try:
+        while not _is_caught_up(admin, consumer, topics):
+            assert app.state is not PipelineState.FAILED, app.metrics.last_error
+            assert time.monotonic() < deadline, f"not caught up: {app.metrics}"
+            time.sleep(LOOK_EVERY_S)
+    finally:
+        consumer.close()
+
+
+def _is_caught_up(admin: AdminClient, consumer: Consumer, topics: set[str]) -> bool:
     facts = topic_facts(admin, topics)
     if topics - facts.keys():
         return False
-    consumer = Consumer({**shared(settings.bootstrap_servers, {}), "group.id": settings.application_id})
     places = [
         TopicPartition(topic, number) for topic, one in facts.items() for number in range(one.partitions)
     ]
     reached = {
         (one.topic, one.partition): one.offset for one in consumer.committed(places, timeout=PATIENCE_S)
     }
-    consumer.close()
     # Asked after the commits: what a batch has written in between to a topic of its own is not yet processed.
     ends = end_offsets(admin, {topic: one.partitions for topic, one in facts.items()})
     return all(

@@ -37,9 +37,9 @@ class AppSettings:
 
         if self.latency == "real_time":
             raise ConfigError(
-                "latency real_time is not available: Spark's Real-Time Mode needs its own Kafka connector at both ends and "
-                "operators that the JVM knows, and it gives no exactly once. Use micro_batch, with a trigger_ms of 0 for "
-                "the shortest wait"
+                "latency real_time is not available: Spark's Real-Time Mode needs its own Kafka connector at both ends "
+                "and operators that the JVM knows, and it gives no exactly once. Use micro_batch, with a trigger_ms of "
+                "0 for the shortest wait"
             )
 
     @property
