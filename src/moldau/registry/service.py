@@ -95,23 +95,19 @@ class Registry:
         """Fails with NotPrimary where another instance has to be asked."""
         return self._writes.submit(self._write, decide)
 
-    def wait_for_primary(self, failed_url: str | None, timeout_s: float) -> str | None:
-        """The address of the primary: ours when it is us. Not the one that just failed, unless it took office anew."""
-        seen = self.state.primary
+    def wait_for_primary(self, other_than: PrimaryFact | None, timeout_s: float) -> PrimaryFact | None:
+        """Who writes now: this instance, or whoever has said so last. None: nobody new within that time."""
 
-        def found() -> bool:
+        def found() -> PrimaryFact | None:
             if self.is_primary:
-                return True
-            primary = self.state.primary
-            if primary is None or primary.url in (None, self.url):
-                return False
-            return primary.url != failed_url or primary is not seen
+                return PrimaryFact(self.settings.group_id, self.url)
+            told = self.state.primary
+            # Our own word from an earlier office, or an earlier life, is none.
+            is_stale = told is None or told is other_than or told.url in (None, self.url)
+            return None if is_stale else told
 
-        self._log.wait_for(found, timeout_s)
-        if self.is_primary:
-            return self.url
-        primary = self.state.primary
-        return primary.url if found() and primary is not None else None
+        self._log.wait_for(lambda: found() is not None, timeout_s)
+        return found()
 
     def _write(self, decide: Callable[[], Decision[Answer]]) -> Answer:
         writer = self._writer

@@ -12,7 +12,7 @@ from confluent_kafka import Consumer, KafkaError, TopicPartition
 from compat.moldau_broker import MoldauBroker
 from compat.server_process import wait_until
 from e2e.registry.registry_process import PATIENCE_S, RegistryProcess, ask
-from moldau.testing import LocalCluster
+from moldau.testing import LocalCluster, LocalRegistry
 
 SCHEMAS = 60
 KILL_AFTER = 15
@@ -165,3 +165,15 @@ def test_a_registry_lives_through_the_death_of_its_broker() -> None:
             json.loads(text)["name"]: schema_id for text, schema_id in written(cluster.bootstrap_servers)
         }
         assert check_topic == {"R1": 1, "R2": 2}
+
+
+def test_the_office_passes_on_when_the_primary_stops() -> None:
+    with LocalCluster() as cluster:
+        here = cluster.bootstrap_servers
+        with LocalRegistry(here) as one, LocalRegistry(here) as two:
+            assert until_answered(lambda: register(two.url, 1)) == 1
+            primary, other = (one, two) if one.is_primary else (two, one)
+            primary.stop()
+            assert until_answered(lambda: register(other.url, 2)) == 2
+            assert until_answered(lambda: register(other.url, 1)) == 1
+            assert other.is_primary
