@@ -3,13 +3,14 @@
 # make check / fast   linters and types / the quick tests only
 # make sim             simulated clusters: SEEDS=200 fresh ones, or SEED=n once more
 # make bench / soak   the race with Apache Kafka / an hour of mixed load (ARGS=, MINUTES=)
+# make bench-pipeline / kills   pipelines beside Kafka Streams / exactly once under ROUNDS= kills
 
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: up test check fast sim compat bench soak clean
+.PHONY: up test check fast sim compat bench bench-pipeline kills soak clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "moldau needs Python 3.11 or newer; this is %s. Try: make PYTHON=python3.11" % sys.version.split()[0])'
@@ -19,7 +20,7 @@ $(STAMP): pyproject.toml
 	touch $(STAMP)
 
 up: $(STAMP)
-	$(BIN)/moldau broker --override log.dirs=data
+	$(BIN)/moldau up --demo
 
 check: $(STAMP)
 	$(BIN)/ruff check .
@@ -47,6 +48,15 @@ MINUTES ?= 60
 soak: $(STAMP)
 	sh bench/install-tools
 	$(BIN)/python bench/soak.py $(MINUTES)
+
+# Exactly once under many kills; every random topology the oracle has, through Spark.
+ROUNDS ?= 60
+kills: $(STAMP)
+	MOLDAU_KILL_ROUNDS=$(ROUNDS) MOLDAU_ORACLE_CASES=300 $(BIN)/pytest -q tests/e2e/spark
+
+bench-pipeline: $(STAMP)
+	sh bench/install-tools
+	$(BIN)/python bench/pipeline.py $(ARGS)
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

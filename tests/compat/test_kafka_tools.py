@@ -105,8 +105,8 @@ def test_topic_configs(tools: KafkaTools, confluent: ConfluentClient, new_topic:
 
     refused = tools.run("kafka-configs", "--alter", *entity, "--add-config", "no.such.key=1", code=1)
     assert "InvalidConfigurationException" in refused
-    file_wish = tools.run("kafka-configs", "--alter", *entity, "--add-config", "segment.bytes=tiny", code=1)
-    assert "InvalidConfigurationException" in file_wish
+    nonsense = tools.run("kafka-configs", "--alter", *entity, "--add-config", "segment.bytes=tiny", code=1)
+    assert "InvalidConfigurationException" in nonsense
     assert value("segment.bytes") == "2000000"
 
 

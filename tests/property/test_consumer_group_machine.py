@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 import hypothesis.strategies as st
-from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from moldau.broker.group.call import GroupOutcome
@@ -36,6 +35,7 @@ from moldau.protocol.messages.offset_commit import (
 )
 from moldau.protocol.spec import Request
 from property.consumer_clients import GROUP, SESSION_MS, Client, NewClient, OldClient
+from property.examples import machine_settings
 from scenarios.group.group_runner import GroupRunner
 
 SETTINGS = GroupSettings(initial_rebalance_delay_ms=0, session_timeout_min_ms=10, offsets_retention_ms=2_000)
@@ -322,4 +322,4 @@ def groups_of(groups: Groups) -> Any:
 
 
 TestConsumerGroupMachine = Machine.TestCase
-TestConsumerGroupMachine.settings = settings(max_examples=80, stateful_step_count=40, deadline=None)
+TestConsumerGroupMachine.settings = machine_settings(examples=80, steps=40)

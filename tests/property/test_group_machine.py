@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import hypothesis.strategies as st
-from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from moldau.broker.group.call import GroupOutcome
@@ -57,6 +56,7 @@ from moldau.protocol.messages.txn_offset_commit import (
 from moldau.protocol.spec import Request
 from moldau.protocol.stored.consumer_protocol import ConsumerProtocolSubscription
 from moldau.protocol.stored.framing import encode_versioned
+from property.examples import machine_settings
 from scenarios.group.group_runner import GroupRunner, loaded
 
 SETTINGS = GroupSettings(
@@ -425,4 +425,4 @@ def durable_offsets(groups: Groups) -> Any:
 
 
 TestGroupMachine = Machine.TestCase
-TestGroupMachine.settings = settings(max_examples=80, stateful_step_count=40, deadline=None)
+TestGroupMachine.settings = machine_settings(examples=80, steps=40)

@@ -7,7 +7,6 @@ partitions and to no others, and what a producer was told about the end of its t
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
@@ -29,6 +28,7 @@ from moldau.protocol.messages.add_partitions_to_txn import (
 )
 from moldau.protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
 from moldau.protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
+from property.examples import machine_settings
 from scenarios.txn.txn_runner import TxnRunner, loaded
 
 CLIENT = ClientFacts("app", "/10.0.0.1")
@@ -291,5 +291,5 @@ def durable(transactions: Iterable[Transaction]) -> dict[str, Transaction]:
     }
 
 
-Transactions.TestCase.settings = settings(max_examples=120, stateful_step_count=50, deadline=None)
+Transactions.TestCase.settings = machine_settings(examples=120, steps=50)
 TestTransactions = Transactions.TestCase

@@ -3,12 +3,14 @@
 import shutil
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import click
 from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, Consumer, IsolationLevel, KafkaException
 
 from moldau.cli import record_format
 from moldau.cli.cluster import Cluster
+from moldau.cli.formats.options import Formats, format_options
 from moldau.cli.options import Timestamp, complete_group, complete_topic, on_cluster
 from moldau.cli.output import counted
 from moldau.cli.partitions import choose_partitions
@@ -61,6 +63,14 @@ RAW_FIELDS = ("timestamp", "partition", "offset", "headers", "key")
     show_default=True,
     help="Whether to skip records of transactions that did not commit.",
 )
+@click.option(
+    "--undecodable",
+    type=click.Choice(["fail", "skip", "raw"]),
+    default="fail",
+    show_default=True,
+    help="What to do with bytes that are not of the format told.",
+)
+@format_options
 @click.option("--quiet", "-q", is_flag=True, help="Do not say at the end how many records there were.")
 @on_cluster
 def command(
@@ -77,13 +87,16 @@ def command(
     key_separator: str,
     isolation_level: str,
     quiet: bool,
-    **print_flags: bool,
+    undecodable: str,
+    **others: Any,
 ) -> None:
     """Read records of TOPIC. Stops at the end of the log, unless told to --follow.
 
     Without --group nothing is committed and nobody else is disturbed.
     """
     start = _choose_start(from_beginning, offset, from_time, follow)
+    fields = [name for name in RAW_FIELDS if others.pop(f"print_{name}")]
+    decode = Formats(topic, timeout_s=cluster.timeout_s, **others).decoded(undecodable)
     if group is None:
         consumer, reader = _alone(cluster, topic, partitions, start, isolation_level, follow)
     elif partitions or offset is not None or from_time is not None:
@@ -93,15 +106,18 @@ def command(
         )
     else:
         consumer, reader = _as_member(cluster, topic, group, start, isolation_level, follow)
-    write = _formatter(form, [name for name in RAW_FIELDS if print_flags[f"print_{name}"]], key_separator)
+    write = _formatter(form, fields, key_separator)
     count = 0
     try:
         for batch in reader.batches():
             wanted = batch if limit is None else batch[: limit - count]
-            sys.stdout.buffer.write(b"".join(map(write, wanted)))
+            for record in wanted:
+                shown = decode(record)
+                if shown is not None:
+                    sys.stdout.buffer.write(write(shown))
+                count += 1
             sys.stdout.buffer.flush()
             reader.finish(wanted)
-            count += len(wanted)
             if count == limit:
                 break
     except BrokenPipeError:

@@ -61,7 +61,7 @@ platform = Platform(
     context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
     commands=[
-        Noun("up", "up", "Start the platform on this machine: broker and schema registry."),
+        Noun("up", "up", "Start the platform here: broker and schema registry."),
         Noun("broker", "broker", "Start a broker that Kafka clients talk to."),
         Noun("registry", "registry", "Start a schema registry on any Kafka cluster."),
         Noun("zookeeper", "zookeeper", "Start the ZooKeeper that a cluster of brokers needs."),

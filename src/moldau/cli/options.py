@@ -176,7 +176,9 @@ def locate(bootstrap_server: str | None, profile: str | None) -> tuple[str, dict
         return bootstrap_server, {}
     profiles = Profiles.load()
     chosen = profile or profiles.current
-    properties = dict(profiles.get(chosen)) if chosen else {}
+    kept = profiles.get(chosen) if chosen else {}
+    # A profile may say where the schema registry is, too; to the Kafka client that means nothing.
+    properties = {key: value for key, value in kept.items() if not key.startswith("schema.registry.")}
     servers = properties.pop(BOOTSTRAP_SERVERS, DEFAULT_BOOTSTRAP_SERVER)
     return bootstrap_server or servers, properties
 

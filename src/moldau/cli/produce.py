@@ -8,6 +8,7 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 
 from moldau.cli.cluster import POLL_S, Cluster
 from moldau.cli.failures import similar_names
+from moldau.cli.formats.options import Formats, format_options
 from moldau.cli.options import KeyValue, Timestamp, complete_topic, on_cluster
 from moldau.cli.output import counted, output_option, print_json
 from moldau.cli.partitions import no_such_partition
@@ -106,6 +107,7 @@ class Delivery:
     show_default=True,
     help="Who must have a record before it counts: nobody, the leader, all in-sync replicas.",
 )
+@format_options
 @output_option
 @on_cluster
 def command(
@@ -123,8 +125,10 @@ def command(
     compression: str,
     acks: str,
     output: str,
+    **told: str | None,
 ) -> None:
     """Write records to TOPIC: the lines of the standard input, or one --value."""
+    formats = Formats(topic, timeout_s=cluster.timeout_s, **told)
     if key is not None and key_separator is not None:
         raise click.UsageError("--key and --key-separator both name the key: pass one of them.")
     if form == "json" and (key_separator is not None or null_marker is not None):
@@ -147,7 +151,7 @@ def command(
     delivery = Delivery(cluster.producer(producer_settings(cluster, compression, acks)), topic)
     lines = _lines() if value is None else [value.encode()]
     try:
-        delivery.send(line_format.parse(lines))
+        delivery.send(formats.encoded(line_format.parse(lines)))
     finally:
         delivery.finish()
         _summarize(delivery, acks, output)

@@ -1,6 +1,5 @@
 """`moldau registry`: reads the command line and hands over to the registry's server."""
 
-import asyncio
 import logging
 import sys
 from collections.abc import Sequence
@@ -93,7 +92,7 @@ def command(
         return EXIT_USAGE
     click.echo(f"ready http://{configuration.settings.address[0]}:{server.port}")
     sys.stdout.flush()
-    asyncio.run(server.serve())
+    server.run()
     return EXIT_OK
 
 

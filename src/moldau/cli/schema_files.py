@@ -59,11 +59,8 @@ def schema_options(function: CommandFunction) -> CommandFunction:
 
 def schema_body(file: str, schema_type: str | None, references: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """The body a registry takes."""
-    return {
-        "schema": _read(file),
-        "schemaType": type_of(file, schema_type),
-        "references": list(references),
-    }
+    kind = type_of(file, schema_type)
+    return {"schema": _read(file), "schemaType": kind, "references": list(references)}
 
 
 def type_of(file: str, told: str | None) -> str:

@@ -93,14 +93,13 @@ class Service:
     "--registry-override", "registry", metavar="KEY=VALUE", multiple=True, help="A setting of the registry."
 )
 @click.option("--no-registry", is_flag=True, help="Leave the schema registry out.")
-@click.option("--no-pipeline", is_flag=True, help="Leave the live pipeline on Spark out.")
+@click.option(
+    "--demo", is_flag=True, help="Run a small live pipeline on Spark too: page views, joined and counted."
+)
 def command(
-    directory: str, broker: Sequence[str], registry: Sequence[str], no_registry: bool, no_pipeline: bool
+    directory: str, broker: Sequence[str], registry: Sequence[str], no_registry: bool, demo: bool
 ) -> None:
-    """Start the platform: a broker on port 9092, a schema registry on port 8081 and a live pipeline on Spark.
-
-    Ctrl-C stops it.
-    """
+    """Start the platform: a broker on port 9092 and a schema registry on port 8081. Ctrl-C stops it."""
     with _stopped_in_order() as services:
         # Nobody else is about to join the registry's group.
         told = [f"log.dirs={directory}", "group.initial.rebalance.delay.ms=0", *broker]
@@ -111,10 +110,10 @@ def command(
             click.echo(f"registry  {_start(services, Service('registry', _overrides([where, *registry])))}")
         click.echo(HINTS)
         with contextlib.ExitStack() as stack:
-            if not no_pipeline:
-                demo = Demo(_dialled(address), directory)
-                stack.callback(demo.stop)
-                demo.start()
+            if demo:
+                pipeline = Demo(_dialled(address), directory)
+                stack.callback(pipeline.stop)
+                pipeline.start()
             _watch(services)
 
 

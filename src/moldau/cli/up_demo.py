@@ -67,7 +67,8 @@ class Demo:
     def _order(self) -> dict[str, object]:
         settings = {
             "bootstrap_servers": self._servers,
-            "checkpoint_dir": f"{self._directory}/checkpoints",
+            # Beside the records: a broker knows every folder among them.
+            "checkpoint_dir": f"{self._directory.rstrip('/')}-checkpoints",
             "instances": 1,
             "trigger_ms": 500,
         }

@@ -7,6 +7,7 @@ from moldau.registry.entities import StoredSchema
 from moldau.registry.failures import (
     context_not_empty,
     referenced,
+    subject_associated,
     subject_not_found,
     subject_not_soft_deleted,
     subject_soft_deleted,
@@ -54,6 +55,8 @@ class Deletion(NamedTuple):
         if not versions:
             raise subject_soft_deleted(subject)
         self.scope.check_writable(subject)
+        if any(found["subject"] == subject for found in list(self.state.associations.values())):
+            raise subject_associated(subject)
         for schema in versions:
             referrers = self.state.referrers(subject, schema.version, deleted=permanent)
             if any(referrer.subject != subject for referrer in referrers):

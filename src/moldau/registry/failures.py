@@ -84,6 +84,18 @@ def mode_not_set(subject: str) -> RegistryFailure:
     return RegistryFailure(40409, f"Subject '{subject}' does not have subject-level mode configured")
 
 
+def association_exists(kind: str, resource: str) -> RegistryFailure:
+    return RegistryFailure(40903, f"An association of type '{kind}' already exists for resource '{resource}'")
+
+
+def subject_associated(subject: str) -> RegistryFailure:
+    return RegistryFailure(40904, f"An association already exists for subject '{subject}'")
+
+
+def no_live_version(subject: str) -> RegistryFailure:
+    return RegistryFailure(40907, f"No active (non-deleted) version exists for subject '{subject}'")
+
+
 def incompatible(subject: str, level: str, clashes: Sequence[Any]) -> RegistryFailure:
     """`clashes` are those of `moldau.registry.schemas.check`."""
     words = "; ".join(str(clash.message) for clash in clashes)
@@ -144,6 +156,10 @@ def invalid_rule_set(message: str) -> RegistryFailure:
 
 def context_not_empty(context: str) -> RegistryFailure:
     return RegistryFailure(42211, f"The specified context '{context}' is not empty.")
+
+
+def invalid_association(field: str, reason: str) -> RegistryFailure:
+    return RegistryFailure(42212, f"The association property '{field}' {reason}.")
 
 
 def unprocessable(message: str) -> RegistryFailure:

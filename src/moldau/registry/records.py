@@ -42,6 +42,21 @@ CONFIG_FIELDS: Final = (
 )
 
 
+ASSOCIATION_KEY: Final = ("resourceName", "resourceNamespace", "resourceType", "associationType", "subject")
+ASSOCIATION_FIELDS: Final = (
+    "guid",
+    "tenant",
+    "resourceName",
+    "resourceNamespace",
+    "resourceId",
+    "resourceType",
+    "associationType",
+    "subject",
+    "lifecycle",
+    "frozen",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class SchemaFact:
     """A version of a subject; without a schema it is gone for good."""
@@ -86,6 +101,18 @@ class ContextFact:
 
 
 @dataclass(frozen=True, slots=True)
+class AssociationFact:
+    """A resource uses a subject; without the fields it no longer does. `key` is what they have in common."""
+
+    key: tuple[str, ...]
+    fields: Json | None
+
+    @classmethod
+    def of(cls, fields: Json, *, is_there: bool = True) -> "AssociationFact":
+        return cls(tuple(str(fields[name]) for name in ASSOCIATION_KEY), fields if is_there else None)
+
+
+@dataclass(frozen=True, slots=True)
 class PrimaryFact:
     """Who writes from here on, and where it is reached."""
 
@@ -115,6 +142,7 @@ Fact = (
     | DeleteSubjectFact
     | ClearSubjectFact
     | ContextFact
+    | AssociationFact
     | PrimaryFact
     | IdsFact
     | ForeignFact
@@ -156,6 +184,14 @@ def _as_json(fact: Fact) -> tuple[Json, Json | None]:
         case ContextFact(context, is_there):
             named = {"tenant": "default", "context": context}
             return {"keytype": "CONTEXT", **named, "magic": 0}, named if is_there else None
+        case AssociationFact(names, fields):
+            key = {
+                "keytype": "ASSOC",
+                "tenant": "default",
+                **dict(zip(ASSOCIATION_KEY, names, strict=True)),
+                "magic": 0,
+            }
+            return key, None if fields is None else _association_value(fields)
         case PrimaryFact(group, url):
             return {"keytype": "NOOP", "magic": 0, "primaryOf": group}, None if url is None else {"url": url}
         case IdsFact(context, id_max):
@@ -182,11 +218,24 @@ def _from_json(key: Json, value: Json | None, timestamp_ms: int | None) -> Fact 
             return ClearSubjectFact(subject, value is not None)
         case "CONTEXT":
             return ContextFact(str(key.get("context") or DEFAULT_CONTEXT), value is not None)
+        case "ASSOC":
+            names = tuple(str(key[name]) for name in ASSOCIATION_KEY)
+            named = dict(zip(ASSOCIATION_KEY, names, strict=True))
+            return AssociationFact(names, None if value is None else {**_known_of(value), **named})
         case "NOOP" if "primaryOf" in key:
             return PrimaryFact(key["primaryOf"], None if value is None else str(value["url"]))
         case "NOOP" if "idsOf" in key:
             return IdsFact(key["idsOf"], None if value is None else int(value["maxId"]))
     return None
+
+
+def _known_of(value: Json) -> Json:
+    return {field: told for field, told in value.items() if field != "tenant"}
+
+
+def _association_value(fields: Json) -> Json:
+    told = {"tenant": "default", **fields}
+    return {name: told[name] for name in ASSOCIATION_FIELDS if name in told}
 
 
 def _schema_value(stored: StoredSchema) -> Json:

@@ -15,7 +15,19 @@ from moldau.registry.settings import Configuration, RegistrySettings
 
 BACKLOG: Final = 2048
 STOP_S: Final = 5
+KEEP_ALIVE_S: Final = 75
+"""Longer than clients keep an idle connection, so that none is closed under a request."""
 ANY_HOSTS: Final = frozenset({"0.0.0.0", "::", ""})  # noqa: S104
+
+
+def event_loop() -> asyncio.AbstractEventLoop:
+    """uvloop where there is one."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.new_event_loop()
+    loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
+    return loop
 
 
 class RegistryServer:
@@ -36,6 +48,7 @@ class RegistryServer:
                 access_log=False,
                 lifespan="off",
                 backlog=BACKLOG,
+                timeout_keep_alive=KEEP_ALIVE_S,
                 timeout_graceful_shutdown=STOP_S,
                 server_header=False,
             )
@@ -51,8 +64,12 @@ class RegistryServer:
             self._app.close()
             raise
 
-    async def serve(self) -> None:
-        """Until a signal, or `ask_to_stop`."""
+    def run(self) -> None:
+        """Serves until a signal, or `ask_to_stop`."""
+        with asyncio.Runner(loop_factory=event_loop) as runner:
+            runner.run(self._serve())
+
+    async def _serve(self) -> None:
         try:
             await self._uvicorn.serve(sockets=[self._socket])
         finally:
@@ -66,9 +83,7 @@ class RegistryServer:
     def start_thread(self) -> None:
         """For whoever has no event loop to spare."""
         self.load()
-        self._thread = threading.Thread(
-            target=lambda: asyncio.run(self.serve()), name="registry-http", daemon=True
-        )
+        self._thread = threading.Thread(target=self.run, name="registry-http", daemon=True)
         self._thread.start()
 
     def stop_thread(self) -> None:

@@ -15,6 +15,7 @@ from typing import Final, TypeVar
 from confluent_kafka import KafkaException
 
 from moldau.core.errors import MoldauError
+from moldau.registry.associations import Associations
 from moldau.registry.decision import Decision
 from moldau.registry.deletion import Deletion
 from moldau.registry.election import Election
@@ -46,6 +47,7 @@ class Registry:
         self.parser = Parser(self.state, kept_max=settings.schema_cache_size)
         self.registration = Registration(self.state, self.scope, self.parser)
         self.deletion = Deletion(self.state, self.scope)
+        self.associations = Associations(self.state, self.scope)
         self.governance = Governance(self.state, self.scope, settings.mode_mutability)
         self._client = {**client, "client.id": url}
         self._log = SchemaLog(
@@ -93,23 +95,19 @@ class Registry:
         """Fails with NotPrimary where another instance has to be asked."""
         return self._writes.submit(self._write, decide)
 
-    def wait_for_primary(self, failed_url: str | None, timeout_s: float) -> str | None:
-        """The address of the primary: ours when it is us. Not the one that just failed, unless it took office anew."""
-        seen = self.state.primary
+    def wait_for_primary(self, other_than: PrimaryFact | None, timeout_s: float) -> PrimaryFact | None:
+        """Who writes now: this instance, or whoever has said so last. None: nobody new within that time."""
 
-        def found() -> bool:
+        def found() -> PrimaryFact | None:
             if self.is_primary:
-                return True
-            primary = self.state.primary
-            if primary is None or primary.url in (None, self.url):
-                return False
-            return primary.url != failed_url or primary is not seen
+                return PrimaryFact(self.settings.group_id, self.url)
+            told = self.state.primary
+            # Our own word from an earlier office, or an earlier life, is none.
+            is_stale = told is None or told is other_than or told.url in (None, self.url)
+            return None if is_stale else told
 
-        self._log.wait_for(found, timeout_s)
-        if self.is_primary:
-            return self.url
-        primary = self.state.primary
-        return primary.url if found() and primary is not None else None
+        self._log.wait_for(lambda: found() is not None, timeout_s)
+        return found()
 
     def _write(self, decide: Callable[[], Decision[Answer]]) -> Answer:
         writer = self._writer

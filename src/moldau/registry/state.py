@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from moldau.registry.entities import Json, StoredSchema
 from moldau.registry.records import (
+    AssociationFact,
     ClearSubjectFact,
     ConfigFact,
     ContextFact,
@@ -29,6 +30,7 @@ class RegistryState:
     def __init__(self) -> None:
         self.configs: dict[str | None, Json] = {}
         self.modes: dict[str | None, str] = {}
+        self.associations: dict[tuple[str, ...], Json] = {}
         self.primary: PrimaryFact | None = None
         self.foreign_count = 0
         self._subjects: dict[str, dict[int, StoredSchema]] = {}
@@ -56,6 +58,8 @@ class RegistryState:
                 self._clear(subject)
             case ContextFact(context, is_there):
                 _put(self._contexts, context, None, is_there=is_there)
+            case AssociationFact(key, fields):
+                _put(self.associations, key, fields)
             case PrimaryFact():
                 self.primary = fact
             case IdsFact(context, id_max) if id_max is not None:

@@ -8,7 +8,6 @@ All sub-topologies run as one task over one partition, as in Kafka's driver of t
 of the application, or to topics the topology reads, is processed before `pipe` returns.
 """
 
-import heapq
 from collections import deque
 from collections.abc import Iterable, Mapping
 from types import TracebackType
@@ -16,6 +15,7 @@ from typing import Any, NamedTuple
 
 from moldau.core.errors import ConfigError
 from moldau.pipeline.operators.records import NO_HEADERS, Columns, Headers, OutputRecord
+from moldau.pipeline.operators.state import Delta
 from moldau.pipeline.operators.stores.views import view
 from moldau.pipeline.operators.task import OnError, Task
 from moldau.pipeline.plan.nodes import GlobalTable, Sink, Source
@@ -41,8 +41,7 @@ class TopologyTestDriver:
         self._stream_time_ms = 0
         self._offsets: dict[str, int] = {}
         self._pending: dict[str, deque[Columns]] = {}
-        self._heads: list[tuple[int, int, str]] = []
-        self._turn = 0
+        self._heads = _Heads()
         self._written: dict[str, deque[OutputRecord]] = {}
         self.dead: list[Any] = []
         """Records that could not be processed, with `on_error="dead_letter"`."""
@@ -142,6 +141,13 @@ class TopologyTestDriver:
         self._task.state.clear()
         self._task.state.load(snapshot)
 
+    def take_changes(self) -> list[Delta]:
+        """What changed in the state since the last call: (store, key, value or None)."""
+        return self._task.state.take_changes()
+
+    def load_changes(self, changes: Iterable[Delta]) -> None:
+        self._task.state.load(changes)
+
     def close(self) -> None:
         """Nothing is held open; here so that `with` reads well."""
 
@@ -165,20 +171,16 @@ class TopologyTestDriver:
         queue = self._pending.setdefault(topic, deque())
         queue.append(columns)
         if len(queue) == 1:
-            self._offer(topic)
-
-    def _offer(self, topic: str) -> None:
-        self._turn += 1
-        heapq.heappush(self._heads, (self._pending[topic][0].timestamps_ms[0], self._turn, topic))
+            self._heads.offer(time_ms, topic)
 
     def _work(self) -> None:
         """One record at a time, from the topic whose next one is oldest."""
         while self._heads:
-            _, _, topic = heapq.heappop(self._heads)
+            topic = self._heads.poll()
             queue = self._pending[topic]
             columns = queue.popleft()
             if queue:
-                self._offer(topic)
+                self._heads.offer(queue[0].timestamps_ms[0], topic)
             self._apply([columns])
 
     def _apply(self, batch: list[Columns]) -> None:
@@ -195,6 +197,41 @@ class TopologyTestDriver:
             known = sorted({*self._sources, *self._sinks})
             raise ConfigError(f"the topology has no topic {topic!r}; it has {', '.join(known)}")
         return found
+
+
+class _Heads:
+    """Topics by the time of their next record. Among equal times the order is that of the heap Kafka keeps them in
+    (java.util.PriorityQueue), so that the two drivers agree there too."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[int, str]] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._heap)
+
+    def offer(self, time_ms: int, topic: str) -> None:
+        heap = self._heap
+        heap.append((time_ms, topic))
+        at = len(heap) - 1
+        while at and time_ms < heap[parent := (at - 1) // 2][0]:
+            heap[at], at = heap[parent], parent
+        heap[at] = (time_ms, topic)
+
+    def poll(self) -> str:
+        heap = self._heap
+        first, last = heap[0], heap.pop()
+        if not heap:
+            return first[1]
+        at, half = 0, len(heap) // 2
+        while at < half:
+            child = 2 * at + 1
+            if child + 1 < len(heap) and heap[child + 1][0] < heap[child][0]:
+                child += 1
+            if last[0] <= heap[child][0]:
+                break
+            heap[at], at = heap[child], child
+        heap[at] = last
+        return first[1]
 
 
 def _serdes_of_sources(topology: Topology) -> dict[str, tuple[Serde, Serde]]:

@@ -7,8 +7,9 @@ from typing import Any
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from compat.confluent_client import TIMEOUT_S, failure_of, librdkafka_settings
+from compat.confluent_client import failure_of, librdkafka_settings
 from compat.groups.member import Committed, Place
+from compat.groups.waiting import TIMEOUT_S
 
 STATES = {"PREPARING_REBALANCING": "PreparingRebalance", "COMPLETING_REBALANCING": "CompletingRebalance"}
 """As Kafka calls those that are not just one word."""

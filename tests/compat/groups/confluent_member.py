@@ -8,8 +8,9 @@ from typing import Any, TypeVar
 
 from confluent_kafka import OFFSET_INVALID, Consumer, KafkaError, KafkaException, TopicPartition
 
-from compat.confluent_client import TIMEOUT_S, failure_of, librdkafka_settings
+from compat.confluent_client import failure_of, librdkafka_settings
 from compat.groups.member import CLASSIC, Committed, Event, Got, Place, member_settings
+from compat.groups.waiting import TIMEOUT_S
 
 POLL_S = 0.02
 Answer = TypeVar("Answer")

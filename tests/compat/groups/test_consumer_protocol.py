@@ -115,10 +115,10 @@ def test_a_static_member_is_not_pushed_out(new_topic: Callable[..., str], open_m
 def test_a_group_has_settings_of_its_own(
     new_topic: Callable[..., str], open_member: OpenMember, java_admin: JavaAdmin, group: str
 ) -> None:
-    """A session of a second: what a static member had goes to the other soon after it has gone."""
+    """A session of three seconds: what a static member had goes to the other soon after it has gone."""
     topic = new_topic(2)
     places = [(topic, number) for number in range(2)]
-    java_admin.alter_group_config(group, "consumer.session.timeout.ms", "1000")
+    java_admin.alter_group_config(group, "consumer.session.timeout.ms", "3000")
     staying = open_member("c1", group_instance_id="one")
     leaving = open_member("c2", group_instance_id="two")
     wait_for_sizes([staying, leaving], [1, 1], places)

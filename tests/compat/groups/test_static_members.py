@@ -18,12 +18,13 @@ FENCED = {"FENCED_INSTANCE_ID", "_FATAL"}
 def test_a_restart_causes_no_rebalance(new_topic: Callable[..., str], open_member: OpenMember) -> None:
     topic = new_topic(PARTITIONS)
     places = [(topic, number) for number in range(PARTITIONS)]
-    staying = open_member("c1", group_instance_id="one")
-    leaving = open_member("c2", group_instance_id="two")
+    patient = {"session_timeout_ms": "300000"}
+    staying = open_member("c1", group_instance_id="one", **patient)
+    leaving = open_member("c2", group_instance_id="two", **patient)
     wait_for_sizes([staying, leaving], [2, 2], places)
     seen, had, identity = list(staying.events), leaving.assignment, leaving.member_id
     leaving.leave()
-    back = open_member("c2", group_instance_id="two")
+    back = open_member("c2", group_instance_id="two", **patient)
     wait_for_assignments({back: had})
     assert staying.events == seen
     assert back.member_id not in ("", identity)
@@ -38,7 +39,6 @@ def test_after_a_session_its_partitions_go_to_others(
     leaving = open_member("c2", group_instance_id="two", session_timeout_ms="1500")
     wait_for_sizes([staying, leaving], [2, 2], places)
     leaving.leave()
-    assert len(staying.assignment) == 2
     wait_for_assignments({staying: places})
 
 

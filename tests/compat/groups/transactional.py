@@ -12,11 +12,12 @@ from typing import Any, Protocol
 from confluent_kafka import KafkaError, KafkaException, Producer, TopicPartition
 
 from compat.client import ClientFailure
-from compat.confluent_client import TIMEOUT_S, failure_of, librdkafka_settings
+from compat.confluent_client import failure_of, librdkafka_settings
 from compat.groups.confluent_member import ConfluentMember
 from compat.groups.java_member import JavaMember, offsets_written
 from compat.groups.java_pipe import JavaPipe
 from compat.groups.member import Committed, Member, Place
+from compat.groups.waiting import TIMEOUT_S
 
 SETTINGS = {"linger.ms": "0", "retry.backoff.ms": "50"}
 FENCED = {"PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH", "_FENCED"}

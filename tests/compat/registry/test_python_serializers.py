@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, Producer
 from confluent_kafka.schema_registry import (
+    AssociationCreateOrUpdateInfo,
+    AssociationCreateOrUpdateRequest,
     AsyncSchemaRegistryClient,
     Schema,
     SchemaReference,
@@ -112,6 +114,28 @@ def test_records_come_back_whatever_subjects_are_called(
     subject = pattern.format(topic=topic, record=serdes.record)
     latest = registry.get_latest_version(subject)
     assert latest.schema_id == int.from_bytes(content[1:5], "big")
+
+
+def test_a_topic_uses_the_subject_it_is_associated_with(registry: SchemaRegistryClient, name: str) -> None:
+    registry.register_schema(f"{name}-shared", Schema(avro_schema(name), "AVRO"))
+    wanted = AssociationCreateOrUpdateInfo(
+        subject=f"{name}-shared", association_type="value", lifecycle="WEAK"
+    )
+    registry.create_association(
+        AssociationCreateOrUpdateRequest(name, "cluster", f"{name}-id", "topic", [wanted])
+    )
+    config = {
+        "subject.name.strategy.type": "ASSOCIATED",
+        "subject.name.strategy.conf": {"kafka.cluster.id": "cluster"},
+    }
+    AvroSerializer(registry, avro_schema(name), conf=config)(PURCHASE, context_of(name))
+    assert f"{name}-value" not in registry.get_subjects()
+    with pytest.raises(SchemaRegistryError) as refusal:
+        registry.delete_subject(f"{name}-shared")
+    assert (refusal.value.http_status_code, refusal.value.error_code) == (409, 40904)
+    registry.delete_associations(f"{name}-id", "topic", ["value"])
+    assert registry.get_associations_by_resource_name(name, "-") == []
+    assert registry.delete_subject(f"{name}-shared") == [1]
 
 
 @pytest.mark.parametrize("kind", FORMATS)

@@ -223,7 +223,7 @@ public final class Oracle {
     }
 
     private static String foreign(String value) {
-        return value == null || value.startsWith("c") ? null : value.substring(0, 1);
+        return value == null || value.isEmpty() || value.startsWith("c") ? null : value.substring(0, 1);
     }
 
     private static String joined(Object left, Object right) {

@@ -55,7 +55,7 @@ def parts(value: Any) -> list[str]:
 
 
 def foreign(value: Any) -> Any:
-    return None if value is None or value.startswith("c") else value[:1]
+    return None if not value or value.startswith("c") else value[:1]
 
 
 def joined(left: Any, right: Any) -> str:

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import orjson
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, TopicPartition
 
 from compat.moldau_broker import MoldauBroker
 from compat.server_process import wait_until
 from e2e.registry.registry_process import PATIENCE_S, RegistryProcess, ask
+from moldau.testing import LocalCluster, LocalRegistry
 
 SCHEMAS = 60
 KILL_AFTER = 15
@@ -39,17 +40,21 @@ def written(bootstrap: str) -> list[tuple[str, int]]:
             "group.id": "audit",
             "isolation.level": "read_committed",
             "auto.offset.reset": "earliest",
+            "enable.partition.eof": True,
         }
     )
-    place = TopicPartition("_schemas", 0)
-    _, end = consumer.get_watermark_offsets(place, 60)
     consumer.assign([TopicPartition("_schemas", 0, 0)])
     found = []
     deadline = time.monotonic() + PATIENCE_S
-    while consumer.position([place])[0].offset < end:
+    while True:
         assert time.monotonic() < deadline, "the topic cannot be read to its end"
         message = consumer.poll(0.2)
-        if message is None or message.error() is not None:
+        if message is None:
+            continue
+        error = message.error()
+        if error is not None:
+            if error.code() == KafkaError._PARTITION_EOF:
+                break
             continue
         key, value = message.key(), message.value()
         if key and value and orjson.loads(key)["keytype"] == "SCHEMA":
@@ -108,7 +113,7 @@ def test_a_primary_killed_amid_registrations(own_broker: MoldauBroker, tmp_path:
         wait_until(lambda: one.is_primary or two.is_primary, "one of them is the primary", PATIENCE_S)
         primary, other = (one, two) if one.is_primary else (two, one)
         acknowledged: dict[int, int] = {}
-        begun = threading.Event()
+        turn, killed = threading.Lock(), threading.Event()
 
         def work(first: int) -> None:
             """Every schema is asked for at both, at the one that forwards first."""
@@ -116,18 +121,19 @@ def test_a_primary_killed_amid_registrations(own_broker: MoldauBroker, tmp_path:
                 acknowledged[number] = until_answered(
                     lambda n=number: register(other.url, n) or register(primary.url, n)  # type: ignore[misc]
                 )
-                if len(acknowledged) >= KILL_AFTER:
-                    begun.set()
+                with turn:
+                    if len(acknowledged) >= KILL_AFTER and not killed.is_set():
+                        killed.set()
+                        primary.kill9()
 
         workers = [threading.Thread(target=work, args=(first,)) for first in range(2)]
         for worker in workers:
             worker.start()
-        assert begun.wait(PATIENCE_S)
-        primary.kill9()
         for worker in workers:
-            worker.join(PATIENCE_S)
+            worker.join(2 * PATIENCE_S)
             assert not worker.is_alive()
-        assert other.is_primary
+        assert killed.is_set()
+        wait_until(lambda: other.is_primary, "the other is the primary", PATIENCE_S)
         check_log(own_broker.bootstrap, acknowledged)
         primary.start()
         for instance in (primary, other):
@@ -146,3 +152,28 @@ def test_a_new_instance_does_not_depose_the_primary_and_forwards_to_it(
         answer = ask(two.url, "PUT", "/config/s1", {"compatibility": "SIDEWAYS"})
         assert (answer.status, answer.code) == (422, 42203), "the primary's refusal comes back as it is"
         assert one.is_primary and not two.is_primary
+
+
+def test_a_registry_lives_through_the_death_of_its_broker() -> None:
+    with LocalCluster(registry=True) as cluster:
+        url = cluster.registry_url
+        assert until_answered(lambda: register(url, 1)) == 1
+        cluster.restart(clean=False)
+        assert ask(url, "GET", "/subjects").body == ["s1"]
+        assert until_answered(lambda: register(url, 2)) == 2
+        check_topic = {
+            json.loads(text)["name"]: schema_id for text, schema_id in written(cluster.bootstrap_servers)
+        }
+        assert check_topic == {"R1": 1, "R2": 2}
+
+
+def test_the_office_passes_on_when_the_primary_stops() -> None:
+    with LocalCluster() as cluster:
+        here = cluster.bootstrap_servers
+        with LocalRegistry(here) as one, LocalRegistry(here) as two:
+            assert until_answered(lambda: register(two.url, 1)) == 1
+            primary, other = (one, two) if one.is_primary else (two, one)
+            primary.stop()
+            assert until_answered(lambda: register(other.url, 2)) == 2
+            assert until_answered(lambda: register(other.url, 1)) == 1
+            assert other.is_primary

@@ -6,6 +6,7 @@ import pytest
 
 from moldau.registry.entities import Reference, SchemaText, StoredSchema
 from moldau.registry.records import (
+    AssociationFact,
     ClearSubjectFact,
     ConfigFact,
     ContextFact,
@@ -91,6 +92,25 @@ def stored(schema: SchemaText, *, deleted: bool = False) -> StoredSchema:
             '{"tenant":"default","context":".staging"}',
         ),
         (
+            AssociationFact.of(
+                {
+                    "guid": "g",
+                    "resourceName": "t",
+                    "resourceNamespace": "c",
+                    "resourceId": "i",
+                    "resourceType": "topic",
+                    "associationType": "value",
+                    "subject": "s",
+                    "lifecycle": "WEAK",
+                    "frozen": False,
+                }
+            ),
+            '{"keytype":"ASSOC","tenant":"default","resourceName":"t","resourceNamespace":"c",'
+            '"resourceType":"topic","associationType":"value","subject":"s","magic":0}',
+            '{"guid":"g","tenant":"default","resourceName":"t","resourceNamespace":"c","resourceId":"i",'
+            '"resourceType":"topic","associationType":"value","subject":"s","lifecycle":"WEAK","frozen":false}',
+        ),
+        (
             PrimaryFact("schema-registry", "http://a:1"),
             '{"keytype":"NOOP","magic":0,"primaryOf":"schema-registry"}',
             '{"url":"http://a:1"}',
@@ -109,6 +129,7 @@ def test_records_are_confluents_bytes(fact: Fact, key: str, value: str | None) -
     [
         (b'{"keytype":"NOOP","magic":0}', None),
         (b'{"keytype":"ASSOC","tenant":"default","magic":0}', b"{}"),
+        (b'{"keytype":"ASSOC","resourceName":"t","magic":0}', None),
         (b'{"keytype":"WHAT_COMES_NEXT","magic":0}', b'{"x":1}'),
         (b"not json", b"{}"),
         (b"[]", None),

@@ -17,6 +17,7 @@ from moldau.pipeline.operators.stores.window import WindowStore
 from moldau.pipeline.plan.stores import StoreKind, StoreSpec
 
 TIMES = "task-times"
+OF_STORE = "store "
 _TIME = struct.Struct(">q")
 
 Delta = tuple[str, bytes, bytes | None]
@@ -44,10 +45,11 @@ class TaskState:
         deltas = [
             (name, key, value) for name, store in self.stores.items() for key, value in store.take_changes()
         ]
-        for name, time_ms in self.times.items():
+        times = self._all_times()
+        for name, time_ms in times.items():
             if self._times_told.get(name) != time_ms:
                 deltas.append((TIMES, name.encode(), _TIME.pack(time_ms)))
-        self._times_told = dict(self.times)
+        self._times_told = times
         return deltas
 
     def items(self) -> Iterator[tuple[str, bytes, bytes]]:
@@ -55,7 +57,7 @@ class TaskState:
         for name, store in self.stores.items():
             for key, value in store.items():
                 yield name, key, value
-        for name, time_ms in self.times.items():
+        for name, time_ms in self._all_times().items():
             yield TIMES, name.encode(), _TIME.pack(time_ms)
 
     def load(self, deltas: Iterable[Delta]) -> None:
@@ -63,12 +65,24 @@ class TaskState:
         by_store: dict[str, list[tuple[bytes, bytes | None]]] = {}
         for name, key, value in deltas:
             by_store.setdefault(name, []).append((key, value))
-        for key, value in by_store.pop(TIMES, ()):
-            if value is not None:
-                self.times[key.decode()] = _TIME.unpack(value)[0]
-        self._times_told = dict(self.times)
+        times = by_store.pop(TIMES, [])
         for name, changes in by_store.items():
             self.stores[name].load(changes)
+        for key, value in times:
+            if value is not None:
+                self._take_time(key.decode(), _TIME.unpack(value)[0])
+        self._times_told = self._all_times()
+
+    def _all_times(self) -> dict[str, int]:
+        """Those of the operators, and those of the stores."""
+        of_stores = {f"{OF_STORE}{name}": store.stream_time_ms for name, store in self.stores.items()}
+        return {**self.times, **{name: time_ms for name, time_ms in of_stores.items() if time_ms is not None}}
+
+    def _take_time(self, name: str, time_ms: int) -> None:
+        if name.startswith(OF_STORE):
+            self.stores[name.removeprefix(OF_STORE)].advance(time_ms)
+        else:
+            self.times[name] = time_ms
 
     def clear(self) -> None:
         """Back to the empty state; global stores stay."""

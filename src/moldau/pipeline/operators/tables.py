@@ -7,6 +7,7 @@ build() settles by asking who needs them, as Kafka Streams does. Without a store
 from collections.abc import Callable
 from typing import Any
 
+from moldau.pipeline.operators.context import UNKNOWN_TIME_MS
 from moldau.pipeline.operators.decoding import decode_global
 from moldau.pipeline.operators.processors import ProcessorContext
 from moldau.pipeline.operators.records import Columns, Headers
@@ -207,7 +208,17 @@ def table_transform_values(node: TableTransformValues, wiring: Wiring) -> list[P
 
 @looks_up(TableTransformValues)
 def table_transform_values_getter(node: TableTransformValues, wiring: Wiring) -> Getter:
-    return _computed_getter(node, wiring, _transformer(node, wiring))
+    if node.store is not None:
+        return store_getter(node.store, wiring)
+    parent, transform = wiring.getter(node.parents[0]), _transformer(node, wiring)
+
+    def getter(key: Any) -> tuple[Any, int] | None:
+        """A transformer is asked for keys that are not there, too."""
+        found = parent(key)
+        value = transform(key, None if found is None else found[0])
+        return None if value is None else (value, UNKNOWN_TIME_MS if found is None else found[1])
+
+    return getter
 
 
 def _transformer(node: TableTransformValues, wiring: Wiring) -> Compute:

@@ -34,6 +34,7 @@ def _aligned(node: WindowAggregate, wiring: Wiring, windows: TimeWindows) -> Pus
     store = wiring.state.window(node.store.name)
     get, put = store.get, store.put
     size_ms, grace_ms, starts_of = windows.size_ms, windows.grace_ms, windows.starts_of
+    is_tumbling = windows.advance_ms == size_ms
     times, clock = wiring.state.times, f"window {node.name}"
     on_update = node.emit is EmitWhen.UPDATE
     emit_closed = None if on_update else _closing_aligned(node, wiring, windows)
@@ -50,7 +51,7 @@ def _aligned(node: WindowAggregate, wiring: Wiring, windows: TimeWindows) -> Pus
         if emit_closed is not None:
             emit_closed(close_ms, headers)
         stored_key = encode_key(key) or b""
-        for start_ms in starts_of(timestamp_ms):
+        for start_ms in (timestamp_ms - timestamp_ms % size_ms,) if is_tumbling else starts_of(timestamp_ms):
             if start_ms + size_ms <= close_ms:
                 continue
             found = get(stored_key, start_ms)

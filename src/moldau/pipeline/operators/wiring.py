@@ -60,19 +60,19 @@ class Wiring:
         self.timers = Timers(state.times)
         self._children: dict[str, list[tuple[Node, int]]] = {}
         self._inputs: dict[str, list[Push]] = {}
-        self._starts: dict[str, Callable[[], None]] = {}
+        self._starts: dict[str, list[Callable[[], None]]] = {}
         for node in part.nodes:
             for port, parent in enumerate(node.parents):
                 self._children.setdefault(parent, []).append((node, port))
         for node in reversed(part.nodes):
             self._inputs[node.name] = _BUILDERS[type(node)](node, self)
         for node in part.nodes:
-            if node.name in self._starts:
-                self._starts[node.name]()
+            for start in self._starts.get(node.name, ()):
+                start()
 
     def at_start(self, node: Node, start: Callable[[], None]) -> None:
         """Calls `start` when all is connected; those of parents before those of their children."""
-        self._starts[node.name] = start
+        self._starts.setdefault(node.name, []).append(start)
 
     def inputs(self, name: str) -> list[Push]:
         return self._inputs[name]

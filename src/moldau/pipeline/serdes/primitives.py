@@ -10,16 +10,15 @@ from moldau.pipeline.serdes.serde import Decoder, Encoder, Serde
 
 
 class _Plain(Serde):
-    """A codec that is the same for every topic. Found again by name when it is unpickled."""
+    """A codec that is the same for every topic, whose functions take None themselves: they run for every record. Found
+    again by name when it is unpickled."""
 
-    def __init__(
-        self, name: str, encode: Callable[[Any], bytes], decode: Callable[[bytes], Any], *types: type
-    ) -> None:
+    def __init__(self, name: str, encode: Encoder, decode: Decoder, *types: type) -> None:
         """`types`: the one it gives first, then what else it takes."""
         self._name = name
         self._types = types
-        self._encode: Encoder = lambda value: None if value is None else encode(value)
-        self._decode: Decoder = lambda data: None if data is None else decode(data)
+        self._encode = encode
+        self._decode = decode
 
     @property
     def name(self) -> str:
@@ -47,13 +46,17 @@ def _fixed(name: str, layout: str, *types: type) -> Serde:
     packer = struct.Struct(layout)
     pack, unpack, size = packer.pack, packer.unpack, packer.size
 
-    def encode(value: Any) -> bytes:
+    def encode(value: Any) -> bytes | None:
+        if value is None:
+            return None
         try:
             return pack(value)
         except struct.error as failure:
             raise TypeError(f"{value!r} cannot be written as {name}: {failure}") from None
 
-    def decode(data: bytes) -> Any:
+    def decode(data: bytes | None) -> Any:
+        if data is None:
+            return None
         if len(data) != size:
             raise ValueError(f"{name} takes {size} bytes, the record has {len(data)}")
         return unpack(data)[0]
@@ -61,45 +64,63 @@ def _fixed(name: str, layout: str, *types: type) -> Serde:
     return _Plain(name, encode, decode, *types)
 
 
-def _encode_string(value: Any) -> bytes:
-    if type(value) is not str:
-        raise TypeError(f"{value!r} is no string; give the operator the serde of what flows there")
-    return value.encode()
+def _encode_string(value: Any) -> bytes | None:
+    if type(value) is str:
+        return value.encode()
+    if value is None:
+        return None
+    raise TypeError(f"{value!r} is no string; give the operator the serde of what flows there")
 
 
-def _encode_bytes(value: Any) -> bytes:
-    if isinstance(value, bytes):
+def _decode_string(data: bytes | None) -> str | None:
+    return None if data is None else data.decode()
+
+
+def _encode_bytes(value: Any) -> bytes | None:
+    if value is None or isinstance(value, bytes):
         return value
     if isinstance(value, bytearray | memoryview):
         return bytes(value)
     raise TypeError(f"{value!r} is not bytes; give the operator the serde of what flows there")
 
 
-def _encode_boolean(value: Any) -> bytes:
+def _decode_bytes(data: bytes | None) -> bytes | None:
+    return data
+
+
+def _encode_boolean(value: Any) -> bytes | None:
+    if value is None:
+        return None
     if not isinstance(value, bool):
         raise TypeError(f"{value!r} is no boolean")
     return b"\x01" if value else b"\x00"
 
 
-def _decode_boolean(data: bytes) -> bool:
+def _decode_boolean(data: bytes | None) -> bool | None:
+    if data is None:
+        return None
     if data not in (b"\x00", b"\x01"):
         raise ValueError("a boolean is one byte, 0 or 1")
     return data == b"\x01"
 
 
-def _encode_json(value: Any) -> bytes:
-    return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
+def _encode_json(value: Any) -> bytes | None:
+    return None if value is None else orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
 
 
-STRING: Serde = _Plain("string", _encode_string, bytes.decode, str)
-BYTES: Serde = _Plain("bytes", _encode_bytes, bytes, bytes, bytearray, memoryview)
+def _decode_json(data: bytes | None) -> Any:
+    return None if data is None else orjson.loads(data)
+
+
+STRING: Serde = _Plain("string", _encode_string, _decode_string, str)
+BYTES: Serde = _Plain("bytes", _encode_bytes, _decode_bytes, bytes, bytearray, memoryview)
 BOOLEAN: Serde = _Plain("boolean", _encode_boolean, _decode_boolean, bool)
 LONG: Serde = _fixed("long", ">q", int, bool)
 INT: Serde = _fixed("int", ">i", int, bool)
 SHORT: Serde = _fixed("short", ">h", int, bool)
 DOUBLE: Serde = _fixed("double", ">d", float, int, bool)
 FLOAT: Serde = _fixed("float", ">f", float, int, bool)
-JSON: Serde = _Plain("json", _encode_json, orjson.loads)
+JSON: Serde = _Plain("json", _encode_json, _decode_json)
 
 _BY_NAME = {serde.name: serde for serde in (STRING, BYTES, BOOLEAN, LONG, INT, SHORT, DOUBLE, FLOAT, JSON)}
 

@@ -15,7 +15,7 @@ from moldau.pipeline.operators.task import Task
 from moldau.pipeline.operators.timers import PunctuationType
 from moldau.pipeline.plan.nodes import OffsetReset, Process
 from moldau.pipeline.plan.topology import Guarantee, Topology
-from moldau.pipeline.spark.application_record import ApplicationRecord
+from moldau.pipeline.spark.application_record import ApplicationRecord, check_topics
 from moldau.pipeline.spark.batch_plan import transactional_ids
 from moldau.pipeline.spark.clients import producer as producer_settings
 from moldau.pipeline.spark.clients import shared
@@ -24,7 +24,7 @@ from moldau.pipeline.spark.offset_log import Positions, positions_to_json
 from moldau.pipeline.spark.orders import Application
 from moldau.pipeline.spark.settings import AppSettings
 from moldau.pipeline.spark.sink import ANSWER_S_MAX
-from moldau.pipeline.spark.topic_offsets import TopicFacts, end_offsets, first_offsets
+from moldau.pipeline.spark.topic_offsets import TopicFacts, end_offsets, first_offsets, topic_facts
 from moldau.pipeline.spark.topics import prepare_topics
 
 
@@ -41,12 +41,15 @@ def prepare(topology: Topology, settings: AppSettings, slots_available: int) -> 
     admin = AdminClient(shared(settings.bootstrap_servers, settings.client_settings))
     folder = Folder(settings.folder)
     changelogs = changelog_topics(topology, settings)
+    record = ApplicationRecord.load(folder)
+    if record is not None:
+        # Before topics are made: an own topic that is missing has been lost, with what was on its way.
+        check_topics(settings.application_id, record.topic_ids, topic_facts(admin, record.topic_ids))
     facts = prepare_topics(admin, topology, changelogs, settings.dead_letters_go_to)
     task_count = sum(
         facts[topic].partitions for part in topology.sub_topologies for topic in part.source_topics[:1]
     )
     slots = max(1, min(settings.instances or slots_available, task_count))
-    record = ApplicationRecord.load(folder)
     if record is None:
         topic_ids = {topic: one.topic_id for topic, one in facts.items()}
         initial = positions_to_json(_first_positions(admin, topology, settings, facts))

@@ -35,6 +35,13 @@ class AppSettings:
                 "records_per_batch_max must be at least 1, trigger_ms and instances must not be negative"
             )
 
+        if self.latency == "real_time":
+            raise ConfigError(
+                "latency real_time is not available: Spark's Real-Time Mode needs its own Kafka connector at both ends "
+                "and operators that the JVM knows, and it gives no exactly once. Use micro_batch, with a trigger_ms of "
+                "0 for the shortest wait"
+            )
+
     @property
     def folder(self) -> str:
         """Of this application alone."""

@@ -103,7 +103,7 @@ class Draft:
 
     def _check_store_name(self, store: StoreSpec, node: Node) -> None:
         for other in self.nodes.values():
-            if store not in other.stores() and store.name in (one.name for one in other.stores()):
+            if any(one.name == store.name and one is not store for one in other.stores()):
                 raise ConfigError(
                     f"{node.where}: the store {store.name!r} exists already, made at {other.where}; "
                     "give one of them another name"

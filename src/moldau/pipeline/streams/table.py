@@ -109,7 +109,8 @@ class KTable(Handle):
         key: Serde | None = None,
         name: str | None = None,
     ) -> "KStream":
-        """Every change as a record of the new value; `mapper(key, value)` gives another key."""
+        """Every change as a record of the new value; `mapper(key, value)` gives another key. What is made of a windowed
+        key is taken to be of the builder's default kind."""
         from moldau.pipeline.streams.stream import KStream
 
         node_name = self._draft.name("KTABLE-TOSTREAM", name)
@@ -119,7 +120,7 @@ class KTable(Handle):
         return KStream(
             self._draft,
             node_name,
-            key or self.key_serde,
+            key or (self.key_serde if mapper is None or self._grace_ms is None else None),
             self.value_serde,
             self._sources,
             rekeyed=mapper is not None,

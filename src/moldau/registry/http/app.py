@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from moldau.registry.failures import NotPrimary, RegistryFailure
-from moldau.registry.http import governance_handlers, schema_handlers, subject_handlers
+from moldau.registry.http import association_handlers, governance_handlers, schema_handlers, subject_handlers
 from moldau.registry.http.call import Call, RawText
 from moldau.registry.http.forwarding import FORWARDED_HEADER, Outgoing, forward, refuse_second_forward
 from moldau.registry.http.negotiation import V1, check_content_type, choose_content_type
@@ -23,7 +23,12 @@ from moldau.registry.service import Registry
 
 PARSERS_MAX: Final = 4
 FORWARDS_MAX: Final = 64
-ROUTES: Final = [*subject_handlers.ROUTES, *schema_handlers.ROUTES, *governance_handlers.ROUTES]
+ROUTES: Final = [
+    *subject_handlers.ROUTES,
+    *schema_handlers.ROUTES,
+    *governance_handlers.ROUTES,
+    *association_handlers.ROUTES,
+]
 
 log = logging.getLogger("moldau.registry")
 
@@ -47,8 +52,6 @@ class RegistryApp:
             response = await self._answer(request)
         except ClientDisconnect:
             return
-        if request.method == "HEAD":
-            response.body = b""
         await response(scope, receive, send)
 
     async def _answer(self, request: Request) -> Response:

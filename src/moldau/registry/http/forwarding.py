@@ -12,12 +12,14 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from moldau.registry.failures import RegistryFailure, forwarding_failed, primary_unknown
+from moldau.registry.records import PrimaryFact
 from moldau.registry.service import Registry
 
 FORWARDED_HEADER: Final = "X-Forward"
 PASSED_HEADERS: Final = ("accept", "content-type", "authorization", "confluent-accept-unknown-properties")
 REPEATABLE_METHODS: Final = frozenset({"POST", "PUT"})
 """Registering or setting the same thing twice does what doing it once does; deleting does not."""
+RETRY_S: Final = 0.25
 NOT_PRIMARY_CODE: Final = b'"error_code":50004'
 
 
@@ -39,28 +41,29 @@ class Forwarded:
 def forward(registry: Registry, request: Outgoing) -> Forwarded | None:
     """The primary's answer. None: this instance has become the primary and must answer by itself."""
     deadline = time.monotonic() + registry.settings.leader_read_timeout_ms / 1000
-    failed_url: str | None = None
+    tried: PrimaryFact | None = None
     failure = primary_unknown(
         "Leader not known: no instance of this registry has been elected to write yet. Try again in a moment."
     )
     while (left := deadline - time.monotonic()) > 0:
-        url = registry.wait_for_primary(failed_url, left)
-        if url is None:
+        # When nobody else comes forward, the one that failed may be back, or not quite in office yet.
+        primary = registry.wait_for_primary(tried, left if tried is None else min(left, RETRY_S)) or tried
+        if primary is None or primary.url is None:
             break
-        if url == registry.url:
+        if primary.url == registry.url:
             return None
+        tried = primary
         try:
-            answer = _send(url, request, left)
+            answer = _send(primary.url, request, left)
         except ConnectionRefusedError as error:
-            failure = forwarding_failed(f"The primary at {url} cannot be reached: {error}.")
+            failure = forwarding_failed(f"The primary at {primary.url} cannot be reached: {error}.")
         except (OSError, http.client.HTTPException) as error:
-            failure = forwarding_failed(f"The primary at {url} has not answered: {error}.")
+            failure = forwarding_failed(f"The primary at {primary.url} has not answered: {error}.")
             if request.method not in REPEATABLE_METHODS:
                 raise failure from error
         else:
             if answer.status != 500 or NOT_PRIMARY_CODE not in answer.body:
                 return answer
-        failed_url = url
     raise failure
 
 

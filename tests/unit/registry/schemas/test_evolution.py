@@ -8,6 +8,7 @@ read the diff.
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -62,9 +63,12 @@ def all_cases() -> list[tuple[str, Case]]:
     return [(name, case) for name in TYPES for case in read_cases(CASES / f"{name}.txt")]
 
 
+understood = lru_cache(maxsize=None)(parse)
+
+
 def clashes(name: str, case: Case, mode: str) -> list[Clash]:
     kind = TYPES[name]
-    versions = [Existing(number, parse(kind, text)) for number, text in enumerate(case.versions, 1)]
+    versions = [Existing(number, understood(kind, text)) for number, text in enumerate(case.versions, 1)]
     return check(mode, parse(kind, case.new), versions)
 
 

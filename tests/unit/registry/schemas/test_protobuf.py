@@ -132,12 +132,16 @@ def test_text_and_descriptor_of_one_schema_are_the_same_once_normalised() -> Non
     schema = proto(ORDER)
     again = proto(schema.serialized())
     assert check("FULL", again, [Existing(1, schema)]) == []
-    plain = proto(
-        ORDER.replace('option (confluent.message_meta).doc = "an order";', "").replace("(confluent", "(x")
+    assert again.normalized().canonical == schema.normalized().canonical
+
+
+def test_metadata_comes_back_out_of_a_descriptor() -> None:
+    text = (
+        'syntax = "proto3"; import "confluent/meta.proto"; message M { option (confluent.message_meta) = '
+        '{ doc: "d", params: [{ key: "a", value: "b" }], tags: ["T"], rules: [{ name: "r", expr: "x > 1" }] }; }'
     )
-    assert plain.normalized().canonical != schema.normalized().canonical
-    simple = proto('syntax = "proto3"; package p; message M { N n = 2; map<string, N> m = 1; message N {} }')
-    assert proto(simple.serialized()).normalized().canonical == simple.normalized().canonical
+    schema = proto(text)
+    assert proto(schema.serialized()).normalized().canonical == schema.normalized().canonical
 
 
 def test_metadata_of_confluent_travels_in_the_descriptor() -> None:

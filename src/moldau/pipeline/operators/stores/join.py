@@ -63,6 +63,13 @@ class JoinStore(Store):
                 self._expiry.observe(entry[1])
                 self._sequence = max(self._sequence, entry[2])
 
+    @property
+    def stream_time_ms(self) -> int | None:
+        return self._expiry.stream_time_ms
+
+    def advance(self, stream_time_ms: int) -> None:
+        self._expiry.observe(stream_time_ms)
+
     def clear(self) -> None:
         self._places.clear()
         self._values.clear()

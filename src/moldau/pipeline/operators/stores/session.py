@@ -96,6 +96,13 @@ class SessionStore(Store):
                 self._expiry.add(end_ms, (key, session))
                 self._expiry.observe(end_ms)
 
+    @property
+    def stream_time_ms(self) -> int | None:
+        return self._expiry.stream_time_ms
+
+    def advance(self, stream_time_ms: int) -> None:
+        self._expiry.observe(stream_time_ms)
+
     def clear(self) -> None:
         self._sessions.clear()
         self._changed.clear()

@@ -27,6 +27,15 @@ class Store(ABC):
     def load(self, changes: Iterable[Change]) -> None:
         """Applies items of a snapshot, or changes since; none of it counts as a change of its own."""
 
+    @property
+    def stream_time_ms(self) -> int | None:
+        """The latest time the store has seen, where its retention depends on it."""
+        return None
+
+    def advance(self, stream_time_ms: int) -> None:
+        """Takes the time back that `stream_time_ms` told, after `load`."""
+        assert self.stream_time_ms is not None
+
     @abstractmethod
     def clear(self) -> None:
         """Empties the store, before `load` of an older version."""

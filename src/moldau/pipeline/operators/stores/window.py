@@ -88,6 +88,13 @@ class WindowStore(Store):
                 self._expiry.add(start_ms, (key, start_ms))
                 self._expiry.observe(start_ms)
 
+    @property
+    def stream_time_ms(self) -> int | None:
+        return self._expiry.stream_time_ms
+
+    def advance(self, stream_time_ms: int) -> None:
+        self._expiry.observe(stream_time_ms)
+
     def clear(self) -> None:
         self._windows.clear()
         self._changed.clear()

@@ -29,6 +29,13 @@ _TEXTS = {
           string doc = 1;
           map<string, string> params = 2;
           repeated string tags = 3;
+          repeated Rule rules = 4;
+        }
+        message Rule {
+          string name = 1;
+          string doc = 2;
+          string expr = 3;
+          string sql = 4;
         }
         extend google.protobuf.FileOptions { Meta file_meta = 1088; }
         extend google.protobuf.MessageOptions { Meta message_meta = 1088; }
@@ -43,6 +50,18 @@ _TEXTS = {
           bytes value = 1;
           uint32 precision = 2;
           int32 scale = 3;
+        }
+    """,
+    "confluent/types/decimal.proto": """
+        syntax = "proto3";
+        import public "confluent/type/decimal.proto";
+    """,
+    "confluent/type/variant.proto": """
+        syntax = "proto3";
+        package confluent.type;
+        message Variant {
+          bytes metadata = 1;
+          bytes value = 2;
         }
     """,
 }

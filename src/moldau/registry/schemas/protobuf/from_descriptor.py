@@ -10,7 +10,9 @@ from google.protobuf.descriptor_pb2 import (
     ServiceDescriptorProto,
 )
 from google.protobuf.message import Message as PbMessage
+from google.protobuf.unknown_fields import UnknownFieldSet
 
+from moldau.registry.schemas.protobuf import confluent_meta
 from moldau.registry.schemas.protobuf.syntax import (
     Aggregate,
     Enum,
@@ -178,10 +180,23 @@ def _options(options: PbMessage) -> list[Option]:
     """Those that are set; extensions under the names their descriptors have here, unknown ones not at all."""
     found: list[Option] = []
     for descriptor, value in options.ListFields():
+        if descriptor.is_extension and descriptor.number == confluent_meta.NUMBER:
+            found.append(_meta(options, value.SerializeToString()))
+            continue
         name = f"({descriptor.full_name})" if descriptor.is_extension else descriptor.name
         values = value if descriptor.is_repeated else [value]
         found += [Option(name, _value(descriptor, one)) for one in values]
+    for field in UnknownFieldSet(options):
+        if field.field_number == confluent_meta.NUMBER and isinstance(field.data, bytes):
+            found.append(_meta(options, field.data))
     return found
+
+
+def _meta(options: PbMessage, payload: bytes) -> Option:
+    """`FieldOptions` hold `(confluent.field_meta)`, and so on."""
+    kind = options.DESCRIPTOR.name.removesuffix("Options")
+    name = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in kind).lstrip("_")
+    return Option(f"(confluent.{name}_meta)", confluent_meta.decode(payload))
 
 
 def _value(descriptor: object, value: object) -> Value:

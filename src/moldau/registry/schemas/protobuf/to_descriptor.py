@@ -79,9 +79,10 @@ class DescriptorWriter:
         if message.is_map_entry:
             target.options.map_entry = True
         self._options(message.options, target, scope)
-        self._members(message, target, scope)
+        # Before the entries of maps, so that a nested message has the place it has in the text: frames count by it.
         for inner in message.messages:
             self._message(inner, target.nested_type.add(), [*scope, inner.name])
+        self._members(message, target, scope)
         for enum in message.enums:
             self._enum(enum, target.enum_type.add(), scope)
         for extend in message.extends:

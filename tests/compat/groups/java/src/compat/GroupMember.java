@@ -36,6 +36,8 @@ final class GroupMember implements ConsumerRebalanceListener {
     private boolean polling = true;
     private boolean open = true;
     private ConsumerGroupMetadata metadata;
+    /** The assignment as of the end of a poll, when the metadata goes with it. */
+    private Object shown = List.of();
 
     /** A topic that begins with ^ is a pattern, which the broker resolves (KIP-848), and the only one. */
     GroupMember(Map<String, Object> settings, Collection<String> topics) {
@@ -72,7 +74,7 @@ final class GroupMember implements ConsumerRebalanceListener {
 
     synchronized Map<String, Object> state() {
         Map<String, Object> state = new HashMap<>();
-        state.put("assignment", Places.written(assignment));
+        state.put("assignment", shown);
         state.put("events", List.copyOf(events));
         state.put("records", List.copyOf(records));
         state.put("failures", List.copyOf(failures));
@@ -113,10 +115,12 @@ final class GroupMember implements ConsumerRebalanceListener {
             synchronized (this) {
                 polled.forEach(record -> records.add(described(record)));
                 metadata = consumer.groupMetadata();
+                shown = Places.written(assignment);
             }
         } catch (RuntimeException failure) {
             synchronized (this) {
                 failures.add(GroupsDriver.nameOf(failure));
+                shown = Places.written(assignment);
                 polling = false;
             }
         }

@@ -1,0 +1,81 @@
+"""`moldau up` and `moldau registry`: started, of use, stopped; and what they say when they cannot start."""
+
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from compat.server_process import free_port
+from e2e.cli.shell import MOLDAU, Shell
+from e2e.registry.registry_process import PATIENCE_S, ask
+from moldau.testing import LocalCluster
+
+
+def test_up_starts_broker_and_registry_and_stops_both(tmp_path: Path) -> None:
+    port, registry_port = free_port(), free_port()
+    command = [MOLDAU, "up", "--data", str(tmp_path / "data")]
+    command += ["--broker-override", f"listeners=PLAINTEXT://127.0.0.1:{port}"]
+    command += ["--registry-override", f"listeners=http://127.0.0.1:{registry_port}"]
+    with (tmp_path / "log").open("wb") as log:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
+    assert process.stdout is not None
+    try:
+        lines = []
+        for line in process.stdout:
+            lines.append(line)
+            if "Ctrl-C" in line:
+                break
+        assert lines[0].split() == ["broker", f"PLAINTEXT://127.0.0.1:{port}"], (tmp_path / "log").read_text()
+        assert lines[1].split() == ["registry", f"http://127.0.0.1:{registry_port}"]
+        url = f"http://127.0.0.1:{registry_port}"
+        assert ask(url, "POST", "/subjects/s/versions", {"schema": '"int"'}).status == 200
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE_S) == 0
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+    deadline = time.monotonic() + PATIENCE_S
+    while is_served(registry_port) or is_served(port):
+        assert time.monotonic() < deadline, "something was left running"
+
+
+def is_served(port: int) -> bool:
+    import socket
+
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_up_fails_when_a_service_does(tmp_path: Path, cluster: LocalCluster) -> None:
+    taken = cluster.bootstrap_servers
+    shell = Shell(taken)
+    said = shell.run(
+        "up", "--data", str(tmp_path), "--broker-override", f"listeners=PLAINTEXT://{taken}", code=1
+    )
+    assert "the broker did not start" in said and taken in said
+
+
+def test_a_registry_that_cannot_start_says_why(cluster: LocalCluster, tmp_path: Path) -> None:
+    shell = Shell(cluster.bootstrap_servers)
+    here = ("--bootstrap-server", cluster.bootstrap_servers)
+    said = shell.run("registry", *here, "--listen", cluster.registry_url, code=2)
+    assert "cannot listen on" in said
+    cluster.create_topic("kept-for-a-week")
+    free = ("--listen", "http://127.0.0.1:0")
+    said = shell.run("registry", *here, *free, "--override", "kafkastore.topic=kept-for-a-week", code=2)
+    assert "cleanup.policy=delete" in said and "moldau topics alter kept-for-a-week" in said
+    cluster.create_topic("of-many-parts", partitions=3)
+    said = shell.run("registry", *here, *free, "--override", "kafkastore.topic=of-many-parts", code=2)
+    assert "has 3 partitions" in said
+    said = shell.run(
+        "registry", "-b", "127.0.0.1:1", *free, "--override", "kafkastore.init.timeout.ms=500", code=2
+    )
+    assert "no Kafka broker answers at 127.0.0.1:1" in said
+    said = shell.run("registry", "--config", str(tmp_path / "none"), code=2)
+    assert "cannot read the configuration file" in said
+
+
+def test_settings_are_listed() -> None:
+    said = Shell("localhost:1").run("registry", "--list-settings")
+    assert "#kafkastore.topic=_schemas" in said and "#schema.compatibility.level=BACKWARD" in said

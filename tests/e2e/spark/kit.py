@@ -1,0 +1,153 @@
+"""What the Spark tests share: records in, committed records out, an application and the processes it consists of."""
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from moldau.pipeline.lifecycle import PipelineState
+from moldau.pipeline.plan.topology import Topology
+from moldau.pipeline.spark.application import PipelineApp
+from moldau.pipeline.spark.clients import shared
+from moldau.pipeline.spark.settings import AppSettings
+from moldau.pipeline.spark.topic_offsets import end_offsets, topic_facts
+
+LOOK_EVERY_S = 0.3
+PATIENCE_S = 300
+"""For anything that must happen on a machine that may be busy with other things."""
+
+Headers = list[tuple[str, bytes]]
+
+
+class Sent(NamedTuple):
+    key: str | None
+    value: str | bytes | None
+    partition: int = -1
+    timestamp_ms: int = 0
+
+
+class Read(NamedTuple):
+    partition: int
+    offset: int
+    timestamp_ms: int
+    key: bytes | None
+    value: bytes | None
+    headers: dict[str, bytes]
+
+
+def create_topics(servers: str, **partitions: int) -> None:
+    """Names are written with underscores for dashes."""
+    admin = AdminClient(shared(servers, {}))
+    new = [NewTopic(name.replace("_", "-"), count) for name, count in partitions.items()]
+    for future in admin.create_topics(new).values():
+        future.result(PATIENCE_S)
+
+
+def send(servers: str, topic: str, records: Sequence[Sent]) -> None:
+    producer = Producer({**shared(servers, {}), "linger.ms": 5})
+    for record in records:
+        value = record.value.encode() if isinstance(record.value, str) else record.value
+        producer.produce(
+            topic, value=value, key=record.key, partition=record.partition, timestamp=record.timestamp_ms
+        )
+    assert producer.flush(PATIENCE_S) == 0
+
+
+def committed(servers: str, topic: str, *, isolation: str = "read_committed") -> list[Read]:
+    """All records of a topic, by partition and offset."""
+    admin = AdminClient(shared(servers, {}))
+    ends = end_offsets(admin, {topic: topic_facts(admin, [topic])[topic].partitions})[topic]
+    settings = {"group.id": "reader", "enable.partition.eof": True, "isolation.level": isolation}
+    consumer = Consumer({**shared(servers, {}), **settings})
+    consumer.assign([TopicPartition(topic, partition, 0) for partition in ends])
+    found: list[Read] = []
+    unread = set(ends)
+    try:
+        while unread:
+            message = consumer.poll(PATIENCE_S)
+            assert message is not None, f"{topic} was not read to its end"
+            partition, offset = message.partition(), message.offset()
+            assert partition is not None and offset is not None
+            if message.error() is not None:
+                unread.discard(partition)
+                continue
+            headers = {name: value for name, value in message.headers() or []}  # type: ignore[str-unpack]
+            found.append(
+                Read(partition, offset, message.timestamp()[1], message.key(), message.value(), headers)  # type: ignore[arg-type]
+            )
+    finally:
+        consumer.close()
+    return sorted(found)
+
+
+def last_values(records: Sequence[Read]) -> dict[bytes | None, bytes | None]:
+    return {record.key: record.value for record in records}
+
+
+@contextlib.contextmanager
+def running(topology: Topology, servers: str, folder: Path, **settings: object) -> Iterator[PipelineApp]:
+    app = PipelineApp(
+        topology,
+        AppSettings(topology.application_id, servers, str(folder), **settings),  # type: ignore[arg-type]
+    )
+    app.start()
+    try:
+        yield app
+    finally:
+        app.stop()
+
+
+def wait_caught_up(app: PipelineApp) -> None:
+    """Until all that its topics hold is processed: the group's committed offsets are at the ends."""
+    settings = app.settings
+    topics = {topic for part in app.topology.sub_topologies for topic in part.source_topics}
+    admin = AdminClient(shared(settings.bootstrap_servers, {}))
+    consumer = Consumer({**shared(settings.bootstrap_servers, {}), "group.id": settings.application_id})
+    deadline = time.monotonic() + PATIENCE_S
+    try:
+        while not _is_caught_up(admin, consumer, topics):
+            assert app.state is not PipelineState.FAILED, app.metrics.last_error
+            assert time.monotonic() < deadline, f"not caught up: {app.metrics}"
+            time.sleep(LOOK_EVERY_S)
+    finally:
+        consumer.close()
+
+
+def _is_caught_up(admin: AdminClient, consumer: Consumer, topics: set[str]) -> bool:
+    facts = topic_facts(admin, topics)
+    if topics - facts.keys():
+        return False
+    places = [
+        TopicPartition(topic, number) for topic, one in facts.items() for number in range(one.partitions)
+    ]
+    reached = {
+        (one.topic, one.partition): one.offset for one in consumer.committed(places, timeout=PATIENCE_S)
+    }
+    # Asked after the commits: what a batch has written in between to a topic of its own is not yet processed.
+    ends = end_offsets(admin, {topic: one.partitions for topic, one in facts.items()})
+    return all(
+        max(reached[topic, partition], 0) >= end for topic in ends for partition, end in ends[topic].items()
+    )
+
+
+def worker_pids(application_id: str) -> list[int]:
+    """The Python processes of Spark that run an application's tasks, told by the environment they were given."""
+    wanted = f"MOLDAU_SLOT={application_id}-".encode()
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with contextlib.suppress(OSError):
+                if wanted in Path("/proc", name, "environ").read_bytes():
+                    found.append(int(name))
+    return found
+
+
+def kill9(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)

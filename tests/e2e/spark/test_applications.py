@@ -1,0 +1,148 @@
+"""Applications on Spark from their start to their end: results, dead letters, views, pauses, restarts, refusals."""
+
+import json
+from pathlib import Path
+
+from compat.moldau_broker import MoldauBroker
+from compat.server_process import wait_until
+from e2e.spark.kit import (
+    PATIENCE_S,
+    Sent,
+    committed,
+    create_topics,
+    last_values,
+    running,
+    send,
+    wait_caught_up,
+)
+from moldau.pipeline.lifecycle import PipelineState
+from moldau.pipeline.streams import JSON, LONG, STRING, StreamsBuilder, Topology, tumbling
+from moldau.pipeline.views.view_host import ViewHost
+
+MINUTE_MS = 60_000
+DAY_MS = 86_400_000
+
+
+def shop() -> Topology:
+    builder = StreamsBuilder("shop", key=STRING, value=JSON)
+    orders = builder.stream("shop-orders")
+    users = builder.table("shop-users", store="users")
+    goods = builder.global_table("shop-goods")
+    priced = orders.join(
+        goods, lambda order, good: {**order, "price": good["price"]}, on=lambda _, order: order["good"]
+    )
+    enriched = priced.left_join(users, lambda order, user: {**order, "city": user and user["city"]})
+    enriched.to("shop-enriched")
+    by_good = enriched.group_by(lambda _, order: order["good"], key=STRING)
+    by_good.windowed_by(tumbling(MINUTE_MS)).count(store="sold", retention_ms=DAY_MS).to_stream().to(
+        "shop-sold", value=LONG
+    )
+    return builder.build()
+
+
+def order(good: str, minute: int, user: str = "ann") -> Sent:
+    return Sent(user, json.dumps({"good": good}), timestamp_ms=minute * MINUTE_MS + 1)
+
+
+def test_an_application_from_its_start_to_its_restart(servers: str, tmp_path: Path) -> None:
+    create_topics(servers, shop_orders=2, shop_users=2, shop_goods=3, shop_enriched=2, shop_sold=2)
+    send(servers, "shop-goods", [Sent("pear", '{"price": 3}'), Sent("plum", '{"price": 5}')])
+    send(servers, "shop-users", [Sent("ann", '{"city": "Praha"}', timestamp_ms=1)])
+    send(
+        servers, "shop-orders", [order("pear", 1), Sent("ann", "no json"), order("plum", 1), order("pear", 1)]
+    )
+    views = ViewHost(shop(), "shop", {"bootstrap.servers": servers})
+    views.start()
+    with running(shop(), servers, tmp_path) as app:
+        wait_caught_up(app)
+        # Enriched, repartitioned, counted; told a moment after the commit.
+        wait_until(lambda: app.metrics.records_out == 3 + 3 + 3, "the batches are counted", PATIENCE_S)
+        told = app.metrics
+        assert told.state is PipelineState.RUNNING and told.records_dead == 1 and told.restarts == 0
+
+        # Timestamps and joined values are those of the operators, byte for byte.
+        enriched = [
+            (one.timestamp_ms, json.loads(one.value or b"")) for one in committed(servers, "shop-enriched")
+        ]
+        assert enriched == [
+            (MINUTE_MS + 1, {"good": good, "price": price, "city": "Praha"})
+            for good, price in [("pear", 3), ("plum", 5), ("pear", 3)]
+        ]
+        (dead,) = committed(servers, "shop-dlq")
+        assert dead.value == b"no json"
+        assert dead.headers["__streams.errors.topic"] == b"shop-orders"
+        assert dead.headers["__streams.errors.offset"] == b"1"
+        assert b"Traceback" in dead.headers["__streams.errors.stacktrace"]
+
+        # The view follows the committed changelog.
+        assert views.wait_ready(PATIENCE_S)
+        wait_until(
+            lambda: [value for _, value in views["sold"].fetch("pear")] == [2],
+            "the view has both",
+            PATIENCE_S,
+        )
+        assert views["users"].get("ann") == {"city": "Praha"}
+
+        app.pause()
+        assert app.wait(PipelineState.PAUSED, timeout_s=PATIENCE_S) is PipelineState.PAUSED
+        send(servers, "shop-orders", [order("pear", 1)])
+        app.resume()
+        wait_caught_up(app)
+    assert app.state is PipelineState.STOPPED
+
+    # Another process, another number of slots: state and positions are the checkpoint's.
+    send(servers, "shop-orders", [order("pear", 1), order("pear", 2)])
+    with running(shop(), servers, tmp_path, instances=1) as app:
+        wait_caught_up(app)
+    wait_until(
+        lambda: [value for _, value in views["sold"].fetch("pear")] == [4, 1], "the view has all", PATIENCE_S
+    )
+    views.stop()
+    counts = [
+        int.from_bytes(one.value or b"")
+        for one in committed(servers, "shop-sold")
+        if (one.key or b"")[:4] == b"pear"
+    ]
+    assert counts == [1, 2, 3, 4, 1]
+    assert len(last_values(committed(servers, "shop-sold"))) == 3
+
+    # A view that is lost is built again from the changelog.
+    rebuilt = ViewHost(shop(), "shop", {"bootstrap.servers": servers})
+    rebuilt.start()
+    assert rebuilt.wait_ready(PATIENCE_S)
+    assert [value for _, value in rebuilt["sold"].fetch("pear")] == [4, 1]
+    rebuilt.stop()
+
+
+def test_a_topic_deleted_and_created_again_is_noticed(own_broker: MoldauBroker, tmp_path: Path) -> None:
+    from confluent_kafka.admin import AdminClient
+
+    servers = own_broker.bootstrap
+    create_topics(servers, reborn_in=1, reborn_out=1)
+    send(servers, "reborn-in", [Sent("a", "1")])
+    builder = StreamsBuilder("reborn", key=STRING, value=STRING)
+    builder.stream("reborn-in").to("reborn-out")
+    with running(builder.build(), servers, tmp_path) as app:
+        wait_caught_up(app)
+        AdminClient({"bootstrap.servers": servers}).delete_topics(["reborn-in"])["reborn-in"].result(
+            PATIENCE_S
+        )
+        create_topics(servers, reborn_in=1)
+        assert app.wait(timeout_s=PATIENCE_S) is PipelineState.FAILED
+        error = app.metrics.last_error
+        assert error is not None
+        assert "reborn-in" in error and "deleted" in error and "moldau streams reset reborn" in error
+
+
+def test_another_topology_does_not_read_the_state_of_this_one(servers: str, tmp_path: Path) -> None:
+    create_topics(servers, changed_in=1, changed_out=1)
+    send(servers, "changed-in", [Sent("a", "1")])
+    builder = StreamsBuilder("changed", key=STRING, value=STRING)
+    builder.stream("changed-in").to("changed-out")
+    with running(builder.build(), servers, tmp_path) as app:
+        wait_caught_up(app)
+    other = StreamsBuilder("changed", key=STRING, value=STRING)
+    other.stream("changed-in").group_by_key().count().to_stream().to("changed-out", value=LONG)
+    with running(other.build(), servers, tmp_path) as app:
+        assert app.wait(timeout_s=PATIENCE_S) is PipelineState.FAILED
+        assert "is not the one its checkpoint was made by" in (app.metrics.last_error or "")

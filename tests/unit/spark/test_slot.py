@@ -1,0 +1,191 @@
+"""A slot against a real broker, without Spark: batches run once, run again, taken over; and the views they feed."""
+
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pyspark", reason="pyspark is not installed: pip install 'moldau[spark]'")
+
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from pyspark.cloudpickle import dumps
+from starlette.testclient import TestClient
+
+from moldau.pipeline.spark import slot
+from moldau.pipeline.spark.offset_log import OffsetRange
+from moldau.pipeline.spark.orders import Application, SlotOrder, SlotReport, TaskId, TaskOrder
+from moldau.pipeline.streams import JSON, LONG, STRING, StreamsBuilder, Topology, tumbling
+from moldau.pipeline.views.http import view_server
+from moldau.pipeline.views.view_host import ViewHost
+from moldau.testing import LocalCluster
+
+PATIENCE_S = 120
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[LocalCluster]:
+    with LocalCluster(settings={"log.retention.ms": "-1"}) as cluster:
+        yield cluster
+
+
+@pytest.fixture(autouse=True)
+def no_slot_is_left() -> Iterator[None]:
+    yield
+    while slot._slots:
+        slot._slots.popitem()[1].close()
+
+
+def counting(name: str) -> Topology:
+    builder = StreamsBuilder(name, key=STRING, value=STRING)
+    grouped = builder.stream(f"{name}-in").group_by_key()
+    grouped.count(store="counts").to_stream().to(f"{name}-out", value=LONG)
+    return builder.build()
+
+
+class Host:
+    """Orders as the driver would give them, for one partition."""
+
+    def __init__(self, cluster: LocalCluster, name: str, folder: Path, topology: Topology) -> None:
+        self.name = name
+        self.servers = cluster.bootstrap_servers
+        self.topology = topology
+        for topic in ("in", "out"):
+            cluster.create_topic(f"{name}-{topic}", partitions=1)
+        cluster.create_topic(f"{name}-dlq", partitions=1)
+        changelogs = {store: spec.changelog_topic(name) for store, spec in topology.stores.items()}
+        for topic in changelogs.values():
+            cluster.create_topic(topic, partitions=1, configs={"cleanup.policy": "compact"})
+        content = dumps(topology)  # type: ignore[no-untyped-call]
+        assert pickle.loads(content)
+        self.application = Application(
+            name, "check", self.servers, {}, True, f"{name}-dlq", str(folder), content, changelogs, "run"
+        )
+
+    def send(self, *records: tuple[str, str, int]) -> None:
+        producer = Producer({"bootstrap.servers": self.servers})
+        for key, value, timestamp_ms in records:
+            producer.produce(f"{self.name}-in", value, key, timestamp=timestamp_ms)
+        assert producer.flush(PATIENCE_S) == 0
+
+    def run(self, batch_id: int, start: int, end: int) -> SlotReport:
+        ranges = (OffsetRange(f"{self.name}-in", 0, start, end),)
+        return slot.run_slot(SlotOrder(self.application, 0, batch_id, (TaskOrder(TaskId(0, 0), ranges),)))
+
+    def out(self, topic: str = "out") -> list[tuple[bytes | None, bytes | None, int]]:
+        """What a reader of committed records sees, to the end."""
+        settings = {"group.id": "reader", "isolation.level": "read_committed", "enable.partition.eof": True}
+        consumer = Consumer({"bootstrap.servers": self.servers, **settings})
+        consumer.assign([TopicPartition(f"{self.name}-{topic}", 0, 0)])
+        found = []
+        try:
+            while (message := consumer.poll(PATIENCE_S)) is not None and message.error() is None:
+                found.append((message.key(), message.value(), message.timestamp()[1]))
+        finally:
+            consumer.close()
+        assert message is not None
+        return found  # type: ignore[return-value]
+
+
+def another_process() -> None:
+    """What a worker process keeps is gone, unclosed: as after a kill."""
+    slot._slots.clear()
+
+
+def long(value: int) -> bytes:
+    return value.to_bytes(8)
+
+
+def test_a_batch_is_committed_once_however_often_it_is_run(cluster: LocalCluster, tmp_path: Path) -> None:
+    host = Host(cluster, "once", tmp_path, counting("once"))
+    host.send(("a", "x", 1), ("a", "y", 2), ("b", "z", 3))
+    assert host.run(0, 0, 2).records_out == 2
+    another_process()
+    again = host.run(0, 0, 2)
+    assert (again.tasks_skipped, again.records_out) == (1, 0)
+    # The state of the batch that was left out is there all the same.
+    assert host.run(1, 2, 3).records_out == 1
+    host.send(("a", "w", 9))
+    assert host.run(2, 3, 4).records_out == 1
+    assert host.out() == [(b"a", long(1), 1), (b"a", long(2), 2), (b"b", long(1), 3), (b"a", long(3), 9)]
+
+
+def test_an_unfinished_batch_leaves_nothing(cluster: LocalCluster, tmp_path: Path) -> None:
+    """The worker is lost after it has written output and state, before it commits."""
+    host = Host(cluster, "torn", tmp_path, counting("torn"))
+    host.send(("a", "x", 1), ("a", "y", 2))
+    assert host.run(0, 0, 1).records_out == 1
+    worker = slot._slots["run", 0]
+    lost = worker._sink
+    commit, lost.commit = lost.commit, lambda *_: None  # type: ignore[method-assign]
+    host.run(1, 1, 2)
+    another_process()
+    assert host.run(1, 1, 2).records_out == 1
+    # The one that was believed dead comes too late.
+    from moldau.pipeline.spark.sink import Marker
+
+    with pytest.raises(KafkaException):
+        commit([OffsetRange("torn-in", 0, 1, 2)], Marker("check", 1))
+    assert host.out() == [(b"a", long(1), 1), (b"a", long(2), 2)]
+
+
+def test_a_failure_gives_up_what_was_kept(cluster: LocalCluster, tmp_path: Path) -> None:
+    host = Host(cluster, "lost-input", tmp_path, counting("lost-input"))
+    host.send(("a", "x", 1))
+    assert host.run(0, 0, 1).records_out == 1
+    with pytest.raises(Exception, match="no longer holds the records"):
+        host.run(1, 500, 501)
+    assert ("run", 0) not in slot._slots
+    host.send(("a", "y", 2))
+    assert host.run(1, 1, 2).records_out == 1
+    assert host.out()[-1] == (b"a", long(2), 2)
+
+
+def test_transactions_of_others_do_not_hold_up_a_range(cluster: LocalCluster, tmp_path: Path) -> None:
+    """A range may end with the marker of a transaction, or hold nothing but an aborted one."""
+    host = Host(cluster, "gaps", tmp_path, counting("gaps"))
+    writer = Producer({"bootstrap.servers": host.servers, "transactional.id": "gaps-writer"})
+    writer.init_transactions(PATIENCE_S)
+    for ends_well in (True, False):
+        writer.begin_transaction()
+        writer.produce("gaps-in", "x", "a", timestamp=1)
+        writer.flush(PATIENCE_S)
+        (writer.commit_transaction if ends_well else writer.abort_transaction)(PATIENCE_S)
+    assert host.run(0, 0, 2).records_in == 1
+    assert host.run(1, 2, 4).records_in == 0
+    host.send(("a", "y", 5))
+    assert host.run(2, 4, 5).records_in == 1
+    assert host.out() == [(b"a", long(1), 1), (b"a", long(2), 5)]
+
+
+def test_views_follow_the_committed_changelog(cluster: LocalCluster, tmp_path: Path) -> None:
+    builder = StreamsBuilder("viewed", key=STRING, value=JSON)
+    grouped = builder.stream("viewed-in").group_by_key()
+    grouped.count(store="counts")
+    grouped.windowed_by(tumbling(10)).count(store="by-time", retention_ms=1_000)
+    host = Host(cluster, "viewed", tmp_path, builder.build())
+    host.send(("a", "1", 1), ("b", "2", 2), ("a", "3", 12), ("a", "no json", 13))
+    assert host.run(0, 0, 4).records_dead == 1
+    assert host.out("dlq") == [(b"a", b"no json", 13)]
+
+    views = ViewHost(host.topology, "viewed", {"bootstrap.servers": host.servers})
+    views.start()
+    assert views.wait_ready(PATIENCE_S)
+    assert views["counts"].get("a") == 2
+    assert views["counts"].range("a", "b") == [("a", 2), ("b", 1)]
+    assert [(key.start_ms, value) for key, value in views["by-time"].fetch("a")] == [(0, 1), (10, 1)]
+    with TestClient(view_server(views)) as http:
+        assert {one["store"]: one["entries"] for one in http.get("/views").json()} == {
+            "counts": 2,
+            "by-time": 3,
+        }
+        assert http.get("/views/counts/keys/a").json() == {"key": "a", "value": 2}
+        assert http.get("/views/counts/keys/nobody").status_code == 404
+        assert http.get("/views/nothing/keys/a").status_code == 404
+        assert http.get("/views/counts?low=b").json() == [{"key": "b", "value": 1}]
+        assert http.get("/views/counts/windows/a").status_code == 400
+        assert http.get("/views/by-time/windows/a?from=5").json() == [
+            {"key": "a", "window_start_ms": 10, "window_end_ms": 20, "value": 1}
+        ]
+        assert http.get("/views/by-time/windows/a?from=soon").status_code == 400
+    views.stop()
