@@ -79,11 +79,8 @@ class ClusterMember:
             around.store_thread,
             ControllerSettings(
                 unclean_default=settings.unclean_leader_election_enable,
-                balance_interval_ms=(
-                    settings.leader_imbalance_check_interval_seconds * 1000
-                    if settings.auto_leader_rebalance_enable
-                    else 0
-                ),
+                tidying_interval_ms=settings.leader_imbalance_check_interval_seconds * 1000,
+                balances_leaders=settings.auto_leader_rebalance_enable,
                 imbalance_percentage=settings.leader_imbalance_per_broker_percentage,
             ),
         )
