@@ -44,6 +44,7 @@ SETTINGS: Final = {
     "log.flush.offset.checkpoint.interval.ms": "700",
     "log.initial.task.delay.ms": "300",
     "log.roll.ms": "4000",
+    "zookeeper.session.timeout.ms": "1500",
     "auto.create.topics.enable": "false",
     "leader.imbalance.check.interval.seconds": "7",
 }

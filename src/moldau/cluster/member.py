@@ -10,6 +10,7 @@ from typing import Final
 from moldau.broker.parts import Broker
 from moldau.cluster.broker_peers import BrokerPeers
 from moldau.cluster.controller.runner import ControllerRunner, ControllerSettings
+from moldau.cluster.doubt import StoreDoubt
 from moldau.cluster.fetcher import Remove, ReplicaFetcher
 from moldau.cluster.isr_writer import StoreIsrWriter
 from moldau.cluster.peer_network import PeerNetwork
@@ -84,6 +85,9 @@ class ClusterMember:
                 imbalance_percentage=settings.leader_imbalance_per_broker_percentage,
             ),
         )
+        self._doubt = StoreDoubt(
+            broker.broker_id, self.roles, store, around.store_thread, settings.zookeeper_session_timeout_ms
+        )
         self._epoch = -1
         self._known: KnownSince | None = None
         self._is_registering = False
@@ -119,6 +123,7 @@ class ClusterMember:
         self._is_stopping = True
         if is_controlled:
             await self._hand_over_leaderships()
+        self._doubt.stop()
         await self.controller.stop()
         self._follower.close()
         self.roles.close()
@@ -136,9 +141,11 @@ class ClusterMember:
 
     def disconnected(self) -> None:
         _log.warning("the coordination store is out of reach")
+        self._doubt.disconnected()
 
     def connected(self, *, new_session: bool) -> None:
         _log.info("the coordination store is reached again%s", ", in a new session" if new_session else "")
+        self._doubt.connected()
         if new_session:
             self._register_again()
 
