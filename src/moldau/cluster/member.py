@@ -5,6 +5,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from moldau.broker.parts import Broker
@@ -13,6 +14,7 @@ from moldau.cluster.controller.runner import ControllerRunner, ControllerSetting
 from moldau.cluster.doubt import StoreDoubt
 from moldau.cluster.fetcher import Remove, ReplicaFetcher
 from moldau.cluster.isr_writer import StoreIsrWriter
+from moldau.cluster.obituary import declare_dead
 from moldau.cluster.peer_network import PeerNetwork
 from moldau.cluster.registration import (
     KnownSince,
@@ -220,4 +222,18 @@ class ClusterMember:
             settings=lambda: broker.configs.broker,
             remove_later=self._around.remove_later,
             broker_epoch=lambda: self._epoch,
+            on_gone=self._declare_dead,
         )
+
+    def _declare_dead(self, broker_id: BrokerId) -> None:
+        registered = self._follower.image.brokers.get(broker_id)
+        if registered is not None and not self._is_stopping:
+            self._around.store_thread.spawn(self._write_obituary(broker_id, registered.epoch))
+
+    async def _write_obituary(self, broker_id: BrokerId, epoch: int) -> None:
+        try:
+            job = partial(declare_dead, self._store, broker_id, epoch)
+            if await self._around.store_thread.run_in_worker(job):
+                _log.warning("nobody listens where broker %d should: it is taken for dead", broker_id)
+        except (StorageFault, StoreError) as problem:
+            _log.info("broker %d could not be declared dead: %s", broker_id, problem)
