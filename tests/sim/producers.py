@@ -102,7 +102,7 @@ async def keep_producing_loosely(client: SimClient, place: tuple[str, int]) -> N
     number = 0
     while True:
         number += 1
-        with suppress(TROUBLE):
+        with suppress(*TROUBLE):
             await produce(client, place, [f"loose-{client.name}-{number}".encode()], acks=1)
         await client.pause()
 

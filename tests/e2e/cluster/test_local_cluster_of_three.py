@@ -84,7 +84,7 @@ def read_all(
             poll()
             message = consumer.poll(0.1)
             if message is not None and not message.error():
-                values.append(message.value())
+                values.append(message.value() or b"")
             return len(values) >= count
 
         cluster.wait_until(has_all, f"{count} records of {topic}")
