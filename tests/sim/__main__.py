@@ -33,7 +33,7 @@ def main() -> int:
     for seed in range(options.first, options.first + options.count * options.step, options.step):
         try:
             report, _ = run_seed(seed)
-        except BaseException:
+        except BaseException:  # noqa: BLE001 Whatever it was, the seed must be told.
             traceback.print_exc()
             print(f"seed {seed} failed. To run it again: make sim SEED={seed}")
             return 1

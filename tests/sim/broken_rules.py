@@ -41,7 +41,7 @@ def _never_cut() -> None:
         step = decide_step(*arguments)
         return Store() if isinstance(step, Truncate) else step
 
-    fetcher.decide_step = decide
+    fetcher.decide_step = decide  # type: ignore[attr-defined, assignment]
 
 
 def _answer_early() -> None:

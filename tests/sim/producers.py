@@ -1,5 +1,6 @@
 """Clients that write: with acks=all and idempotence, without either, and in transactions."""
 
+from contextlib import suppress
 from typing import Final
 
 from moldau.core.error_codes import ErrorCode
@@ -101,10 +102,8 @@ async def keep_producing_loosely(client: SimClient, place: tuple[str, int]) -> N
     number = 0
     while True:
         number += 1
-        try:
+        with suppress(*TROUBLE):
             await produce(client, place, [f"loose-{client.name}-{number}".encode()], acks=1)
-        except TROUBLE:
-            pass
         await client.pause()
 
 

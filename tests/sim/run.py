@@ -205,7 +205,7 @@ def _seeded_entropy(random: Random) -> Iterator[None]:
     kept = (uuid.uuid4, secrets.token_bytes, secrets.randbits)
     uuid.uuid4 = lambda: uuid.UUID(int=random.getrandbits(128), version=4)
     secrets.token_bytes = lambda nbytes=None: random.randbytes(nbytes or 32)
-    secrets.randbits = random.getrandbits
+    secrets.randbits = lambda k: random.getrandbits(k)
     try:
         yield
     finally:

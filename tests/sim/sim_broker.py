@@ -21,6 +21,7 @@ from moldau.core.settings.static_layer import static_layer
 from moldau.node.assembly import assemble
 from moldau.node.housekeeping import Housekeeping
 from moldau.node.opening import OpenedData, open_data
+from moldau.storage.segment import RetiredSegment
 from moldau.testing.crash_disk import CrashDisk, PowerCut
 from moldau.testing.sim_loop import SimClock, SimLoop, SimThreads
 from moldau.testing.sim_network import LISTENER, PORT, SimConnection, SimNetwork
@@ -44,6 +45,7 @@ SETTINGS: Final = {
     "log.flush.offset.checkpoint.interval.ms": "700",
     "log.initial.task.delay.ms": "300",
     "log.roll.ms": "4000",
+    "zookeeper.session.timeout.ms": "1500",
     "auto.create.topics.enable": "false",
     "leader.imbalance.check.interval.seconds": "7",
 }
@@ -108,6 +110,10 @@ class SimBroker:
         links = SimLinks(self._network, self.host, members)
         peers = BrokerPeers(links, self.host)
         broker = assemble(layers, self._data, self.clock, files, store_thread, members=members, peers=peers)
+
+        def remove_later(segment: RetiredSegment, delay_ms: int) -> None:
+            files.call_later(delay_ms, segment.remove)
+
         around = Surroundings(
             scheduler=files,
             store_thread=store_thread,
@@ -115,7 +121,7 @@ class SimBroker:
             network=links,
             files=self.disk,
             boot_id=str(self.boot),
-            remove_later=lambda segment, delay_ms: files.call_later(delay_ms, segment.remove),
+            remove_later=remove_later,
         )
         registration = Registration(
             store=store,

@@ -12,6 +12,7 @@ from moldau.broker import store_layout as layout
 from moldau.broker.catalog import INTERNAL_TOPICS, PartitionEntry, TopicCatalog, TopicEntry
 from moldau.broker.config_records import read_configs
 from moldau.coordination.store import Create, Delete, NodeExists, NoNode, Op, Store
+from moldau.coordination.tree import TopicNode, decode_topic, encode_topic
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
 from moldau.core.ids import TopicId, TopicPartition, topic_id_parse
@@ -51,15 +52,17 @@ def write_new(store: Store, entry: TopicEntry) -> None:
 
 
 def write_partitions(store: Store, entry: TopicEntry, *, expected: int) -> None:
-    """ApiError when the topic has not the number of partitions the change was decided on."""
-    version, count = _look_up(store, entry)
+    """ApiError when the topic has not the number of partitions the change was decided on. Partitions that are there
+    stay as the store has them: their replicas may be on the move."""
+    version, present = _look_up(store, entry)
+    count = len(present.replicas)
     if count != expected:
         raise ApiError(
             ErrorCode.INVALID_PARTITIONS,
             f"The topic {entry.name} has {count} partition(s) by now, not {expected}; ask again.",
         )
-    replicas = (partition.replicas for partition in entry.partitions)
-    data = layout.encode_topic(entry.topic_id, replicas)
+    added = tuple(partition.replicas for partition in entry.partitions[count:])
+    data = encode_topic(present._replace(replicas=present.replicas[: len(entry.partitions)] + added))
     store.set(layout.topic_path(entry.name), data, version)
 
 
@@ -86,13 +89,13 @@ def forget_deletions(store: Store) -> None:
         write_deleted(store, topic_id_parse(node))
 
 
-def _look_up(store: Store, entry: TopicEntry) -> tuple[int, int]:
-    """Version and number of partitions of a topic. ApiError when it is gone, or another has its name now."""
+def _look_up(store: Store, entry: TopicEntry) -> tuple[int, TopicNode]:
+    """Version and content of a topic's node. ApiError when it is gone, or another has its name now."""
     try:
         data, version = store.get(layout.topic_path(entry.name))
-        topic_id, replicas = layout.decode_topic(data)
-        if topic_id == entry.topic_id:
-            return version, len(replicas)
+        node = decode_topic(data)
+        if node.topic_id == entry.topic_id:
+            return version, node
     except NoNode:
         pass
     raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"topic '{entry.name}' was deleted meanwhile")

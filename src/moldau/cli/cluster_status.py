@@ -6,13 +6,17 @@ import click
 
 from moldau.cli.cluster import Cluster
 from moldau.cli.cluster_queries import Picture, moves, picture
+from moldau.cli.cluster_up import command as up
 from moldau.cli.options import on_cluster
 from moldau.cli.output import about, columns, counted, output_option, print_json
 
 
 @click.group("cluster")
 def command() -> None:
-    """Show the state of a cluster and its brokers."""
+    """Start a cluster on this machine; show the state of any cluster and its brokers."""
+
+
+command.add_command(up)
 
 
 @command.command("status")

@@ -36,6 +36,7 @@ _log = logging.getLogger("moldau.replication")
 FETCH_VERSION: Final = 16
 LEADER_RETRY_MS: Final = 50
 """Before the next try at a leader that has not heard of its new epoch yet."""
+REFUSALS_UNTIL_GONE: Final = 2
 NOT_YET: Final = frozenset(
     {
         ErrorCode.UNKNOWN_LEADER_EPOCH,
@@ -80,7 +81,9 @@ class ReplicaFetcher:
         settings: Callable[[], BrokerSettings],
         remove_later: Remove,
         broker_epoch: Callable[[], int],
+        on_gone: Callable[[BrokerId], None],
     ) -> None:
+        """`on_gone` hears that nobody listens where the leader should."""
         self.leader = leader
         self._broker_id = broker_id
         self._network = network
@@ -92,6 +95,8 @@ class ReplicaFetcher:
         self._settings = settings
         self._remove_later = remove_later
         self._broker_epoch = broker_epoch
+        self._on_gone = on_gone
+        self._refusals = 0
         self._followed: dict[PartitionKey, _Followed] = {}
         self._channel: PeerChannel | None = None
         self._correlation_ids = count(1)
@@ -144,9 +149,9 @@ class ReplicaFetcher:
                 answer = await self._fetch(wanted)
             except (OSError, TimeoutError, LookupError, PeerError) as problem:
                 if not self._is_interrupted:
-                    self._lost(problem)
-                    await self._wait(self._settings().replica_fetch_backoff_ms)
+                    await self._wait(self._lost(problem))
                 continue
+            self._refusals = 0
             await self._take(answer)
         self._is_running = False
 
@@ -169,11 +174,18 @@ class ReplicaFetcher:
         except TimeoutError:
             pass
 
-    def _lost(self, problem: Exception) -> None:
+    def _lost(self, problem: Exception) -> int:
+        """How long to wait before the next try. A broken connection is tried again soon: it shows whether anybody
+        is still there."""
         _log.info("broker %d cannot be followed at present: %r", self.leader, problem)
         if self._channel is not None:
             self._channel.close()
             self._channel = None
+        self._refusals = self._refusals + 1 if isinstance(problem, ConnectionRefusedError) else 0
+        if self._refusals and self._refusals % REFUSALS_UNTIL_GONE == 0:
+            self._on_gone(self.leader)
+        is_soon = isinstance(problem, ConnectionError) and self._refusals < REFUSALS_UNTIL_GONE
+        return LEADER_RETRY_MS if is_soon else self._settings().replica_fetch_backoff_ms
 
     async def _fetch(self, wanted: Sequence[tuple[PartitionKey, _Followed]]) -> FetchResponse:
         settings = self._settings()

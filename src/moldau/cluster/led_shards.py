@@ -18,6 +18,9 @@ class LedShards:
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
 
+    def is_one(self, partition: Partition) -> bool:
+        return self._shards_of(partition) is not None
+
     def elect(self, partition: Partition) -> None:
         if self._shards_of(partition) is not None:
             self._broker.scheduler.spawn(self._load(partition, partition.leader_epoch))

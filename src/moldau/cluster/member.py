@@ -5,13 +5,16 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from moldau.broker.parts import Broker
 from moldau.cluster.broker_peers import BrokerPeers
 from moldau.cluster.controller.runner import ControllerRunner, ControllerSettings
+from moldau.cluster.doubt import StoreDoubt
 from moldau.cluster.fetcher import Remove, ReplicaFetcher
 from moldau.cluster.isr_writer import StoreIsrWriter
+from moldau.cluster.obituary import declare_dead
 from moldau.cluster.peer_network import PeerNetwork
 from moldau.cluster.registration import (
     KnownSince,
@@ -79,13 +82,13 @@ class ClusterMember:
             around.store_thread,
             ControllerSettings(
                 unclean_default=settings.unclean_leader_election_enable,
-                balance_interval_ms=(
-                    settings.leader_imbalance_check_interval_seconds * 1000
-                    if settings.auto_leader_rebalance_enable
-                    else 0
-                ),
+                tidying_interval_ms=settings.leader_imbalance_check_interval_seconds * 1000,
+                balances_leaders=settings.auto_leader_rebalance_enable,
                 imbalance_percentage=settings.leader_imbalance_per_broker_percentage,
             ),
+        )
+        self._doubt = StoreDoubt(
+            broker.broker_id, self.roles, store, around.store_thread, settings.zookeeper_session_timeout_ms
         )
         self._epoch = -1
         self._known: KnownSince | None = None
@@ -122,6 +125,7 @@ class ClusterMember:
         self._is_stopping = True
         if is_controlled:
             await self._hand_over_leaderships()
+        self._doubt.stop()
         await self.controller.stop()
         self._follower.close()
         self.roles.close()
@@ -139,9 +143,11 @@ class ClusterMember:
 
     def disconnected(self) -> None:
         _log.warning("the coordination store is out of reach")
+        self._doubt.disconnected()
 
     def connected(self, *, new_session: bool) -> None:
         _log.info("the coordination store is reached again%s", ", in a new session" if new_session else "")
+        self._doubt.connected()
         if new_session:
             self._register_again()
 
@@ -216,4 +222,18 @@ class ClusterMember:
             settings=lambda: broker.configs.broker,
             remove_later=self._around.remove_later,
             broker_epoch=lambda: self._epoch,
+            on_gone=self._declare_dead,
         )
+
+    def _declare_dead(self, broker_id: BrokerId) -> None:
+        registered = self._follower.image.brokers.get(broker_id)
+        if registered is not None and not self._is_stopping:
+            self._around.store_thread.spawn(self._write_obituary(broker_id, registered.epoch))
+
+    async def _write_obituary(self, broker_id: BrokerId, epoch: int) -> None:
+        try:
+            job = partial(declare_dead, self._store, broker_id, epoch)
+            if await self._around.store_thread.run_in_worker(job):
+                _log.warning("nobody listens where broker %d should: it is taken for dead", broker_id)
+        except (StorageFault, StoreError) as problem:
+            _log.info("broker %d could not be declared dead: %s", broker_id, problem)

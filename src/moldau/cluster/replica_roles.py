@@ -73,6 +73,18 @@ class ReplicaRoles:
     def connected(self, *, new_session: bool) -> None:
         """The image follows."""
 
+    def coordinating_partitions(self) -> list[Partition]:
+        """Those we lead whose records are a coordinator's state."""
+        return [each for each in self._broker.partitions if each.is_leader and self._shards.is_one(each)]
+
+    def stop_coordinating(self) -> None:
+        for partition in self.coordinating_partitions():
+            self._shards.resign(partition)
+
+    def coordinate_again(self, partition: Partition) -> None:
+        if partition.is_leader and not self._is_closed:
+            self._shards.elect(partition)
+
     def close(self) -> None:
         self._is_closed = True
         if self._timer is not None:

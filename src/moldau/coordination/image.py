@@ -141,7 +141,12 @@ class _Change:
     def apply(self, nodes: Mapping[str, Reading | None]) -> tuple[ClusterImage, ImageDelta]:
         # A topic's own node first: its states belong to the topic of that node.
         for path in sorted(nodes):
-            self._take(path.split("/")[1:], path, nodes[path])
+            try:
+                self._take(path.split("/")[1:], path, nodes[path])
+            except (ValueError, KeyError, TypeError):
+                # Written by hand or by another program: what cannot be understood counts for nothing, and must
+                # not keep anybody from seeing the rest.
+                self._take(path.split("/")[1:], path, None)
         for name, states in self._states.items():
             if name in self._topics:
                 self._topics[name] = replace(self._topics[name], written=states)
@@ -217,7 +222,8 @@ def _differing(before: Mapping[Key, Value], after: Mapping[Key, Value]) -> froze
 def load_image(store: Store) -> ClusterImage:
     """Everything, read anew. Blocks."""
     top = [tree.CONTROLLER, tree.CONTROLLER_EPOCH]
-    below = [*_below(store, tree.BROKER_IDS), *_below(store, tree.TOPICS), *_below(store, tree.SHUTDOWNS)]
+    folders = (tree.BROKER_IDS, tree.TOPICS, tree.SHUTDOWNS, tree.DELETIONS)
+    below = [path for folder in folders for path in _below(store, folder)]
     admin = [tree.PREFERRED_ELECTION, tree.REASSIGNMENT]
     configs = [
         path for kind in _children(store, tree.CONFIGS) for path in _below(store, f"{tree.CONFIGS}/{kind}")

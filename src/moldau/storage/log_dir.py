@@ -4,6 +4,7 @@ Owns which logs exist and whether the directory is usable. Does not choose where
 """
 
 import logging
+import threading
 from collections.abc import Callable, Mapping
 from os.path import dirname
 from typing import Final
@@ -52,18 +53,36 @@ class DeleteJob:
         self._disk.remove_tree(self.path)
 
 
+class CheckpointTurns:
+    """Jobs of one directory may run on several threads at once: they take turns, and an older one never replaces what
+    a newer one has written."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.begun = 0
+        self.written = 0
+
+
 class CheckpointJob:
     """Replaces checkpoint files. For a worker thread."""
 
-    def __init__(self, disk: Disk, health: DirectoryHealth, files: Mapping[str, bytes]) -> None:
+    def __init__(
+        self, disk: Disk, health: DirectoryHealth, files: Mapping[str, bytes], turns: CheckpointTurns
+    ) -> None:
         self._disk = disk
         self._health = health
         self._files = files
+        self._turns = turns
+        turns.begun += 1
+        self._number = turns.begun
 
     def run(self) -> None:
-        with self._health.guard("Writing checkpoints"):
+        with self._turns.lock, self._health.guard("Writing checkpoints"):
+            if self._number < self._turns.written:
+                return
             for name, data in self._files.items():
                 self._disk.write_atomically(f"{self._health.directory}/{name}", data)
+            self._turns.written = self._number
 
 
 class LogDirectory:
@@ -74,6 +93,7 @@ class LogDirectory:
         self.logs: dict[TopicPartition, PartitionLog] = {}
         self.was_clean = False
         self.health = DirectoryHealth(path)
+        self._checkpoint_turns = CheckpointTurns()
         self._disk = disk
         self._lock: object | None = lock
         self._shared = shared
@@ -208,7 +228,7 @@ class LogDirectory:
             START_OFFSETS: offsets_text(starts),
             HIGH_WATERMARKS: offsets_text({each: log.high_watermark for each, log in logs}),
         }
-        return CheckpointJob(self._disk, self.health, files)
+        return CheckpointJob(self._disk, self.health, files, self._checkpoint_turns)
 
     def write_checkpoints(self) -> None:
         self.begin_checkpoints().run()

@@ -20,8 +20,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
 from moldau.broker.catalog import PartitionEntry
+from moldau.broker.parts import Broker
 from moldau.broker.topic_rules import NewTopic
 from moldau.coordination.memory import MemoryTree
+from moldau.core.ports import Result
 from moldau.testing.faults import Faults
 from moldau.testing.local_broker import LocalBroker
 from moldau.testing.moved_clock import MovedClock
@@ -181,18 +183,30 @@ class LocalCluster:
         return name
 
     def partition(self, topic: str, partition: int = 0) -> PartitionEntry:
-        """Leader, replicas and who is in sync, as a running broker knows them."""
-        entry = self._any().thread.node.broker.catalog.find(topic)
-        if entry is None:
+        """Leader, replicas and who is in sync, as the running broker knows them that heard of it last."""
+        running = [each.thread.node.broker for each in self._brokers.values() if each.is_running]
+        entries = [found for broker in running if (found := broker.catalog.find(topic)) is not None]
+        if not entries:
             raise LookupError(f"there is no topic {topic}")
-        return entry.partitions[partition]
+        return max((entry.partitions[partition] for entry in entries), key=lambda each: each.leader_epoch)
 
-    def leader(self, topic: str, partition: int = 0) -> int:
-        """The broker that leads a partition; waits for one where there is none at present."""
-        self.wait_until(lambda: self._leads(topic, partition) is not None, f"{topic}-{partition} is led")
-        found = self._leads(topic, partition)
+    def leader(self, topic: str, partition: int = 0, *, beside: int | None = None) -> int:
+        """The broker that leads a partition; waits for one where there is none at present. `beside` is one that may
+        think it does and is not asked: paused, or cut off."""
+        self.wait_until(
+            lambda: self._leads(topic, partition, beside) is not None, f"{topic}-{partition} is led"
+        )
+        found = self._leads(topic, partition, beside)
         assert found is not None
         return found
+
+    def broker(self, broker_id: int) -> Broker:
+        """The parts of a running broker, to look at."""
+        return self._brokers[broker_id].thread.node.broker
+
+    def call(self, broker_id: int, job: Callable[[], Result]) -> Result:
+        """The result of a call made on a broker's own thread."""
+        return self._brokers[broker_id].thread.call_now(job)
 
     def wait_until(self, condition: Callable[[], bool], what: str) -> None:
         deadline = time.monotonic() + WAIT_S_MAX
@@ -265,14 +279,14 @@ class LocalCluster:
             self._leads(topic, index) is not None for index in range(len(entry.partitions))
         )
 
-    def _leads(self, topic: str, index: int) -> int | None:
+    def _leads(self, topic: str, index: int, beside: int | None = None) -> int | None:
         """The broker that acts as leader, in the epoch the cluster knows."""
         for number, each in self._brokers.items():
-            if not each.is_running:
+            if not each.is_running or number == beside:
                 continue
             partition = each.thread.node.broker.partitions.find(topic, index)
             if partition is not None and partition.is_leader:
-                known = self._any().thread.node.broker.catalog.find(topic)
+                known = each.thread.node.broker.catalog.find(topic)
                 if known is not None and known.partitions[index].leader_epoch == partition.leader_epoch:
                     return number
         return None

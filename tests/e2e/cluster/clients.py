@@ -1,7 +1,7 @@
 """Clients that write and read while the cluster is being hurt, and remember what they were promised and shown."""
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, Self
@@ -213,10 +213,9 @@ class Reader(Client):
         self._consumer.assign([TopicPartition(*place, 0) for place in self._places])
 
     def turn(self) -> None:
-        for message in self._consumer.consume(1000, timeout=PAUSE_S):
-            if message.error() is None:
-                place = (message.topic(), message.partition())
-                self.history.see(self.name, place, message.offset(), message.value())
+        for place, seen in taken(self._consumer, 1000):
+            if seen is not None:
+                self.history.see(self.name, place, *seen)
 
     def finish(self) -> None:
         self._consumer.close()
@@ -237,6 +236,18 @@ def open_consumer(bootstrap: str, *, is_committed: bool) -> Consumer:
     )
 
 
+def taken(consumer: Consumer, count_max: int) -> Iterator[tuple[Place, Seen | None]]:
+    """What has come; None says that a partition is read to its end."""
+    messages: list[Any] = consumer.consume(count_max, timeout=PAUSE_S)
+    for message in messages:
+        place = (message.topic(), message.partition())
+        error = message.error()
+        if error is None:
+            yield place, Seen(message.offset(), message.value())
+        elif error.code() == KafkaError._PARTITION_EOF:
+            yield place, None
+
+
 def read_all(
     bootstrap: str, places: Sequence[Place], *, is_committed: bool, timeout_s: float = 120
 ) -> Mapping[Place, Sequence[Seen]]:
@@ -245,13 +256,11 @@ def read_all(
     consumer = open_consumer(bootstrap, is_committed=is_committed)
 
     def is_read() -> bool:
-        for message in consumer.consume(10_000, timeout=0.05):
-            place = (message.topic(), message.partition())
-            error = message.error()
-            if error is None:
-                found[place].append(Seen(message.offset(), message.value()))
-            elif error.code() == KafkaError._PARTITION_EOF:
+        for place, seen in taken(consumer, 10_000):
+            if seen is None:
                 unread.discard(place)
+            else:
+                found[place].append(seen)
         return not unread
 
     try:

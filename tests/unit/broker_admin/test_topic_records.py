@@ -11,6 +11,7 @@ from moldau.broker.catalog import PartitionEntry, TopicCatalog, TopicEntry
 from moldau.broker.config_records import write_configs
 from moldau.coordination.sqlite import SqliteStore
 from moldau.coordination.store import Create
+from moldau.coordination.tree import TopicNode, decode_topic, encode_topic
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
 from moldau.core.ids import TopicId, TopicPartition, topic_id_text
@@ -174,3 +175,13 @@ def test_the_catalog_finds_by_name_and_id_and_counts_changes() -> None:
     catalog.remove(ID)
     assert (len(catalog), catalog.find("a.b"), catalog.find_by_id(ID)) == (0, None, None)
     assert catalog.colliding("a_b") is None
+
+
+def test_more_partitions_leave_a_move_under_way_as_it_is(store: SqliteStore) -> None:
+    topic = TopicEntry("t", ID, (layout.newborn((1, 2)),), {})
+    records.write_new(store, topic)
+    moving = TopicNode(ID, ((1, 3, 2),), {0: (3,)}, {0: (2,)})
+    store.set(layout.topic_path("t"), encode_topic(moving))
+    records.write_partitions(store, topic.with_more((layout.newborn((2, 1)),)), expected=1)
+    after = decode_topic(store.get(layout.topic_path("t")).data)
+    assert after == moving._replace(replicas=((1, 3, 2), (2, 1)))

@@ -30,7 +30,7 @@ class Brokers:
             broker_id,
             self.clock,
             self.clock,
-            ControllerSettings(balance_interval_ms=60_000),
+            ControllerSettings(tidying_interval_ms=60_000),
         )
         runner.start()
         self.runners[broker_id] = runner
@@ -145,3 +145,16 @@ def test_one_stale_state_does_not_hold_up_the_others() -> None:
     brokers.settle()
     assert [state.leader for _, state in brokers.topic().states()] == [1] * 5
     assert brokers.topic().state(3).leader_epoch == 8
+
+
+def test_marks_of_deleted_topics_go_once_every_broker_has_seen_them() -> None:
+    brokers = Brokers(1, 2)
+    mark = f"{tree.DELETIONS}/some-id"
+    brokers.kit.topic("other", [(1, 2)])
+    brokers.kit.store.create(mark, b"t")
+    brokers.kill(2)
+    brokers.clock.advance(200_000)
+    assert brokers.kit.store.exists(mark), "broker 2 may have logs of it"
+    brokers.start(2)
+    brokers.clock.advance(200_000)
+    assert not brokers.kit.store.exists(mark)

@@ -127,3 +127,18 @@ def test_states_written_before_there_were_epochs_count_for_brokers_that_lost_not
         b'{"controller_epoch":1,"leader":1,"version":1,"leader_epoch":2,"isr":[1,2]}', 3
     )
     assert state == PartitionState(1, 2, (1, 2), (0, 0), 1, 3)
+
+
+def test_what_cannot_be_understood_counts_for_nothing() -> None:
+    kit = TreeKit()
+    kit.start(1)
+    kit.topic("t", [(1,)])
+    kit.store.create(tree.topic_path("strange"), b'{"partitions":{"0":[1]},"version":1}')
+    kit.store.create(f"{tree.BROKER_IDS}/9", b"not JSON")
+    image = kit.image()
+    assert set(image.topics) == {"t"}
+    assert set(image.brokers) == {1}
+    kit.store.set(tree.topic_path("t"), b"torn")
+    after, delta = image.apply(read(kit, tree.topic_path("t"), tree.broker_path(1)))
+    assert set(after.topics) == set()
+    assert delta == ImageDelta(topics=frozenset({"t"}))

@@ -2,6 +2,7 @@
 
 import errno
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from random import Random
 
@@ -296,3 +297,27 @@ def test_the_recovery_point_is_checkpointed_below_unsaved_indexes() -> None:
     directory.write_checkpoints()
     assert disk.read_bytes("/data/recovery-point-offset-checkpoint") == b"0\n1\norders 0 0\n"
     assert disk.read_bytes("/data/replication-offset-checkpoint") == b"0\n1\norders 0 4\n"
+
+
+def test_an_older_checkpoint_never_replaces_a_newer_one() -> None:
+    disk = CrashDisk()
+    directory, log = new_log(disk)
+    older = directory.begin_checkpoints()
+    append(log, batch(4))
+    newer = directory.begin_checkpoints()
+    newer.run()
+    after = disk.read_bytes("/data/replication-offset-checkpoint")
+    older.run()
+    assert disk.read_bytes("/data/replication-offset-checkpoint") == after
+
+
+def test_checkpoints_written_by_several_threads_at_once_do_not_get_in_each_others_way(tmp_path: Path) -> None:
+    directory = LogDirectory.open(
+        OsFiles(), str(tmp_path), cluster_id=None, node_id=1, config_for=lambda _: LogConfig(), now_ms=NOW_MS
+    )
+    jobs = [directory.begin_checkpoints() for _ in range(100)]
+    with ThreadPoolExecutor(8) as pool:
+        for done in [pool.submit(job.run) for job in jobs]:
+            done.result()
+    assert directory.offline_reason is None
+    directory.close()

@@ -40,10 +40,7 @@ def handle_frame(
     broker = session.broker
     if replica >= 0:
         fetch = FollowerFetch(session, version, correlation_id, wanted, bytes_min, bytes_max, replica)
-        answer = fetch.read(is_final=wait_ms <= 0 or not wanted)
-        if answer is None:
-            fetch.park(wait_ms)
-        return answer
+        return _answer(fetch, 0 if not wanted else wait_ms)
     bytes_max = min(bytes_max, broker.configs.broker.fetch_max_bytes)
     is_full = True
     fetch_session: FetchSession | None = None
@@ -83,9 +80,14 @@ def handle_frame(
         is_full,
         rack if broker.selects_replicas else "",
     )
-    answer = consumed.read(is_final=wait_ms <= 0 or not wanted)
+    return _answer(consumed, 0 if not wanted else wait_ms)
+
+
+def _answer(fetch: ConsumerFetch | FollowerFetch, wait_ms: int) -> list[Chunk] | None:
+    """None when there is less than was asked for: the answer follows when there is more, or time is up."""
+    answer = fetch.read(is_final=wait_ms <= 0)
     if answer is None:
-        consumed.park(wait_ms)
+        fetch.park(wait_ms)
     return answer
 
 

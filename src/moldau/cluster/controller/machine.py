@@ -72,6 +72,16 @@ def decide_topics(image: ClusterImage, names: Iterable[str], unclean_default: bo
     return decision
 
 
+def decide_forgotten(image: ClusterImage, seen_before: frozenset[str]) -> tuple[Decision, frozenset[str]]:
+    """Takes away the marks of deleted topics that were there the last time too: by then every broker that is there
+    has removed its logs. While a broker that has replicas is away they stay, for it to find when it comes back."""
+    marks = frozenset(path for path in image.admin if path.startswith(f"{tree.DELETIONS}/"))
+    holders = {each for topic in image.topics.values() for replicas in topic.replicas for each in replicas}
+    if not holders <= image.brokers.keys():
+        return Decision(), marks
+    return Decision(handled=sorted(marks & seen_before)), marks
+
+
 def decide_asked(image: ClusterImage) -> Decision:
     """What people asked for by nodes below `/admin`, as Kafka's tools once did."""
     decision = Decision()

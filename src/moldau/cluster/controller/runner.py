@@ -15,6 +15,7 @@ from moldau.cluster.controller.machine import (
     Decision,
     affected_topics,
     decide_asked,
+    decide_forgotten,
     decide_topics,
 )
 from moldau.cluster.controller.writing import Deposed, Term, resign, stand_for_election, write_decision
@@ -32,8 +33,8 @@ _log = logging.getLogger("moldau.controller")
 class ControllerSettings:
     unclean_default: bool = False
     """`unclean.leader.election.enable` of this broker's own configuration."""
-    balance_interval_ms: int = 300_000
-    """0 leaves leaders where they are."""
+    tidying_interval_ms: int = 300_000
+    balances_leaders: bool = True
     imbalance_percentage: int = 10
 
 
@@ -58,8 +59,9 @@ class ControllerRunner:
         self._must_look = False
         self._is_busy = False
         self._is_stopped = False
-        self._is_balance_due = False
+        self._is_tidying_due = False
         self._timer: Cancellable | None = None
+        self._marks: frozenset[str] = frozenset()
 
     @property
     def is_active(self) -> bool:
@@ -153,28 +155,33 @@ class ControllerRunner:
         self._term = term
         self._affected |= set(self._follower.image.topics)
         self._must_look = True
-        self._plan_balance()
+        self._plan_tidying()
 
     async def _decide(self, term: Term, image: ClusterImage, names: set[str]) -> None:
-        is_balance_due, self._is_balance_due = self._is_balance_due, False
+        is_due, self._is_tidying_due = self._is_tidying_due, False
 
         def job() -> None:
             write_decision(self._store, term, decide_asked(image))
             write_decision(
                 self._store, term, decide_topics(image, sorted(names), self._settings.unclean_default)
             )
-            if is_balance_due:
-                balance = decide_balance(image, self._settings.imbalance_percentage)
-                write_decision(self._store, term, Decision(states=balance))
+            if is_due:
+                self._tidy(term, image)
 
         await self._scheduler.run_in_worker(job)
 
-    def _plan_balance(self) -> None:
-        if self._settings.balance_interval_ms > 0:
-            self._timer = self._scheduler.call_later(self._settings.balance_interval_ms, self._balance)
+    def _tidy(self, term: Term, image: ClusterImage) -> None:
+        forgotten, self._marks = decide_forgotten(image, self._marks)
+        write_decision(self._store, term, forgotten)
+        if self._settings.balances_leaders:
+            balance = decide_balance(image, self._settings.imbalance_percentage)
+            write_decision(self._store, term, Decision(states=balance))
 
-    def _balance(self) -> None:
+    def _plan_tidying(self) -> None:
+        self._timer = self._scheduler.call_later(self._settings.tidying_interval_ms, self._be_tidy)
+
+    def _be_tidy(self) -> None:
         if self._term is not None and not self._is_stopped:
-            self._is_balance_due = True
-            self._plan_balance()
+            self._is_tidying_due = True
+            self._plan_tidying()
             self._wake()

@@ -1,0 +1,261 @@
+"""Three brokers beside Apache Kafka's three: replicated produce, and how long a partition is down without its leader.
+
+python bench/cluster.py [--records N] [--failovers N] [--only moldau|kafka]
+
+Both as users run them on one machine: Moldau's brokers with one ZooKeeper, Kafka's as combined KRaft nodes with stock
+settings and JVM. Replication factor 3, acks=all, min.insync.replicas 2. The verdict: at least 0.8 of Kafka's
+throughput, and no longer without a leader. The program ends with code 1 where that is missed.
+"""
+
+import argparse
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Final, Protocol
+
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from load_client import load
+from systems import ROOT, ServerFailed, ServerProcess, StockKafka, wait_until
+
+sys.path.insert(0, str(ROOT / "tests"))
+
+
+from compat.apache_kafka import CLUSTER_ID, java_command
+from compat.server_process import free_port
+from e2e.cluster.processes import ClusterProcesses
+
+BROKERS: Final = 3
+PARTITIONS: Final = 6
+RECORD_BYTES: Final = 100
+THROUGHPUT_SHARE_MIN: Final = 0.8
+WAIT_S: Final = 120
+SEND_INTERVAL_S: Final = 0.005
+INTERNAL_TOPICS: Final = {
+    "offsets.topic.replication.factor": "3",
+    "transaction.state.log.replication.factor": "3",
+    "transaction.state.log.min.isr": "2",
+    "min.insync.replicas": "2",
+}
+
+
+class Cluster(Protocol):
+    @property
+    def bootstrap(self) -> str: ...
+
+    def kill(self, broker_id: int) -> None: ...
+
+    def revive(self, broker_id: int) -> None: ...
+
+
+class MoldauCluster:
+    def __init__(self, processes: ClusterProcesses) -> None:
+        self._processes = processes
+
+    @property
+    def bootstrap(self) -> str:
+        return self._processes.bootstrap
+
+    def kill(self, broker_id: int) -> None:
+        self._processes.brokers[broker_id].kill9()
+
+    def revive(self, broker_id: int) -> None:
+        self._processes.brokers[broker_id].start()
+
+
+class KafkaNode(StockKafka):
+    """One of three combined nodes."""
+
+    def __init__(self, folder: Path, number: int, port: int, controllers: Mapping[int, int]) -> None:
+        voters = ",".join(f"{each}@127.0.0.1:{its_port}" for each, its_port in controllers.items())
+        super().__init__(
+            folder,
+            {
+                **INTERNAL_TOPICS,
+                "node.id": str(number),
+                "controller.quorum.bootstrap.servers": ",".join(
+                    f"127.0.0.1:{its_port}" for its_port in controllers.values()
+                ),
+                "controller.quorum.voters": voters,
+                "listeners": (f"PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controllers[number]}"),
+            },
+        )
+        self.port = port
+
+    def _format(self) -> None:
+        command = [*java_command("-Xmx128m"), "kafka.tools.StorageTool", "format"]
+        command += ["--cluster-id", CLUSTER_ID, "--config", str(self._properties)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise ServerFailed(f"could not format Kafka's storage\n{done.stdout}{done.stderr}")
+
+
+class KafkaCluster:
+    def __init__(self, nodes: dict[int, KafkaNode]) -> None:
+        self._nodes = nodes
+
+    @property
+    def bootstrap(self) -> str:
+        return ",".join(node.bootstrap for node in self._nodes.values())
+
+    def kill(self, broker_id: int) -> None:
+        self._nodes[broker_id].kill9()
+
+    def revive(self, broker_id: int) -> None:
+        self._nodes[broker_id].start()
+
+
+@contextmanager
+def moldau_cluster(folder: Path) -> Iterator[Cluster]:
+    # Stock settings, but for how often internal topics and records are kept.
+    settings = {**INTERNAL_TOPICS, "zookeeper.session.timeout.ms": "18000"}
+    with ClusterProcesses(folder, tuple(range(BROKERS)), settings=settings) as processes:
+        yield MoldauCluster(processes)
+
+
+@contextmanager
+def kafka_cluster(folder: Path) -> Iterator[Cluster]:
+    ports = {number: free_port() for number in range(BROKERS)}
+    controllers = {number: free_port() for number in range(BROKERS)}
+    nodes = {
+        number: KafkaNode(_made(folder / f"kafka-{number}"), number, ports[number], controllers)
+        for number in range(BROKERS)
+    }
+    with ExitStack() as stack:
+        starting = [threading.Thread(target=node.start) for node in nodes.values()]
+        for node in nodes.values():
+            stack.callback(_end, node)
+        for thread in starting:
+            thread.start()
+        for thread in starting:
+            thread.join()
+        yield KafkaCluster(nodes)
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    return folder
+
+
+def _end(node: ServerProcess) -> None:
+    node.kill9()
+
+
+SYSTEMS: Final = {"moldau": moldau_cluster, "kafka": kafka_cluster}
+
+
+def create_topic(cluster: Cluster, name: str, partitions: int) -> None:
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 0})
+    wait_until(lambda: len(admin.list_topics(timeout=10).brokers) == BROKERS, "all brokers are there", WAIT_S)
+    admin.create_topics([NewTopic(name, partitions, BROKERS)])[name].result()
+    wait_until(lambda: _is_whole(admin, name, partitions), f"{name} is in sync", WAIT_S)
+
+
+def _is_whole(admin: AdminClient, name: str, partitions: int) -> bool:
+    found = admin.list_topics(name, timeout=10).topics[name].partitions
+    return len(found) == partitions and all(len(each.isrs) == BROKERS for each in found.values())
+
+
+def throughput(cluster: Cluster, records: int) -> float:
+    """Records a second, the better of two runs: the first warms up."""
+    rates = []
+    for turn in range(2):
+        name = f"replicated-{turn}"
+        create_topic(cluster, name, PARTITIONS)
+        result = load(
+            "produce", cluster.bootstrap, name, partitions=PARTITIONS, record_bytes=RECORD_BYTES,
+            records=records, acks="all", codec="none",
+        )  # fmt: skip
+        rates.append(result.records_per_s)
+    return max(rates)
+
+
+def failover_s(cluster: Cluster, turn: int) -> float:
+    """From the leader's end to the first record acknowledged that was sent after it."""
+    name = f"failover-{turn}"
+    create_topic(cluster, name, 1)
+    producer = Producer(
+        {
+            "bootstrap.servers": cluster.bootstrap,
+            "acks": "all",
+            "linger.ms": 0,
+            "retry.backoff.ms": 20,
+            "retry.backoff.max.ms": 100,
+            "reconnect.backoff.ms": 20,
+            "reconnect.backoff.max.ms": 100,
+            "topic.metadata.refresh.fast.interval.ms": 50,
+            "log_level": 0,
+        }
+    )
+    first_after: list[float] = []
+    killed_at: list[float] = []
+
+    def delivered(error: object, sent_at: float) -> None:
+        if error is None and killed_at and sent_at > killed_at[0] and not first_after:
+            first_after.append(time.monotonic())
+
+    def send() -> None:
+        sent_at = time.monotonic()
+        producer.produce(name, b"x" * RECORD_BYTES, on_delivery=lambda error, _: delivered(error, sent_at))
+        producer.poll(SEND_INTERVAL_S)
+
+    warm_until = time.monotonic() + 2
+    while time.monotonic() < warm_until:
+        send()
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 0})
+    leader = admin.list_topics(name, timeout=10).topics[name].partitions[0].leader
+    cluster.kill(leader)
+    killed_at.append(time.monotonic())
+    deadline = time.monotonic() + WAIT_S
+    while not first_after and time.monotonic() < deadline:
+        send()
+    cluster.revive(leader)
+    wait_until(lambda: _is_whole(admin, name, 1), "the broker is in sync again", WAIT_S)
+    return (first_after[0] if first_after else deadline) - killed_at[0]
+
+
+def measure(system: str, records: int, failovers: int) -> tuple[float, float]:
+    folder = Path(tempfile.mkdtemp(prefix=f"moldau-cluster-{system}-"))
+    try:
+        with SYSTEMS[system](folder) as cluster:
+            rate = throughput(cluster, records)
+            os.sync()
+            down_s = statistics.median(failover_s(cluster, turn) for turn in range(failovers))
+            return rate, down_s
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--records", type=int, default=2_000_000)
+    parser.add_argument("--failovers", type=int, default=3)
+    parser.add_argument("--only", choices=SYSTEMS)
+    options = parser.parse_args()
+    found = {
+        system: measure(system, options.records, options.failovers)
+        for system in SYSTEMS
+        if options.only in (None, system)
+    }
+    print(f"{'RF 3, acks=all':16}{'records/s':>12}{'down without leader':>22}")
+    for system, (rate, down_s) in found.items():
+        print(f"{system:16}{rate:12,.0f}{down_s:20.2f} s")
+    if len(found) < len(SYSTEMS):
+        return 0
+    share = found["moldau"][0] / found["kafka"][0]
+    is_good = share >= THROUGHPUT_SHARE_MIN and found["moldau"][1] <= found["kafka"][1]
+    print(f"{share:.2f} of Kafka's throughput: {'good' if is_good else 'MISSED'}")
+    return 0 if is_good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
