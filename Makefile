@@ -11,11 +11,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-<<<<<<< HEAD
-.PHONY: up test check fast sim compat bench bench-pipeline kills soak clean
-=======
-.PHONY: up test check fast sim chaos compat bench soak clean
->>>>>>> cluster
+.PHONY: up test check fast sim chaos compat bench bench-pipeline kills soak clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "moldau needs Python 3.11 or newer; this is %s. Try: make PYTHON=python3.11" % sys.version.split()[0])'

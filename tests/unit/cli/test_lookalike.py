@@ -21,7 +21,7 @@ from moldau.cli.formats.lookalike import looks_like, protobuf_fields
         (b"<order/>", "XML or HTML: <order/>"),
         (b"Obj\x01\x04", "an Avro container file"),
         (b"\xc3\x01 12345678", "Avro in the single-object encoding, without a registry's frame"),
-        (gzip.compress(b"x"), "gzip"),
+        (gzip.compress(b"x", mtime=0), "gzip"),
         (b"\x00\x00\x00\x00\x07rest", "a record framed with schema id 7"),
         (struct.pack(">q", 7 << 24), "a record framed with schema id 7, or the number 117,440,512"),
         (struct.pack(">q", -5), "the number -5, as an integer serializer writes it"),
