@@ -107,6 +107,8 @@ class _TopicConfigs:
         self._layers = layers
         self._path = f"{directory}/{STORE_FILE}"
         self._cluster_store = cluster_store
+        # One of its own: a cache of the class would keep everything that was ever opened.
+        self._config = lru_cache(maxsize=1024)(self._resolve)
 
     @cached_property
     def store(self) -> Store:
@@ -130,8 +132,7 @@ class _TopicConfigs:
         entry = self.catalog.find(topic)
         return self._config(frozenset(entry.configs.items()) if entry is not None else frozenset())
 
-    @lru_cache(maxsize=1024)  # noqa: B019 It lives as long as the opening of the data.
-    def _config(self, overrides: frozenset[tuple[str, str]]) -> LogConfig:
+    def _resolve(self, overrides: frozenset[tuple[str, str]]) -> LogConfig:
         return log_config_of(resolve_topic(self.settings, dict(overrides), checked=False), self.settings)
 
 
