@@ -77,7 +77,7 @@ def _aligned(node: WindowAggregate, wiring: Wiring, windows: TimeWindows) -> Pus
 def _closing_aligned(node: WindowAggregate, wiring: Wiring, windows: TimeWindows) -> EmitClosed:
     emit = emitter(node, wiring, windows.size_ms)
     times, last = wiring.state.times, f"closed {node.name}"
-    size_ms = windows.size_ms
+    size_ms, advance_ms = windows.size_ms, windows.advance_ms
 
     def emit_closed(close_ms: int, headers: Headers) -> None:
         last_ms = times.get(last, -1)
@@ -85,6 +85,8 @@ def _closing_aligned(node: WindowAggregate, wiring: Wiring, windows: TimeWindows
         if (last_ms != -1 and last_ms >= close_ms) or newest_ms < 0:
             return
         oldest_ms = 0 if last_ms == -1 else max(0, last_ms - size_ms) + 1
+        if newest_ms // advance_ms * advance_ms < oldest_ms:
+            return  # no window starts in between
         times[last] = close_ms
         emit(oldest_ms, newest_ms, headers)
 
