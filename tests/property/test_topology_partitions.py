@@ -4,7 +4,7 @@ import zlib
 from collections import defaultdict
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from moldau.pipeline.operators.records import Columns, OutputRecord
@@ -80,7 +80,7 @@ updates = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(updates=updates)
 def test_partitions_make_no_difference_in_the_end(updates: list[Update]) -> None:
     plan = topology()

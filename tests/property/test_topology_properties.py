@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from compat.streams.cases import make_case
@@ -27,7 +27,7 @@ def wall_clock(steps: list[dict[str, Any]]) -> int:
     return sum(step.get("advance", 0) for step in steps)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(seed=seeds, cut=st.integers(0, 30))
 def test_a_task_that_moves_goes_on_where_it_was(seed: int, cut: int) -> None:
     case = make_case(seed)
@@ -48,7 +48,7 @@ def test_a_task_that_moves_goes_on_where_it_was(seed: int, cut: int) -> None:
         assert moved.read_bytes(topic) == stays.read_bytes(topic)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(seed=seeds)
 def test_changes_of_each_record_add_up_to_the_state(seed: int) -> None:
     case = make_case(seed)
@@ -85,7 +85,7 @@ rows = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(batches=st.lists(rows, max_size=4))
 def test_collapsing_leaves_out_all_but_the_last(batches: list[list[tuple[str, str, int, str]]]) -> None:
     topology = aggregates()
