@@ -118,9 +118,8 @@ def test_a_topic_deleted_and_created_again_is_noticed(own_broker: MoldauBroker, 
     builder.stream("reborn-in").to("reborn-out")
     with running(builder.build(), servers, tmp_path) as app:
         wait_caught_up(app)
-        AdminClient({"bootstrap.servers": servers}).delete_topics(["reborn-in"])["reborn-in"].result(
-            PATIENCE_S
-        )
+        admin = AdminClient({"bootstrap.servers": servers})
+        admin.delete_topics(["reborn-in"])["reborn-in"].result(PATIENCE_S)
         create_topics(servers, reborn_in=1)
         assert app.wait(timeout_s=PATIENCE_S) is PipelineState.FAILED
         error = app.metrics.last_error
