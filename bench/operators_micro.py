@@ -93,7 +93,7 @@ CASES: list[Callable[[], Topology]] = [
 ]
 
 
-def batches(topology: Topology, records: int) -> list[list[Columns]]:
+def batches(topology: Topology, records: int, keys_in_use: int = KEYS) -> list[list[Columns]]:
     """Half of the records on each topic where there are two, evenly in time."""
     dice = random.Random(1)
     topics = topology.whole.source_topics
@@ -102,7 +102,7 @@ def batches(topology: Topology, records: int) -> list[list[Columns]]:
         batch = []
         for topic in topics:
             size = BATCH // len(topics)
-            keys = [f"key-{dice.randrange(KEYS)}".encode() for _ in range(size)]
+            keys = [f"key-{dice.randrange(keys_in_use)}".encode() for _ in range(size)]
             values = [b'{"amount": %d, "name": "customer %d"}' % (n % 100, n) for n in range(size)]
             times = [start + number * len(topics) for number in range(size)]
             batch.append(Columns(topic, 0, range(start, start + size), times, keys, values))
@@ -110,10 +110,10 @@ def batches(topology: Topology, records: int) -> list[list[Columns]]:
     return made
 
 
-def measure(make: Callable[[], Topology], records: int) -> float:
+def measure(make: Callable[[], Topology], records: int, keys: int = KEYS, *, collapse: bool = False) -> float:
     topology = make()
-    work = batches(topology, records)
-    task = Task(topology, topology.whole, 0)
+    work = batches(topology, records, keys)
+    task = Task(topology, topology.whole, 0, collapse=collapse)
     started = time.process_time()
     for batch in work:
         task.apply(batch, 0)
@@ -129,6 +129,10 @@ def main() -> None:
     records = options.parse_args().records
     for make in CASES:
         print(f"{make.__name__:22} {measure(make, records):>10,.0f} records/s")
+    for make in (count, windowed_count):
+        for keys in (1_000, KEYS):
+            speed = measure(make, records, keys, collapse=True)
+            print(f"{make.__name__:22} {speed:>10,.0f} records/s collapsed per batch, {keys:,} keys")
 
 
 if __name__ == "__main__":

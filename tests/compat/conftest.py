@@ -7,9 +7,9 @@
 import itertools
 import re
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
-from _pytest.mark import ParameterSet
 
 from compat.aiokafka_client import AiokafkaClient
 from compat.apache_kafka import ApacheKafka
@@ -70,7 +70,7 @@ def able(needed: set[Feature]) -> list[str]:
     return [name for name, kind in CLIENTS.items() if not needed & kind.lacks]
 
 
-def _parameter(name: str, *more: str) -> ParameterSet:
+def _parameter(name: str, *more: str) -> Any:
     return pytest.param(name, *more, marks=[pytest.mark.java] if name == "java" else [])
 
 

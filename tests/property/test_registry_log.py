@@ -3,7 +3,7 @@
 import contextlib
 
 import hypothesis.strategies as st
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from moldau.registry.entities import SchemaText
@@ -101,4 +101,6 @@ def seen(state: RegistryState) -> object:
 
 
 TestRegistry = RegistryMachine.TestCase
-TestRegistry.settings = settings(max_examples=40, stateful_step_count=20, deadline=None)
+TestRegistry.settings = settings(
+    max_examples=40, stateful_step_count=20, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)

@@ -2,10 +2,13 @@
 
 import contextlib
 import json
+import os
+import shutil
 import subprocess
 import sys
 import threading
 from importlib.resources import files
+from pathlib import Path
 from typing import Final
 
 import click
@@ -16,11 +19,11 @@ from moldau.core.errors import ConfigError
 HTTP: Final = "127.0.0.1:8084"
 STOP_S: Final = 60.0
 
-TO_TRY: Final = f"""
+TO_TRY: Final = """
 The pipeline runs. Try it in a second terminal:
-  moldau consume pageviews-enriched
-  curl http://{HTTP}/views/views-per-page/windows/home
-  moldau explain group demo
+  {moldau} consume pageviews-enriched
+  curl http://{http}/views/views-per-page/windows/home
+  {moldau} explain group demo
 """
 
 
@@ -98,7 +101,12 @@ class Demo:
                 )
             if not self._is_told and status.get("records_out"):
                 self._is_told = True
-                click.echo(TO_TRY)
+                click.echo(TO_TRY.format(moldau=_command(), http=HTTP))
+
+
+def _command() -> str:
+    """As it can be pasted: with its path where the shell would not find it."""
+    return "moldau" if shutil.which("moldau") else os.path.relpath(Path(sys.executable).with_name("moldau"))
 
 
 _MAKE_TOPICS: Final = (

@@ -10,9 +10,10 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from confluent_kafka import Consumer, KafkaError, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 POLL_S: Final = 0.1
+REJOIN_S: Final = 1.0
 
 log = logging.getLogger("moldau.registry")
 
@@ -57,21 +58,30 @@ class Election:
             self._thread.join()
 
     def _run(self) -> None:
-        consumer = Consumer(self._settings)
-        try:
-            consumer.subscribe(
-                [self._topic], on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._revoked
-            )
-            while not self._stopping.is_set():
-                message = consumer.poll(POLL_S)
-                error = message.error() if message is not None else None
-                if error is not None:
-                    self._complain(error)
-                self._on_turn(self._is_elected)
-        finally:
-            self._is_elected = False
-            self._on_turn(False)
-            consumer.close()
+        while not self._stopping.is_set():
+            consumer = Consumer(self._settings)
+            try:
+                self._take_part(consumer)
+            except KafkaException as error:
+                log.warning("election: %s; joining again", error.args[0].str())
+                self._stopping.wait(REJOIN_S)
+            finally:
+                self._is_elected = False
+                self._on_turn(False)
+                consumer.close()
+
+    def _take_part(self, consumer: Consumer) -> None:
+        consumer.subscribe(
+            [self._topic], on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._revoked
+        )
+        while not self._stopping.is_set():
+            message = consumer.poll(POLL_S)
+            error = message.error() if message is not None else None
+            if error is not None:
+                if error.fatal():
+                    raise KafkaException(error)
+                self._complain(error)
+            self._on_turn(self._is_elected)
 
     def _assigned(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
         consumer.incremental_assign(partitions)

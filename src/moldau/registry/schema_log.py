@@ -125,14 +125,16 @@ class SchemaLog:
         except KafkaException as error:
             if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
                 raise ConfigError(f"cannot create the topic {self._topic}: {error.args[0].str()}") from None
+        except TimeoutError:
+            raise ConfigError(f"cannot create the topic {self._topic}: no answer from the brokers") from None
 
     def _check_compacted(self, admin: AdminClient) -> None:
         """With retention the schemas would be gone one day, and with them the data that needs them."""
         resource = ConfigResource(ResourceType.TOPIC, self._topic)
         try:
-            entries = admin.describe_configs([resource])[resource].result(10.0)
-        except KafkaException as error:
-            log.warning("cannot see the settings of topic %s: %s", self._topic, error.args[0].str())
+            entries = admin.describe_configs([resource])[resource].result(METADATA_S)
+        except (KafkaException, TimeoutError) as error:
+            log.warning("cannot see the settings of topic %s: %s", self._topic, error)
             return
         policy = entries["cleanup.policy"].value
         if policy != "compact":
@@ -156,8 +158,7 @@ class SchemaLog:
         }
         consumer = Consumer(settings)
         try:
-            low, high = consumer.get_watermark_offsets(TopicPartition(self._topic, 0), METADATA_S)
-            if low == high:
+            if self._is_empty(consumer):
                 # The broker would say so only after a long poll.
                 self._take([], is_at_end=True)
             consumer.assign([TopicPartition(self._topic, 0, OFFSET_BEGINNING)])
@@ -171,6 +172,14 @@ class SchemaLog:
             self._fail(str(error))
         finally:
             consumer.close()
+
+    def _is_empty(self, consumer: Consumer) -> bool:
+        """As far as can be known at once: a topic just made may not have a leader yet."""
+        try:
+            low, high = consumer.get_watermark_offsets(TopicPartition(self._topic, 0), METADATA_S)
+        except KafkaException:
+            return False
+        return bool(low == high)
 
     def _take(self, messages: list[Message], *, is_at_end: bool = False) -> None:
         offset = -1

@@ -15,6 +15,7 @@ from compat.client import wait_for_topic
 from compat.confluent_client import ConfluentClient
 from compat.groups.client_process import ClientProcess, program_command
 from compat.groups.confluent_admin import ConfluentAdmin
+from compat.groups.member import CLASSIC, for_protocol
 from compat.groups.waiting import wait_until
 from compat.server_process import ServerProcess
 
@@ -36,20 +37,20 @@ CONSUMER = {
     **RECONNECT,
 }
 PRODUCER = {"transaction.timeout.ms": "20000", **RECONNECT}
-ONLY_JAVA = {
-    "consumer": {"max.poll.records": "10", "group.protocol": "classic"},
-    "producer": {"linger.ms": "0"},
-}
+ONLY_JAVA = {"consumer": {"max.poll.records": "10"}, "producer": {"linger.ms": "0"}}
 """librdkafka's copier says itself how many it takes at a time."""
 
 
 class Copying:
-    def __init__(self, library: str, server: ServerProcess, folder: Path, seed: str) -> None:
+    def __init__(
+        self, library: str, server: ServerProcess, folder: Path, seed: str, protocol: str = CLASSIC
+    ) -> None:
         self.server = server
         self.dice = random.Random(seed)
         self.fed = 0
         self.kills: list[str] = []
         self._library = library
+        self.protocol = protocol
         self._folder = folder
         self._serial = itertools.count()
         client = ConfluentClient(server.bootstrap)
@@ -130,7 +131,7 @@ class Copying:
             "target": TARGET,
             "seed": serial,
             "abort_share": ABORT_SHARE,
-            "consumer": {**address, **CONSUMER, **more["consumer"]},
+            "consumer": {**address, **for_protocol(self.protocol, {**CONSUMER, **more["consumer"]})},
             "producer": {**address, **PRODUCER, **more["producer"], "transactional.id": f"copier-{slot}"},
         }
         log_path = self._folder / f"copier-{serial:03}.log"

@@ -88,8 +88,13 @@ class Library(Protocol):
 
 
 def member_settings(name: str, group: str, protocol: str, settings: Mapping[str, str]) -> dict[str, str]:
-    identity = {"client.id": name, "group.id": group, "group.protocol": protocol}
-    chosen = MEMBER_SETTINGS | identity | dict(settings)
+    identity = {"client.id": name, "group.id": group}
+    return for_protocol(protocol, MEMBER_SETTINGS | identity | dict(settings))
+
+
+def for_protocol(protocol: str, settings: Mapping[str, str]) -> dict[str, str]:
+    """Those a member may have; `protocol` is for where they do not say which."""
+    chosen = {"group.protocol": protocol, **settings}
     if chosen["group.protocol"] == CONSUMER:
         chosen = {key: value for key, value in chosen.items() if key not in SAID_BY_THE_BROKER}
     return chosen

@@ -10,17 +10,26 @@ from pathlib import Path
 import pytest
 
 from compat.conftest import JAVA
+from compat.groups.conftest import JAVA_CONSUMER
 from compat.groups.copying import PARTITIONS, Copying
+from compat.groups.member import CLASSIC, CONSUMER
 from compat.server_process import ServerProcess
 from kafka_jars import KafkaJarsUnavailable
 
 KILLS = int(os.environ.get("MOLDAU_KILLS", "10"))
 
 
-@pytest.fixture(params=["confluent", JAVA])
+@pytest.fixture
+def lone_settings() -> dict[str, str]:
+    return {"group.consumer.session.timeout.ms": "2000"}
+
+
+@pytest.fixture(params=["confluent", JAVA, JAVA_CONSUMER])
 def copying(request: pytest.FixtureRequest, lone_broker: ServerProcess, tmp_path: Path) -> Iterator[Copying]:
+    library, _, new = request.param.partition(", ")
+    protocol = CONSUMER if new else CLASSIC
     try:
-        copying = Copying(request.param, lone_broker, tmp_path, seed=f"{request.param} {KILLS}")
+        copying = Copying(library, lone_broker, tmp_path, f"{request.param} {KILLS}", protocol)
     except KafkaJarsUnavailable as reason:
         pytest.skip(str(reason))
     yield copying
@@ -28,7 +37,7 @@ def copying(request: pytest.FixtureRequest, lone_broker: ServerProcess, tmp_path
 
 
 def test_every_input_comes_out_exactly_once(copying: Copying) -> None:
-    for _ in range(KILLS):
+    for _ in range(KILLS if copying.protocol == CLASSIC else KILLS // 3):
         copying.feed()
         copying.disturb()
     copying.finish()

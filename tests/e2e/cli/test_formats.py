@@ -2,6 +2,7 @@
 
 import base64
 import json
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from confluent_kafka.schema_registry import Schema, SchemaReference, SchemaRegis
 from confluent_kafka.schema_registry.avro import AvroDeserializer, AvroSerializer
 from confluent_kafka.serialization import MessageField, SerializationContext
 
-from e2e.cli.shell import Shell
+from e2e.cli.shell import COMMAND_TIMEOUT_S, Shell
 from moldau.testing import LocalCluster
 
 ORDER_AVRO = json.dumps(
@@ -63,9 +64,16 @@ def client(cluster: LocalCluster) -> Iterator[SchemaRegistryClient]:
         yield client
 
 
+class PatientShell(Shell):
+    """Its commands wait as long as it waits for them."""
+
+    def finished(self, *arguments: str, stdin: str | bytes = b"") -> "subprocess.CompletedProcess[str]":
+        return super().finished(*arguments, "--timeout", str(COMMAND_TIMEOUT_S), stdin=stdin)
+
+
 @pytest.fixture
 def shell(cluster: LocalCluster) -> Shell:
-    shell = Shell(cluster.bootstrap_servers)
+    shell = PatientShell(cluster.bootstrap_servers)
     shell.environment["MOLDAU_REGISTRY"] = cluster.registry_url
     return shell
 
@@ -145,6 +153,10 @@ def test_what_serializers_write_the_command_line_reads_and_the_other_way_round(
     assert producer.flush(60) == 0
     shell.run("produce", orders, "--value-format", "avro", "--value", '{"n": 6}')
     assert consumed(shell, orders, "--value-format", "avro") == [{"n": 5}, {"n": 6}]
+    wider = schema.replace("}]}", '},{"name":"m","type":"int","default":9}]}')
+    client.register_schema("wider", Schema(wider, "AVRO"))
+    as_read = consumed(shell, orders, "--value-format", "avro", "--value-schema", "wider", "-n", "1")
+    assert as_read == [{"n": 5, "m": 9}]
     second = json.loads(shell.run("consume", orders, "--offset", "1", "--format", "json", "--quiet"))
     written = second.get("value_base64") or second["value"]
     data = written.encode() if "value" in second else base64.b64decode(written)

@@ -2,9 +2,10 @@
 
 import contextlib
 import os
+import random
 import signal
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -50,7 +51,7 @@ def create_topics(servers: str, **partitions: int) -> None:
 
 
 def send(servers: str, topic: str, records: Sequence[Sent]) -> None:
-    producer = Producer({**shared(servers, {}), "linger.ms": 5})
+    producer = Producer({**shared(servers, {}), "linger.ms": 5, "enable.idempotence": True})
     for record in records:
         value = record.value.encode() if isinstance(record.value, str) else record.value
         producer.produce(
@@ -103,6 +104,14 @@ def running(topology: Topology, servers: str, folder: Path, **settings: object) 
         app.stop()
 
 
+def wait_for(condition: Callable[[], bool], what: str) -> None:
+    """Looks now and then: what is waited for needs the processor more."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline, f"not within {PATIENCE_S} s: {what}"
+        time.sleep(LOOK_EVERY_S)
+
+
 def wait_caught_up(app: PipelineApp) -> None:
     """Until all that its topics hold is processed: the group's committed offsets are at the ends."""
     settings = app.settings
@@ -146,6 +155,18 @@ def worker_pids(application_id: str) -> list[int]:
                 if wanted in Path("/proc", name, "environ").read_bytes():
                     found.append(int(name))
     return found
+
+
+def some_worker(application_id: str) -> int:
+    """One of them; waits until there is one."""
+    found: list[int] = []
+
+    def look() -> bool:
+        found[:] = worker_pids(application_id)
+        return bool(found)
+
+    wait_for(look, "workers run")
+    return random.choice(found)
 
 
 def kill9(pid: int) -> None:

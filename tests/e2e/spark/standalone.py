@@ -8,8 +8,8 @@ from typing import IO, Self
 
 import pyspark
 
-from compat.server_process import free_port, wait_until
-from e2e.spark.kit import PATIENCE_S
+from compat.server_process import free_port
+from e2e.spark.kit import PATIENCE_S, wait_for
 
 SPARK_HOME = Path(pyspark.__file__).parent
 
@@ -31,7 +31,7 @@ class StandaloneCluster:
         self._launch(
             "master", "org.apache.spark.deploy.master.Master", "--port", str(self._port), "--webui-port", "0"
         )
-        wait_until(lambda: "Starting Spark master" in self._log("master"), "the master serves", PATIENCE_S)
+        wait_for(lambda: "Starting Spark master" in self._log("master"), "the master serves")
         for number in range(self._workers):
             folder = str(self._folder / f"work-{number}")
             options = [
@@ -46,10 +46,8 @@ class StandaloneCluster:
                 self.master,
             ]
             self._launch(f"worker-{number}", "org.apache.spark.deploy.worker.Worker", *options)
-        wait_until(
-            lambda: self._log("master").count("Registering worker") >= self._workers,
-            "workers are there",
-            PATIENCE_S,
+        wait_for(
+            lambda: self._log("master").count("Registering worker") >= self._workers, "workers are there"
         )
         return self
 

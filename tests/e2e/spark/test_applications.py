@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 from compat.moldau_broker import MoldauBroker
-from compat.server_process import wait_until
 from e2e.spark.kit import (
     PATIENCE_S,
     Sent,
@@ -14,6 +13,7 @@ from e2e.spark.kit import (
     running,
     send,
     wait_caught_up,
+    wait_for,
 )
 from moldau.pipeline.lifecycle import PipelineState
 from moldau.pipeline.streams import JSON, LONG, STRING, StreamsBuilder, Topology, tumbling
@@ -56,7 +56,7 @@ def test_an_application_from_its_start_to_its_restart(servers: str, tmp_path: Pa
     with running(shop(), servers, tmp_path) as app:
         wait_caught_up(app)
         # Enriched, repartitioned, counted; told a moment after the commit.
-        wait_until(lambda: app.metrics.records_out == 3 + 3 + 3, "the batches are counted", PATIENCE_S)
+        wait_for(lambda: app.metrics.records_out == 3 + 3 + 3, "the batches are counted")
         told = app.metrics
         assert told.state is PipelineState.RUNNING and told.records_dead == 1 and told.restarts == 0
 
@@ -76,11 +76,7 @@ def test_an_application_from_its_start_to_its_restart(servers: str, tmp_path: Pa
 
         # The view follows the committed changelog.
         assert views.wait_ready(PATIENCE_S)
-        wait_until(
-            lambda: [value for _, value in views["sold"].fetch("pear")] == [2],
-            "the view has both",
-            PATIENCE_S,
-        )
+        wait_for(lambda: [value for _, value in views["sold"].fetch("pear")] == [2], "the view has both")
         assert views["users"].get("ann") == {"city": "Praha"}
 
         app.pause()
@@ -94,9 +90,7 @@ def test_an_application_from_its_start_to_its_restart(servers: str, tmp_path: Pa
     send(servers, "shop-orders", [order("pear", 1), order("pear", 2)])
     with running(shop(), servers, tmp_path, instances=1) as app:
         wait_caught_up(app)
-    wait_until(
-        lambda: [value for _, value in views["sold"].fetch("pear")] == [4, 1], "the view has all", PATIENCE_S
-    )
+    wait_for(lambda: [value for _, value in views["sold"].fetch("pear")] == [4, 1], "the view has all")
     views.stop()
     counts = [
         int.from_bytes(one.value or b"")
@@ -124,9 +118,8 @@ def test_a_topic_deleted_and_created_again_is_noticed(own_broker: MoldauBroker, 
     builder.stream("reborn-in").to("reborn-out")
     with running(builder.build(), servers, tmp_path) as app:
         wait_caught_up(app)
-        AdminClient({"bootstrap.servers": servers}).delete_topics(["reborn-in"])["reborn-in"].result(
-            PATIENCE_S
-        )
+        admin = AdminClient({"bootstrap.servers": servers})
+        admin.delete_topics(["reborn-in"])["reborn-in"].result(PATIENCE_S)
         create_topics(servers, reborn_in=1)
         assert app.wait(timeout_s=PATIENCE_S) is PipelineState.FAILED
         error = app.metrics.last_error

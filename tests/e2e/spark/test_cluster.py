@@ -7,8 +7,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from compat.server_process import wait_until
-from e2e.spark.kit import PATIENCE_S, Sent, committed, create_topics, kill9, send, worker_pids
+from e2e.spark.kit import PATIENCE_S, Sent, committed, create_topics, kill9, send, wait_for, worker_pids
 from e2e.spark.standalone import StandaloneCluster
 
 APP = Path(__file__).parent / "apps" / "word_count.py"
@@ -52,13 +51,13 @@ def test_a_word_count_on_two_workers_survives_its_driver(servers: str, tmp_path:
         command += ["--conf", f"spark.scheduler.maxRegisteredResourcesWaitingTime={PATIENCE_S}s"]
         runner = subprocess.Popen(command, stdout=log, stderr=log)
         try:
-            wait_until(counted, "the first lines are counted", PATIENCE_S)
+            wait_for(counted, "the first lines are counted")
             hosts = {Path(f"/proc/{pid}/cwd").resolve().parents[1] for pid in worker_pids("cluster")}
             drivers = [pid for pid in children(runner.pid) if is_java(pid)]
             assert len(drivers) == 1
             kill9(drivers[0])
             send_lines(500)
-            wait_until(counted, "another driver has counted the rest", PATIENCE_S)
+            wait_for(counted, "another driver has counted the rest")
         finally:
             runner.send_signal(signal.SIGINT)
             runner.wait(PATIENCE_S)

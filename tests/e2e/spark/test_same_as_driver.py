@@ -31,7 +31,8 @@ def settled(seed: int) -> Case | None:
         return None
     if any(isinstance(node, Process) for node in topology.nodes):
         return None
-    inputs = [step for step in case["inputs"] if "advance" not in step]
+    # The client takes a timestamp of 0 for none.
+    inputs = [{**step, "ts": step["ts"] + 1} for step in case["inputs"] if "advance" not in step]
     if any(len(part.source_topics) > 1 for part in topology.sub_topologies):
         for number, step in enumerate(inputs):
             step["ts"] = max(step["ts"], inputs[number - 1]["ts"] + 1 if number else 0)

@@ -26,6 +26,10 @@ def _nothing() -> None:
 
 @builds(Aggregate)
 def aggregate(node: Aggregate, wiring: Wiring) -> list[Push]:
+    from moldau.pipeline.operators.collapsing import collapsed_aggregate, collapses
+
+    if collapses(node, wiring):
+        return [collapsed_aggregate(node, wiring)]
     forward, send_old = wiring.downstream(node), node.send_old_values
     initial, add = first_or_reduced(node)
     encode_key, encode, decode = wiring.store_codecs(node.store)
@@ -59,7 +63,20 @@ def _copied(value: Any, encode: Callable[[Any], bytes | None], decode: Callable[
 
 @looks_up(Aggregate)
 def aggregate_getter(node: Aggregate, wiring: Wiring) -> Getter:
-    return store_getter(node.store, wiring)
+    stored = store_getter(node.store, wiring)
+    if not wiring.collapse:
+        return stored
+    encode_key, encode, decode = wiring.store_codecs(node.store)
+    held = wiring.held(node.store.name)
+
+    def getter(key: Any) -> tuple[Any, int] | None:
+        entry = held.get(encode_key(key) or b"")
+        if entry is None:
+            return stored(key)
+        value = _copied(entry[1], encode, decode)
+        return None if value is None else (value, entry[3])
+
+    return getter
 
 
 @builds(TableGroup)

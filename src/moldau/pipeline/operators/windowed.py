@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from moldau.pipeline.operators.aggregates import first_or_reduced
+from moldau.pipeline.operators.collapsing import collapsed_windows, collapses
 from moldau.pipeline.operators.records import Headers
 from moldau.pipeline.operators.sliding import sliding_aggregate
 from moldau.pipeline.operators.stores.window import WindowStore
@@ -24,6 +25,8 @@ EmitClosed = Callable[[int, Headers], None]
 def window_aggregate(node: WindowAggregate, wiring: Wiring) -> list[Push]:
     if isinstance(node.windows, SlidingWindows):
         return [sliding_aggregate(node, wiring, node.windows, _closing_sliding(node, wiring, node.windows))]
+    if node.emit is EmitWhen.UPDATE and collapses(node, wiring):
+        return [collapsed_windows(node, wiring, node.windows)]
     return [_aligned(node, wiring, node.windows)]
 
 
@@ -74,7 +77,7 @@ def _aligned(node: WindowAggregate, wiring: Wiring, windows: TimeWindows) -> Pus
 def _closing_aligned(node: WindowAggregate, wiring: Wiring, windows: TimeWindows) -> EmitClosed:
     emit = emitter(node, wiring, windows.size_ms)
     times, last = wiring.state.times, f"closed {node.name}"
-    size_ms = windows.size_ms
+    size_ms, advance_ms = windows.size_ms, windows.advance_ms
 
     def emit_closed(close_ms: int, headers: Headers) -> None:
         last_ms = times.get(last, -1)
@@ -82,6 +85,8 @@ def _closing_aligned(node: WindowAggregate, wiring: Wiring, windows: TimeWindows
         if (last_ms != -1 and last_ms >= close_ms) or newest_ms < 0:
             return
         oldest_ms = 0 if last_ms == -1 else max(0, last_ms - size_ms) + 1
+        if newest_ms // advance_ms * advance_ms < oldest_ms:
+            return  # no window starts in between
         times[last] = close_ms
         emit(oldest_ms, newest_ms, headers)
 
@@ -131,8 +136,12 @@ def _reading(node: WindowAggregate, wiring: Wiring) -> tuple[WindowStore, Decode
 def window_getter(node: WindowAggregate, wiring: Wiring) -> Getter:
     encode_key, _, decode = wiring.store_codecs(node.store)
     get = wiring.state.window(node.store.name).get
+    held = wiring.held(node.store.name)
 
     def getter(windowed: Windowed) -> tuple[Any, int] | None:
+        entry = held.get((encode_key(windowed.key) or b"", windowed.start_ms))
+        if entry is not None:
+            return entry[1], entry[3]
         found = get(encode_key(windowed.key) or b"", windowed.start_ms)
         return None if found is None else (decode(found[0]), found[1])
 

@@ -51,13 +51,22 @@ def looks_up(kind: type[N]) -> Callable[[Callable[[N, "Wiring"], Getter]], Calla
 
 class Wiring:
     def __init__(
-        self, topology: Topology, part: SubTopology, state: TaskState, context: RecordContext
+        self,
+        topology: Topology,
+        part: SubTopology,
+        state: TaskState,
+        context: RecordContext,
+        *,
+        collapse: bool = False,
     ) -> None:
         self.topology = topology
         self.part = part
         self.state = state
         self.context = context
+        self.collapse = collapse
         self.timers = Timers(state.times)
+        self._held: dict[str, dict[Any, Any]] = {}
+        self._ends: dict[str, Callable[[], None]] = {}
         self._children: dict[str, list[tuple[Node, int]]] = {}
         self._inputs: dict[str, list[Push]] = {}
         self._starts: dict[str, list[Callable[[], None]]] = {}
@@ -69,10 +78,23 @@ class Wiring:
         for node in part.nodes:
             for start in self._starts.get(node.name, ()):
                 start()
+        self._ends_in_order = [self._ends[node.name] for node in part.nodes if node.name in self._ends]
 
     def at_start(self, node: Node, start: Callable[[], None]) -> None:
         """Calls `start` when all is connected; those of parents before those of their children."""
         self._starts.setdefault(node.name, []).append(start)
+
+    def at_end(self, node: Node, end: Callable[[], None]) -> None:
+        """Calls `end` at the end of each batch; those of parents before those of their children."""
+        self._ends[node.name] = end
+
+    def end_batch(self) -> None:
+        for end in self._ends_in_order:
+            end()
+
+    def held(self, store: str) -> dict[Any, Any]:
+        """What a collapsing aggregate holds back until the batch ends, by key."""
+        return self._held.setdefault(store, {})
 
     def inputs(self, name: str) -> list[Push]:
         return self._inputs[name]

@@ -14,7 +14,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from confluent_kafka import KafkaException
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError, Py4JJavaError
+from pyspark.errors import PySparkException
 
 from moldau.core.errors import ConfigError, MoldauError
 from moldau.pipeline.lifecycle import BackOff, PipelineMetrics, PipelineState
@@ -118,6 +119,9 @@ class PipelineApp:
         except (Py4JError, ConnectionError) as failure:
             self.spark_is_gone = True
             self._end_badly(f"Spark's JVM has gone: {failure}")
+        except BaseException as failure:
+            self._end_badly(f"{type(failure).__name__}: {failure}")
+            raise
         else:
             self._enter(PipelineState.STOPPED)
 
@@ -130,25 +134,35 @@ class PipelineApp:
         """One run of the query, to its end or its failure and the wait after it."""
         self._enter(PipelineState.RESTARTING if self._restarts else PipelineState.STARTING)
         try:
-            session = start_session(self._spark)
-            run = Query(session, self.topology, self.settings, self._measured.batch_done)
-            query = run.start()
-        except KafkaException as failure:
-            self._failed(f"the broker cannot be asked: {failure.args[0].str()}")
-            return
-        self._query = query
+            failure = self._run_query()
+        except KafkaException as unreachable:
+            self._failed(f"the broker cannot be asked: {unreachable.args[0].str()}")
+        except TimeoutError:
+            self._failed("the broker does not answer")
+        except (Py4JJavaError, PySparkException, OSError) as refused:
+            # A network error of Py4J is none of these: it means that the JVM is gone.
+            if isinstance(refused, ConnectionError):
+                raise
+            self._failed(cause_of(refused))
+        else:
+            if failure is not None:
+                self._failed(cause_of(failure))
+
+    def _run_query(self) -> Exception | None:
+        """What the query ended with, None when it was told to."""
+        run = Query(start_session(self._spark), self.topology, self.settings, self._measured.batch_done)
+        query = self._query = run.start()
         self._back_off.started(_now_ms())
         self._enter(PipelineState.RUNNING)
         while query.isActive and self._wanted is PipelineState.RUNNING:
             with self._changed:
                 self._changed.wait(LOOK_EVERY_S)
-        failure_seen = query.exception() if not query.isActive else None
+        failure = query.exception() if not query.isActive else None
         query.stop()
         self._query = None
-        if failure_seen is not None:
-            self._failed(cause_of(failure_seen))
-        else:
+        if failure is None:
             run.close()
+        return failure
 
     def _failed(self, cause: str) -> None:
         wait_ms = self._back_off.failed(_now_ms())

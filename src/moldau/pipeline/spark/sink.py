@@ -111,6 +111,8 @@ class Sink:
         produce = self._producer.produce
         for _, partition, timestamp_ms, key, value, headers in records:
             place = -1 if partition is None else partition
+            # The client takes 0 for "now": a millisecond off is nearer to the truth.
+            timestamp_ms = max(timestamp_ms, 1)
             if headers:
                 produce(topic, value, key, place, timestamp=timestamp_ms, headers=list(headers))
             else:

@@ -62,6 +62,14 @@ class Draft:
             self._latent[node.name] = latent_store
         return node
 
+    def add_topic(self, topic: RepartitionTopic, where: Location) -> None:
+        if any(one.name == topic.name for one in self.repartition_topics):
+            raise ConfigError(
+                f"{where}: the application has a topic {topic.name} already, named by another operator; "
+                "give this one another name="
+            )
+        self.repartition_topics.append(topic)
+
     def change(self, name: str, **fields: Any) -> None:
         self.nodes[name] = replace(self.nodes[name], **fields)
 

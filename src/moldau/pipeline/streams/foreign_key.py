@@ -130,7 +130,7 @@ def _topic(
     )
     source = Source(name=f"{name}-source", where=where, topics=(topic,), key_serde=keys, value_serde=values)
     draft.add(source)
-    draft.repartition_topics.append(RepartitionTopic(topic))
+    draft.add_topic(RepartitionTopic(topic), where)
     return source.name, topic
 
 

@@ -31,6 +31,8 @@ class Handle:
         self._rekeyed = rekeyed
         self._key_sure = key_sure
         self._value_sure = value_sure
+        self._homes: dict[bool, Handle] = {}
+        """This stream behind a repartition topic, with null keys or without: several joins share it."""
 
     def _keys(self, given: Serde | None, where: Location) -> Serde:
         """The serde for keys here: the one given, checked against what is known to flow, or what is known."""
@@ -73,7 +75,7 @@ class Handle:
                 name=source_name, where=where, topics=(topic,), key_serde=key_serde, value_serde=value_serde
             )
         )
-        draft.repartition_topics.append(RepartitionTopic(topic, partitions))
+        draft.add_topic(RepartitionTopic(topic, partitions), where)
         return source_name, topic
 
     def _copartition(self, *others: "Handle") -> tuple[str, ...]:

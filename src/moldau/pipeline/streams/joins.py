@@ -183,11 +183,13 @@ class StreamJoins(StatelessOperators):
         """This stream where its keys belong: through a repartition topic if they may have changed."""
         from moldau.pipeline.streams.stream import KStream
 
-        if not self._rekeyed:
-            assert isinstance(self, KStream)
-            return self
+        home = self._homes.get(keeps_null_keys) if self._rekeyed else self
+        if home is not None:
+            assert isinstance(home, KStream)
+            return home
         keys, values = self._keys(None, where), self._values(None, where)
-        node, topic = self._through_topic(
-            name or self.node, keys, values, where, keeps_null_keys=keeps_null_keys
-        )
-        return KStream(self._draft, node, keys, values, (topic,), value_sure=self._value_sure)
+        given = name or (f"{self.node}-with-null-keys" if keeps_null_keys else self.node)
+        node, topic = self._through_topic(given, keys, values, where, keeps_null_keys=keeps_null_keys)
+        home = KStream(self._draft, node, keys, values, (topic,), value_sure=self._value_sure)
+        self._homes[keeps_null_keys] = home
+        return home

@@ -15,10 +15,12 @@ _DIRECTIONS: dict[str, tuple[Direction, ...]] = {
     "FULL_TRANSITIVE": BOTH,
 }
 MODES = tuple(_DIRECTIONS)
+CLASHES_MAX = 100
+"""Nobody reads more, and ten thousand fields that changed their type would make an answer of megabytes."""
 
 
 def check(mode: str, new: ParsedSchema, versions: Sequence[Existing]) -> list[Clash]:
-    """Every clash of `new` with `versions`, oldest first; none when it may be registered.
+    """The clashes of `new` with `versions`, oldest first; none when it may be registered.
 
     The newest version is compared first, and clashes come in that order, because it is the one people know.
     """
@@ -28,7 +30,9 @@ def check(mode: str, new: ParsedSchema, versions: Sequence[Existing]) -> list[Cl
     for existing in reversed(compared):
         for direction in directions:
             found += _clashes(new, existing, direction)
-    return found
+        if len(found) >= CLASHES_MAX:
+            break
+    return found[:CLASHES_MAX]
 
 
 def _clashes(new: ParsedSchema, existing: Existing, direction: Direction) -> list[Clash]:

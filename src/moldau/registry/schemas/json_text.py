@@ -7,13 +7,9 @@ from typing import Any
 
 from moldau.registry.schemas.model import InvalidSchema
 
-TEXT_CHARS_MAX = 2 * 1024 * 1024
-"""Above what a broker takes in one record by default (message.max.bytes); past it nothing is parsed at all."""
-
 
 def read(text: str, what: str) -> Any:
     """The JSON value of a text; `what` names the format in the error."""
-    check_size(text, what)
     try:
         return json.loads(text, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
@@ -21,14 +17,6 @@ def read(text: str, what: str) -> Any:
         raise InvalidSchema(f"The {what} is not JSON: {error.msg} at {where}.") from None
     except ValueError as error:
         raise InvalidSchema(f"The {what} is not JSON: {error}.") from None
-
-
-def check_size(text: str, what: str) -> None:
-    if len(text) > TEXT_CHARS_MAX:
-        raise InvalidSchema(
-            f"The {what} has {len(text):,} characters; at most {TEXT_CHARS_MAX:,} are taken. "
-            "Split it and refer to the parts."
-        )
 
 
 def write(value: object, *, sort_keys: bool = False) -> str:

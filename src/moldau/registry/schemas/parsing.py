@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from moldau.registry.schemas.model import InvalidSchema, ParsedSchema
 
 SCHEMA_TYPES = ("AVRO", "JSON", "PROTOBUF")
+TEXT_CHARS_MAX = 2 * 1024 * 1024
+"""Above what a broker takes in one record by default (message.max.bytes); past it nothing is parsed at all."""
 
 
 def parse(
@@ -14,6 +16,11 @@ def parse(
 
     `strict` is for what comes in; off, it takes what a registry once stored though it would be refused today.
     """
+    if len(text) > TEXT_CHARS_MAX:
+        raise InvalidSchema(
+            f"The {schema_type} schema has {len(text):,} characters; at most {TEXT_CHARS_MAX:,} are taken. "
+            "Split it and refer to the parts."
+        )
     try:
         return _constructor(schema_type)(text, references or {}, strict)
     except RecursionError:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from moldau.registry.schemas import Existing, InvalidSchema, check, parse
+from moldau.registry.schemas.compatibility import CLASHES_MAX
 
 
 def compared(kind: str, text: str, other: str | None = None) -> None:
@@ -135,6 +136,15 @@ def test_a_wide_object_is_compared() -> None:
         "properties": {f"p{i}": {"type": "string", "enum": ["a", "b"]} for i in range(5_000)},
     }
     compared("JSON", json.dumps(wide))
+
+
+def test_ten_thousand_clashes_are_told_by_the_first_hundred() -> None:
+    def wide(kind: str) -> str:
+        fields = [{"name": f"f{i}", "type": kind} for i in range(5_000)]
+        return json.dumps({"type": "record", "name": "R", "fields": fields})
+
+    found = check("FULL", parse("AVRO", wide("int")), [Existing(1, parse("AVRO", wide("string")))])
+    assert len(found) == CLASHES_MAX
 
 
 def test_a_recursive_protobuf_is_compared() -> None:

@@ -8,11 +8,11 @@ from typing import Any
 
 Entry = tuple[Any, ...]
 
-SEGMENTS_PER_RETENTION = 4
+SEGMENTS_PER_RETENTION = 32
 
 
 class Expiry:
-    __slots__ = ("_segments", "oldest_ms", "retention_ms", "segment_ms", "stream_time_ms")
+    __slots__ = ("_dropped_below", "_segments", "oldest_ms", "retention_ms", "segment_ms", "stream_time_ms")
 
     def __init__(self, retention_ms: int) -> None:
         self.retention_ms = retention_ms
@@ -20,6 +20,7 @@ class Expiry:
         self.stream_time_ms = -1
         self.oldest_ms = -(2**63)
         self._segments: dict[int, set[Entry]] = {}
+        self._dropped_below = -(2**63)
 
     def observe(self, timestamp_ms: int) -> bool:
         """Takes note of a time; says whether it moved time on."""
@@ -44,10 +45,20 @@ class Expiry:
     def expired(self) -> Iterator[Entry]:
         """Hands out, once, the entries of segments that are wholly past."""
         limit = self.oldest_ms // self.segment_ms
+        if limit == self._dropped_below:
+            return
+        self._dropped_below = limit
         for segment in [segment for segment in self._segments if segment < limit]:
             yield from self._segments.pop(segment)
 
+    def between(self, from_ms: int, to_ms: int) -> Iterator[Entry]:
+        """Entries whose times may lie in [from, to]: those of the segments that touch it."""
+        first, last = from_ms // self.segment_ms, to_ms // self.segment_ms
+        for segment in sorted(segment for segment in self._segments if first <= segment <= last):
+            yield from self._segments[segment]
+
     def clear(self) -> None:
+        self._dropped_below = -(2**63)
         self._segments.clear()
         self.stream_time_ms = -1
         self.oldest_ms = -(2**63)

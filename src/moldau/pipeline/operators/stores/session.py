@@ -59,14 +59,13 @@ class SessionStore(Store):
     def ending_in(self, from_ms: int, to_ms: int) -> list[tuple[bytes, Session, bytes]]:
         """Sessions of all keys that end in [from, to], by end, then key, then start."""
         from_ms = max(from_ms, self._expiry.oldest_ms)
-        found = [
-            (key, session, value)
-            for key, sessions in self._sessions.items()
-            for session, value in sessions.items()
-            if from_ms <= session[1] <= to_ms
+        entries = self._expiry.between(from_ms, to_ms)
+        found = [(session[1], key, session[0]) for key, session in entries if from_ms <= session[1] <= to_ms]
+        found.sort()
+        return [
+            (key, (start_ms, end_ms), self._sessions[key][start_ms, end_ms])
+            for end_ms, key, start_ms in found
         ]
-        found.sort(key=lambda one: (one[1][1], one[0], one[1][0]))
-        return found
 
     def all(self) -> Iterator[tuple[bytes, Session, bytes]]:
         for key in sorted(self._sessions):

@@ -59,14 +59,12 @@ class WindowStore(Store):
     def starting_in(self, from_ms: int, to_ms: int) -> list[tuple[int, bytes, Timed]]:
         """(start, key, value) of windows that start in [from, to], in the order of starts, then of keys."""
         from_ms = max(from_ms, self._expiry.oldest_ms)
-        found = [
-            (start_ms, key, value)
-            for key, windows in self._windows.items()
-            for start_ms, value in windows.items()
+        entries = sorted(
+            (start_ms, key)
+            for key, start_ms in self._expiry.between(from_ms, to_ms)
             if from_ms <= start_ms <= to_ms
-        ]
-        found.sort(key=lambda window: (window[0], window[1]))
-        return found
+        )
+        return [(start_ms, key, self._windows[key][start_ms]) for start_ms, key in entries]
 
     def items(self) -> Iterator[Item]:
         for key, windows in self._windows.items():

@@ -33,6 +33,7 @@ from moldau.registry.schemas.json_text import write
 from moldau.registry.schemas.model import InvalidSchema
 
 _COMPARISONS_MAX = 20_000
+_MATCHES_MAX = 100_000
 _PASSES_MAX = 8
 _VALUES_SHOWN_MAX = 5
 
@@ -72,6 +73,7 @@ class _Comparison:
         self._path: list[str] = []
         self._within: list[str] = []
         self._comparisons = 0
+        self._matches = 0
         self.was_assumed = False
 
     def clashing(self) -> dict[tuple[int, int], Difference]:
@@ -245,7 +247,7 @@ class _Comparison:
         if was is not None:
             if update.is_open:
                 return []
-            elsewhere = _elsewhere(update, name)
+            elsewhere = self._elsewhere(update, name)
             if elsewhere is not None:
                 inner = self.compare(was, elsewhere)
                 rule = "PROPERTY_REMOVED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL"
@@ -267,7 +269,7 @@ class _Comparison:
             rule = f"{kind or 'OPTIONAL_PROPERTY'}_ADDED_TO_OPEN_CONTENT_MODEL"
             return [self._found(rule, "anything", followed(now).shown())]
         found: list[Difference] = []
-        elsewhere = _elsewhere(original, name)
+        elsewhere = self._elsewhere(original, name)
         if elsewhere is not None and (inner := self.compare(elsewhere, now)):
             rule = "PROPERTY_ADDED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL"
             found += [*inner, self._found(rule, elsewhere.shown(), followed(now).shown())]
@@ -278,6 +280,19 @@ class _Comparison:
                 )
             )
         return found
+
+    def _elsewhere(self, node: Object, name: str) -> Node | None:
+        """The schema that a property not named falls under."""
+        self._matches += len(node.patterns)
+        if self._matches > _MATCHES_MAX:
+            raise InvalidSchema(
+                f"The two schemas need more than {_MATCHES_MAX:,} properties to be held against patterns: "
+                "use fewer patternProperties."
+            )
+        for pattern, schema in node.patterns.items():
+            if _compiled(pattern).is_valid(name):
+                return schema
+        return property_elsewhere(node)
 
     def _dependencies(self, original: Object, update: Object) -> Iterator[Difference]:
         for name, needs in update.needs.items():
@@ -405,21 +420,13 @@ def _criterion_may_change(original: Combined, update: Combined) -> bool:
     )
 
 
-def _elsewhere(node: Object, name: str) -> Node | None:
-    """The schema that a property not named falls under."""
-    for pattern, schema in node.patterns.items():
-        if _matches(pattern, name):
-            return schema
-    return property_elsewhere(node)
-
-
-@lru_cache(maxsize=1024)
-def _matches(pattern: str, name: str) -> bool:
+@lru_cache(maxsize=4096)
+def _compiled(pattern: str) -> jsonschema_rs.Validator:
     """By the regular expressions of the JSON Schema library, which do not run away on a hostile pattern."""
     try:
-        return jsonschema_rs.Draft7Validator({"pattern": pattern}).is_valid(name)
+        return jsonschema_rs.Draft7Validator({"pattern": pattern})
     except ValueError:
-        return False
+        return jsonschema_rs.Draft7Validator(False)
 
 
 def _listed(values: list[str]) -> str:

@@ -41,8 +41,9 @@ _ENUM_MAX = 2**31 - 1
 class Parser:
     def __init__(self, text: str) -> None:
         self._text = text
-        self._tokens = tokens_of(text)
-        self._next = 0
+        self._rest = tokens_of(text)
+        self._token = next(self._rest)
+        self._second: Token | None = None
         self._depth = 0
 
     def file(self) -> ProtoFile:
@@ -136,7 +137,7 @@ class Parser:
             self._take()
             groups.append(self._group(label))
             return
-        if self._peek().text == "map" and self._tokens[self._next + 1].text == "<":
+        if self._peek().text == "map" and self._after().text == "<":
             fields.append(self._map(label))
             return
         field_type = self._type()
@@ -251,7 +252,7 @@ class Parser:
 
     def _rpc_type(self) -> tuple[bool, str]:
         self._expect("(")
-        streams = self._peek().text == "stream" and self._tokens[self._next + 1].text != ")"
+        streams = self._peek().text == "stream" and self._after().text != ")"
         if streams:
             self._take()
         name = self._type()
@@ -325,10 +326,9 @@ class Parser:
                 return ".".join(parts)
 
     def _value(self) -> Value:
-        token = self._take()
-        if token.kind == "quoted":
-            self._next -= 1
+        if self._is("quoted"):
             return Quoted(self._string())
+        token = self._take()
         if token.text in ("-", "+"):
             sign = "-" if token.text == "-" else ""
             return Word(sign + self._take().text)
@@ -412,30 +412,40 @@ class Parser:
         return -number if negative else number
 
     def _peek(self) -> Token:
-        return self._tokens[self._next]
+        return self._token
+
+    def _after(self) -> Token:
+        """The one behind the next."""
+        if self._second is None:
+            self._second = self._token if self._is("end") else next(self._rest)
+        return self._second
+
+    def _advance(self) -> None:
+        self._token = next(self._rest) if self._second is None else self._second
+        self._second = None
 
     def _is(self, kind: str) -> bool:
-        return self._tokens[self._next].kind == kind
+        return self._token.kind == kind
 
     def _take(self) -> Token:
-        token = self._tokens[self._next]
+        token = self._token
         if token.kind == "end":
             raise self._wrong(token, "the text ends in the middle of a definition")
-        self._next += 1
+        self._advance()
         return token
 
     def _skip(self, text: str) -> bool:
-        token = self._tokens[self._next]
+        token = self._token
         if token.text != text or token.kind == "quoted":
             return False
-        self._next += 1
+        self._advance()
         return True
 
     def _expect(self, text: str) -> Token:
-        token = self._peek()
+        token = self._token
         if token.text != text:
             raise self._wrong(token, f"expected {text!r} and found {_shown(token)}")
-        self._next += 1
+        self._advance()
         return token
 
     def _wrong(self, token: Token, reason: str) -> InvalidSchema:

@@ -9,7 +9,6 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message import DecodeError
 
-from moldau.registry.schemas.json_text import check_size
 from moldau.registry.schemas.model import Clash, Direction, Existing, InvalidSchema, ParsedSchema
 from moldau.registry.schemas.protobuf import builtin, rules
 from moldau.registry.schemas.protobuf.differences import Comparison, Side
@@ -29,7 +28,6 @@ class ProtobufSchema(ParsedSchema):
     schema_type = "PROTOBUF"
 
     def __init__(self, text: str, references: Mapping[str, ParsedSchema], *, strict: bool = True) -> None:
-        check_size(text, "Protobuf schema")
         self.text = text
         self.references = references
         self.file = _read(text)

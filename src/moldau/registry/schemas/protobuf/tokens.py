@@ -1,49 +1,55 @@
 """A `.proto` text cut into tokens."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from moldau.registry.schemas.model import InvalidSchema
 
 _TOKEN = re.compile(
     r"""
-      (?P<space>  \s+ | //[^\n]* | /\*.*?\*/ )
-    | (?P<word>   [A-Za-z_][A-Za-z0-9_]* )
-    | (?P<number> (?:0[xX][0-9a-fA-F]+ | (?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?) [fF]? (?![A-Za-z_0-9]) )
-    | (?P<quoted> "(?:[^"\\\n]|\\[^\n])*" | '(?:[^'\\\n]|\\[^\n])*' )
-    | (?P<sign>   [-+;={}\[\](),.<>:] | /(?!\*) )
+      (?: \s++ | //[^\n]*+ | /\*.*?\*/ )*+
+      (?:
+        (?P<word>   [A-Za-z_][A-Za-z0-9_]*+ )
+      | (?P<number> (?:0[xX][0-9a-fA-F]+ | (?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?) [fF]? (?![A-Za-z_0-9]) )
+      | (?P<quoted> "(?:[^"\\\n]|\\[^\n])*+" | '(?:[^'\\\n]|\\[^\n])*+' )
+      | (?P<sign>   [-+;={}\[\](),.<>:] | /(?!\*) )
+      | (?P<end>    \Z )
+      )
     """,
     re.VERBOSE | re.DOTALL,
 )
+_BLANK = re.compile(r"(?:\s++|//[^\n]*+|/\*.*?\*/)*+", re.DOTALL)
 _ESCAPE = re.compile(r"\\([xX][0-9a-fA-F]{1,2}|[0-7]{1,3}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
 _LETTERS = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     kind: str
     text: str
     at: int
 
 
-def tokens_of(text: str) -> list[Token]:
-    found: list[Token] = []
+def tokens_of(text: str) -> Iterator[Token]:
+    """Cut as they are asked for: a text that is wrong at its start is not read to its end."""
     at = 0
-    while at < len(text):
+    while True:
         match = _TOKEN.match(text, at)
-        if match is None:
+        if match is None or match.lastgroup is None:
+            blank = _BLANK.match(text, at)
+            at = blank.end() if blank else at
             reason = (
                 "a comment that does not end"
                 if text.startswith("/*", at)
                 else f"{text[at]!r} has no meaning here"
             )
             raise wrong(text, at, reason)
-        if match.lastgroup != "space":
-            assert match.lastgroup is not None
-            found.append(Token(match.lastgroup, match.group(), at))
+        kind = match.lastgroup
         at = match.end()
-    found.append(Token("end", "the end of the file", len(text)))
-    return found
+        if kind == "end":
+            yield Token("end", "the end of the file", at)
+            return
+        yield Token(kind, match[kind], match.start(kind))
 
 
 def unquoted(literal: str) -> str:

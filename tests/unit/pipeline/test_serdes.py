@@ -1,0 +1,120 @@
+"""Serdes: bytes as Kafka's serializers write them, and refusals that say why."""
+
+import pickle
+from typing import Any
+
+import pytest
+
+from moldau.core.errors import ConfigError
+from moldau.pipeline.plan.windows import Windowed
+from moldau.pipeline.serdes import BOOLEAN, BYTES, DOUBLE, FLOAT, INT, JSON, LONG, SHORT, STRING, Serde
+from moldau.pipeline.serdes.changes import ChangeSerde
+from moldau.pipeline.serdes.foreign_key import (
+    Answer,
+    AnswerSerde,
+    Instruction,
+    Subscription,
+    SubscriptionSerde,
+)
+from moldau.pipeline.serdes.registry import AvroSerde, JsonSchemaSerde, ProtobufSerde
+from moldau.pipeline.serdes.windowed import SessionWindowedSerde, TimeWindowedSerde
+
+AVRO = '{"type": "record", "name": "R", "fields": [{"name": "a", "type": "long"}]}'
+JSON_SCHEMA = '{"title": "R", "type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}'
+
+
+def round_trip(serde: Serde, value: Any, topic: str = "t") -> tuple[bytes | None, Any]:
+    data = serde.encoder(topic, is_key=False)(value)
+    return data, serde.decoder(topic, is_key=False)(data)
+
+
+@pytest.mark.parametrize(
+    ("serde", "value", "expected"),
+    [
+        (STRING, "Vltava ř", "Vltava ř".encode()),
+        (LONG, -2, b"\xff\xff\xff\xff\xff\xff\xff\xfe"),
+        (INT, 258, b"\0\0\x01\x02"),
+        (SHORT, 258, b"\x01\x02"),
+        (DOUBLE, 1.5, b"\x3f\xf8\0\0\0\0\0\0"),
+        (FLOAT, 1.5, b"\x3f\xc0\0\0"),
+        (BOOLEAN, True, b"\x01"),
+        (BYTES, b"\0x", b"\0x"),
+        (JSON, {"a": [1, None, "x"]}, b'{"a":[1,null,"x"]}'),
+        (TimeWindowedSerde(STRING, 10), Windowed("k", 5, 15), b"k" + b"\0\0\0\0\0\0\0\x05"),
+        (
+            SessionWindowedSerde(STRING),
+            Windowed("k", 5, 9),
+            b"k" + b"\0\0\0\0\0\0\0\x09" + b"\0\0\0\0\0\0\0\x05",
+        ),
+    ],
+    ids=lambda one: one.name if isinstance(one, Serde) else "",
+)
+def test_bytes_are_kafkas(serde: Serde, value: Any, expected: bytes) -> None:
+    assert round_trip(serde, value) == (expected, value)
+    assert round_trip(serde, None) == (None, None)
+
+
+@pytest.mark.parametrize("serde", [STRING, LONG, JSON, TimeWindowedSerde(LONG, 5)], ids=lambda one: one.name)
+def test_a_serde_travels(serde: Serde) -> None:
+    assert pickle.loads(pickle.dumps(serde)) == serde
+
+
+@pytest.mark.parametrize(
+    ("serde", "value"), [(STRING, 5), (LONG, "5"), (INT, 2**40), (BYTES, "x"), (BOOLEAN, 1)]
+)
+def test_values_that_cannot_be_written(serde: Serde, value: Any) -> None:
+    with pytest.raises(TypeError, match=str(value)):
+        serde.encoder("t", is_key=False)(value)
+
+
+@pytest.mark.parametrize(
+    ("serde", "data"), [(LONG, b"abc"), (STRING, b"\xff"), (JSON, b"{"), (BOOLEAN, b"\x02")]
+)
+def test_bytes_that_cannot_be_read(serde: Serde, data: bytes) -> None:
+    with pytest.raises(ValueError):
+        serde.decoder("t", is_key=False)(data)
+
+
+def test_what_travels_inside_an_application() -> None:
+    assert round_trip(ChangeSerde(LONG), (5, None))[1] == (5, None)
+    subscription = Subscription(b"digest", Instruction.ANSWER_IF_FOUND, "k", 3)
+    assert round_trip(SubscriptionSerde(STRING), subscription)[1] == subscription
+    assert round_trip(AnswerSerde(JSON), Answer(None, {"a": 1}, 0))[1] == Answer(None, {"a": 1}, 0)
+
+
+@pytest.mark.parametrize(
+    "serde", [AvroSerde("mock://avro", AVRO), JsonSchemaSerde("mock://json", JSON_SCHEMA)]
+)
+def test_schemas_of_the_registry(serde: Serde) -> None:
+    data, value = round_trip(serde, {"a": 7}, "topic")
+    assert data is not None
+    assert (data[:1], value) == (b"\0", {"a": 7})
+    assert round_trip(serde, None) == (None, None)
+
+
+def order_message() -> Any:
+    """A message class, as generated code would define it."""
+    from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+
+    file = descriptor_pb2.FileDescriptorProto(
+        name="serdes_order.proto", package="moldau.test", syntax="proto3"
+    )
+    file.message_type.add(name="Order").field.add(name="total", number=1, type=3, label=1)
+    pool = descriptor_pool.Default()
+    pool.AddSerializedFile(file.SerializeToString())
+    return message_factory.GetMessageClass(pool.FindMessageTypeByName("moldau.test.Order"))
+
+
+def test_protobuf() -> None:
+    message = order_message()
+    data, value = round_trip(ProtobufSerde("mock://protobuf", message), message(total=7), "topic")
+    assert (data or b"")[:1] == b"\0"
+    assert value.total == 7
+
+
+def test_reading_needs_no_schema_and_writing_does() -> None:
+    data, _ = round_trip(AvroSerde("mock://avro", AVRO), {"a": 7}, "topic")
+    reader = AvroSerde("mock://avro")
+    assert reader.decoder("topic", is_key=False)(data) == {"a": 7}
+    with pytest.raises(ConfigError, match="has no schema to write with"):
+        reader.encoder("topic", is_key=False)({"a": 7})
