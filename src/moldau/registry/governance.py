@@ -102,7 +102,8 @@ def config_changes(body: object) -> Json:
     changes: Json = {}
     for field, value in body.items():
         name = "compatibilityLevel" if field == "compatibility" else field
-        if name in CONFIG_FIELDS:
+        is_said_otherwise = field == "compatibilityLevel" and "compatibility" in body
+        if name in CONFIG_FIELDS and not is_said_otherwise:
             changes[name] = None if value is None else _config_value(name, value)
     return changes
 

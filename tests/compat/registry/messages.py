@@ -40,7 +40,8 @@ def protobuf_class(name: str, *, buyer: str | None = None) -> type[Message]:
     if buyer is not None:
         fields.append(("buyer", FIELD.TYPE_MESSAGE, f".shop.{buyer}"))
     pool.Add(_file(name, fields, [f"{buyer}.proto"] if buyer else []))
-    return message_factory.GetMessageClass(pool.FindMessageTypeByName(f"shop.{name}"))
+    found: type[Message] = message_factory.GetMessageClass(pool.FindMessageTypeByName(f"shop.{name}"))
+    return found
 
 
 def _file(

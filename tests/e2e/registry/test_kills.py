@@ -1,6 +1,8 @@
 """Restarts, kill -9, and a primary that dies amid registrations: nothing lost, no id twice, no schema with two."""
 
 import json
+import os
+import signal
 import threading
 import time
 from collections.abc import Callable
@@ -139,6 +141,32 @@ def test_a_primary_killed_amid_registrations(own_broker: MoldauBroker, tmp_path:
         for instance in (primary, other):
             found = {number: register(instance.url, number) for number in acknowledged}
             assert found == acknowledged, "both instances know the same"
+
+
+def test_a_primary_that_wakes_up_too_late_writes_nothing_of_its_own(
+    own_broker: MoldauBroker, tmp_path: Path
+) -> None:
+    """It still believes in its office and decides on what it knew before it fell asleep."""
+    one = RegistryProcess(tmp_path / "one", own_broker.bootstrap)
+    two = RegistryProcess(tmp_path / "two", own_broker.bootstrap)
+    with one, two:
+        wait_until(lambda: one.is_primary or two.is_primary, "one of them is the primary", PATIENCE_S)
+        primary, other = (one, two) if one.is_primary else (two, one)
+        acknowledged = {0: until_answered(lambda: register(primary.url, 0))}
+        os.kill(primary.pid, signal.SIGSTOP)
+        try:
+            late: dict[int, int | None] = {}
+            sleeper = threading.Thread(target=lambda: late.update({1: register(primary.url, 1)}))
+            sleeper.start()
+            wait_until(lambda: other.is_primary, "the other is the primary", PATIENCE_S)
+            for number in range(2, SCHEMAS):
+                acknowledged[number] = until_answered(lambda n=number: register(other.url, n))  # type: ignore[misc]
+        finally:
+            os.kill(primary.pid, signal.SIGCONT)
+        sleeper.join(PATIENCE_S)
+        acknowledged[1] = until_answered(lambda: register(other.url, 1))
+        assert late[1] in (None, acknowledged[1])
+        check_log(own_broker.bootstrap, acknowledged)
 
 
 def test_a_new_instance_does_not_depose_the_primary_and_forwards_to_it(

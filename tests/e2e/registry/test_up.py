@@ -1,7 +1,9 @@
 """`moldau up` and `moldau registry`: started, of use, stopped; and what they say when they cannot start."""
 
 import signal
+import socket
 import subprocess
+import threading
 import time
 from pathlib import Path
 
@@ -19,6 +21,8 @@ def test_up_starts_broker_and_registry_and_stops_both(tmp_path: Path) -> None:
     with (tmp_path / "log").open("wb") as log:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
     assert process.stdout is not None
+    watchdog = threading.Timer(PATIENCE_S, process.kill)
+    watchdog.start()
     try:
         lines = []
         for line in process.stdout:
@@ -32,6 +36,7 @@ def test_up_starts_broker_and_registry_and_stops_both(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE_S) == 0
     finally:
+        watchdog.cancel()
         process.kill()
         process.wait()
         process.stdout.close()
@@ -41,8 +46,6 @@ def test_up_starts_broker_and_registry_and_stops_both(tmp_path: Path) -> None:
 
 
 def is_served(port: int) -> bool:
-    import socket
-
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 

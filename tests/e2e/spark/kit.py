@@ -20,7 +20,7 @@ from moldau.pipeline.spark.settings import AppSettings
 from moldau.pipeline.spark.topic_offsets import end_offsets, topic_facts
 
 LOOK_EVERY_S = 0.3
-PATIENCE_S = 300
+PATIENCE_S = 600
 """For anything that must happen on a machine that may be busy with other things."""
 
 Headers = list[tuple[str, bytes]]

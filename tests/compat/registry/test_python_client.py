@@ -1,0 +1,114 @@
+"""Confluent's registry client for Python: every method, once at least."""
+
+import json
+
+import pytest
+from confluent_kafka.schema_registry import (
+    ConfigCompatibilityLevel,
+    Metadata,
+    MetadataProperties,
+    Schema,
+    SchemaReference,
+    SchemaRegistryClient,
+    SchemaRegistryError,
+    ServerConfig,
+)
+
+from compat.registry.conftest import Platform
+from compat.registry.messages import avro_schema
+
+NOTE = {"name": "note", "type": "string", "default": ""}
+NOTE_REQUIRED = {"name": "note", "type": "string"}
+
+
+def avro(name: str, *more: dict[str, str]) -> Schema:
+    return Schema(avro_schema(name, *more), "AVRO")
+
+
+def test_schemas_and_versions(registry: SchemaRegistryClient, name: str) -> None:
+    schema_id = registry.register_schema(name, avro(name))
+    full = registry.register_schema_full_response(name, avro(name, NOTE))
+    assert (full.version, full.schema_id) == (2, schema_id + 1)
+    assert registry.get_versions(name) == [1, 2]
+    assert registry.get_version(name, 1).schema_id == schema_id
+    assert registry.get_latest_version(name).version == 2
+    assert registry.lookup_schema(name, avro(name)).version == 1
+    assert name in registry.get_subjects()
+    assert registry.get_subjects_by_schema_id(schema_id) == [name]
+    assert [(found.subject, found.version) for found in registry.get_schema_versions(schema_id)] == [
+        (name, 1)
+    ]
+    assert set(registry.get_schema_types()) == {"AVRO", "JSON", "PROTOBUF"}
+    assert full.guid is not None
+    registry.clear_caches()
+    by_guid = registry.get_schema_by_guid(full.guid)
+    assert json.loads(by_guid.schema_str or "")["name"] == name
+
+
+def test_metadata_finds_a_version(registry: SchemaRegistryClient, name: str) -> None:
+    owned = Metadata(None, MetadataProperties({"owner": "me"}), None)
+    registry.register_schema(name, Schema(avro_schema(name), "AVRO", [], owned))
+    assert registry.get_latest_with_metadata(name, {"owner": "me"}).version == 1
+    with pytest.raises(SchemaRegistryError) as refusal:
+        registry.get_latest_with_metadata(name, {"owner": "you"})
+    assert refusal.value.error_code == 40403
+
+
+def test_compatibility(registry: SchemaRegistryClient, name: str) -> None:
+    registry.register_schema(name, avro(name))
+    assert registry.test_compatibility(name, avro(name, NOTE))
+    assert not registry.test_compatibility(name, avro(name, NOTE_REQUIRED))
+    assert not registry.test_compatibility_all_versions(name, avro(name, NOTE_REQUIRED), verbose=True)
+    assert registry.get_compatibility() == "BACKWARD"
+    registry.set_compatibility(name, "NONE")
+    assert registry.get_compatibility(name) == "NONE"
+    config = ServerConfig(compatibility=ConfigCompatibilityLevel.FULL, compatibility_group="major")
+    registry.set_config(name, config)
+    found = registry.get_config(name)
+    assert found.compatibility_level == ConfigCompatibilityLevel.FULL
+    assert found.compatibility_group == "major"
+    registry.delete_config(name)
+    with pytest.raises(SchemaRegistryError) as refusal:
+        registry.get_config(name)
+    assert refusal.value.error_code == 40408
+
+
+def test_modes(registry: SchemaRegistryClient, name: str) -> None:
+    assert registry.get_global_mode() == "READWRITE"
+    assert registry.update_global_mode("READWRITE") == "READWRITE"
+    assert registry.update_mode(name, "READONLY") == "READONLY"
+    assert registry.get_mode(name) == "READONLY"
+    with pytest.raises(SchemaRegistryError) as refusal:
+        registry.register_schema(name, avro(name))
+    assert refusal.value.error_code == 42205
+    assert registry.delete_mode(name) == "READONLY"
+
+
+def test_references_and_deleting(registry: SchemaRegistryClient, name: str) -> None:
+    registry.register_schema(f"{name}-item", avro(f"{name}Item"))
+    order = json.dumps({"type": "record", "name": name, "fields": [{"name": "item", "type": f"{name}Item"}]})
+    reference = SchemaReference(f"{name}Item", f"{name}-item", 1)
+    schema_id = registry.register_schema(name, Schema(order, "AVRO", [reference]))
+    assert registry.get_referenced_by(f"{name}-item", 1) == [schema_id]
+    with pytest.raises(SchemaRegistryError) as refusal:
+        registry.delete_version(f"{name}-item", 1)
+    assert refusal.value.error_code == 42206
+    assert registry.delete_version(name, 1) == 1
+    assert registry.delete_subject(f"{name}-item") == [1]
+    # The client makes a soft delete first by itself.
+    with pytest.raises(SchemaRegistryError) as refusal:
+        registry.delete_subject(f"{name}-item", permanent=True)
+    assert refusal.value.error_code in (40404, 42206)
+
+
+def test_a_context_is_a_registry_of_its_own(
+    platform: Platform, registry: SchemaRegistryClient, name: str
+) -> None:
+    inner = SchemaRegistryClient({"url": f"{platform.url}/contexts/{name}"})
+    try:
+        assert inner.register_schema("orders-value", avro(name)) == 1
+        assert inner.get_subjects() == [f":.{name}:orders-value"]
+        assert inner.get_latest_version("orders-value").schema_id == 1
+    finally:
+        inner.close()
+    assert f".{name}" in registry.get_contexts()
