@@ -133,11 +133,13 @@ class CoordinatorShards(Generic[AnyShard]):
     async def ensure(self) -> TopicEntry:
         """The topic; the first caller makes it. ApiError when that cannot be done."""
         entry = self._catalog.find(self._topic)
-        if entry is None:
-            make_shard = await self._scheduler.run_in_worker(self._load_code)
-            entry = await self._ensure_topic()
-            if self._begins_at_once:
-                self._begin_empty(make_shard)
+        if entry is not None:
+            return entry
+        if not self._begins_at_once:
+            return await self._ensure_topic()
+        make_shard = await self._scheduler.run_in_worker(self._load_code)
+        entry = await self._ensure_topic()
+        self._begin_empty(make_shard)
         return entry
 
     async def ready(self, key: str) -> AnyShard:

@@ -4,7 +4,7 @@ A member polls by itself, from a thread of its own, until it is told to stop or 
 `java_member` do it, each with its library; failures are ClientFailure with Kafka's name of the error.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -115,10 +115,16 @@ def wait_for_assignments(wanted: Mapping[Member, Collection[Place]]) -> None:
         raise AssertionError(f"the assignment is {told()}") from None
 
 
-def wait_for_sizes(members: Sequence[Member], sizes: Sequence[int], places: Collection[Place]) -> None:
+def wait_for_sizes(
+    members: Sequence[Member],
+    sizes: Sequence[int],
+    places: Collection[Place],
+    meanwhile: Callable[[], None] = lambda: None,
+) -> None:
     """Until every place belongs to exactly one member and so many members have so many; the order does not count."""
 
     def shared() -> bool:
+        meanwhile()
         held = [place for member in members for place in member.assignment]
         counts = sorted(len(member.assignment) for member in members)
         return sorted(held) == sorted(places) and counts == sorted(sizes)

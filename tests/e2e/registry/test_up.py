@@ -19,7 +19,14 @@ def test_up_starts_broker_and_registry_and_stops_both(tmp_path: Path) -> None:
     command += ["--broker-override", f"listeners=PLAINTEXT://127.0.0.1:{port}"]
     command += ["--registry-override", f"listeners=http://127.0.0.1:{registry_port}"]
     with (tmp_path / "log").open("wb") as log:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
+        process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            # Whoever runs the tests in the background ignores it.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )
     assert process.stdout is not None
     watchdog = threading.Timer(PATIENCE_S, process.kill)
     watchdog.start()

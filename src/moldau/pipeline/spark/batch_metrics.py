@@ -58,7 +58,7 @@ class BatchMetrics:
     def _lag(self, progress: Mapping[str, Any] | None) -> int:
         sources = (progress or {}).get("sources") or [{}]
         latest = sources[0].get("latestOffset")
-        if not latest:
+        if not latest or latest == "null":  # Not told yet, in words of Spark's: a query that has just begun.
             return 0
         reach = positions_from_json(latest if isinstance(latest, str) else json.dumps(latest))
         return sum(
