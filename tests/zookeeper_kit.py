@@ -1,6 +1,6 @@
 """A real ZooKeeper for tests, where Java and pyspark are there; otherwise a skip that says what is missing."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,6 +16,8 @@ from moldau.coordination.zookeeper_server import (
 )
 from moldau.core.errors import ConfigError
 
+PORT_TRIES_MAX = 3
+
 
 def require_zookeeper() -> None:
     try:
@@ -28,8 +30,7 @@ def require_zookeeper() -> None:
 @contextmanager
 def one_zookeeper(directory: Path) -> Iterator[ZooKeeperServer]:
     require_zookeeper()
-    server = ZooKeeperServer(directory, free_ports(1)[0])
-    server.start()
+    [server] = _started(lambda attempt: [ZooKeeperServer(directory / str(attempt), free_ports(1)[0])])
     try:
         yield server
     finally:
@@ -39,10 +40,23 @@ def one_zookeeper(directory: Path) -> Iterator[ZooKeeperServer]:
 @contextmanager
 def three_zookeepers(directory: Path) -> Iterator[list[ZooKeeperServer]]:
     require_zookeeper()
-    servers = local_ensemble(directory, free_ports(3))
-    start_all(servers)
+    servers = _started(lambda attempt: local_ensemble(directory / str(attempt), free_ports(3)))
     try:
         yield servers
     finally:
         for server in servers:
             server.kill()
+
+
+def _started(make: Callable[[int], list[ZooKeeperServer]]) -> list[ZooKeeperServer]:
+    """Another process may have taken a port that was free a moment ago: then with others."""
+    for attempt in range(PORT_TRIES_MAX):
+        servers = make(attempt)
+        try:
+            start_all(servers)
+        except ConfigError:
+            if attempt + 1 == PORT_TRIES_MAX:
+                raise
+        else:
+            return servers
+    raise AssertionError("not reached")

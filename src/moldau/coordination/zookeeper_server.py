@@ -19,7 +19,7 @@ from moldau.core.errors import ConfigError
 TICK_MS: Final = 500
 SESSION_TIMEOUT_MIN_MS: Final = 1_000
 SESSION_TIMEOUT_MAX_MS: Final = 40_000
-START_TIMEOUT_S: Final = 60.0
+START_TIMEOUT_S: Final = 120.0
 STOP_TIMEOUT_S: Final = 10.0
 POLL_S: Final = 0.05
 HEAP_MB: Final = 256

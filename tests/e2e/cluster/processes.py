@@ -21,7 +21,7 @@ from zookeeper_kit import one_zookeeper, three_zookeepers
 
 PATIENCE_S = 90
 SETTINGS = {
-    "zookeeper.session.timeout.ms": "6000",
+    "zookeeper.session.timeout.ms": "15000",
     "group.initial.rebalance.delay.ms": "0",
     "offsets.topic.replication.factor": "3",
     "offsets.topic.num.partitions": "3",

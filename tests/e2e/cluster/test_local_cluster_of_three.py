@@ -248,6 +248,24 @@ def test_brokers_restart_one_after_the_other_and_clients_notice_nothing(cluster:
     assert sorted(read_all(cluster, "orders", 300)) == sorted(values)
 
 
+def test_a_follower_that_was_long_away_starts_over(cluster: LocalCluster) -> None:
+    """Its leader keeps nothing of what it would need next."""
+    cluster.create_topic("orders", partitions=1)
+    leader = cluster.leader("orders")
+    away = next(each for each in RACKS if each != leader)
+    with connect(cluster, leader) as client:
+        assert produce(client, "orders", b"old") is ErrorCode.NONE
+        cluster.kill(away)
+        cluster.wait_until(lambda: away not in cluster.partition("orders").isr, "it is not in sync")
+        assert produce(client, "orders", b"gone") is ErrorCode.NONE
+        assert produce(client, "orders", b"kept") is ErrorCode.NONE
+        cluster.call(leader, lambda: log_of(cluster, leader, "orders").delete_records_before(2))
+    cluster.restart(away)
+    cluster.wait_until(lambda: away in cluster.partition("orders").isr, "it is in sync again")
+    log = log_of(cluster, away, "orders")
+    assert (log.start_offset, log.end_offset) == (2, 3)
+
+
 def test_transactions_go_on_when_their_coordinator_dies(cluster: LocalCluster) -> None:
     cluster.create_topic("orders", partitions=2)
     producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "transactional.id": "t"})
