@@ -52,5 +52,5 @@ def test_a_member_that_stops_polling_is_expelled(
     else:
         raise AssertionError("an expelled member could commit")
     assert members[0].committed(places) == {}
-    # The first poll may still tell that it was expelled; whoever polls on is taken in again.
+    # A poll that raises ends the driver's polling; an application would poll on.
     wait_for_sizes(members, [2, 2], places, meanwhile=members[1].poll_again)
