@@ -13,6 +13,7 @@ from moldau.registry.schemas.avro.types import (
     MISSING,
     NAMED,
     PRIMITIVES,
+    TYPE_NAMES,
     Array,
     AvroType,
     Enum,
@@ -25,7 +26,6 @@ from moldau.registry.schemas.avro.types import (
     Record,
     Union,
     described,
-    type_names,
 )
 from moldau.registry.schemas.model import InvalidSchema
 
@@ -84,7 +84,7 @@ class Parser:
         raise _wrong(path, f'there is no type "{name}"{self._nearest(name)}')
 
     def _nearest(self, name: str) -> str:
-        known = [*type_names, *self.names]
+        known = [*TYPE_NAMES, *self.names]
         near = difflib.get_close_matches(name, known[:2000], 1)
         if near:
             return f'; did you mean "{near[0]}"?'

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 PRIMITIVES = frozenset({"null", "boolean", "int", "long", "float", "double", "bytes", "string"})
 NAMED = frozenset({"record", "error", "enum", "fixed"})
 
-type_names = (*sorted(PRIMITIVES), "record", "enum", "array", "map", "fixed")
+TYPE_NAMES = (*sorted(PRIMITIVES), "record", "enum", "array", "map", "fixed")
 
 
 class Missing:

@@ -5,7 +5,6 @@ What names mean is not looked at here; `descriptors.py` does that.
 
 from collections.abc import Callable
 
-from moldau.registry.schemas.model import InvalidSchema
 from moldau.registry.schemas.protobuf.syntax import (
     MAX_NUMBER,
     SCALARS,
@@ -30,7 +29,8 @@ from moldau.registry.schemas.protobuf.syntax import (
     Value,
     Word,
 )
-from moldau.registry.schemas.protobuf.tokens import Token, tokens_of, unquoted, wrong
+from moldau.registry.schemas.protobuf.token_reader import TokenReader, shown
+from moldau.registry.schemas.protobuf.tokens import Token
 
 DEPTH_MAX = 32
 """Messages inside messages, as in Google's compiler."""
@@ -38,12 +38,9 @@ _LABELS = ("optional", "required", "repeated")
 _ENUM_MAX = 2**31 - 1
 
 
-class Parser:
+class Parser(TokenReader):
     def __init__(self, text: str) -> None:
-        self._text = text
-        self._rest = tokens_of(text)
-        self._token = next(self._rest)
-        self._second: Token | None = None
+        super().__init__(text)
         self._depth = 0
 
     def file(self) -> ProtoFile:
@@ -81,7 +78,7 @@ class Parser:
             case _:
                 raise self._wrong(
                     token,
-                    f"{_shown(token)} does not begin a definition; "
+                    f"{shown(token)} does not begin a definition; "
                     "expected is message, enum, service, extend, import, option or package",
                 )
 
@@ -131,7 +128,7 @@ class Parser:
     def _member(self, fields: list[Field], groups: list[Group]) -> None:
         token = self._peek()
         if token.kind != "word" and token.text != ".":
-            raise self._wrong(token, f"{_shown(token)} does not begin a field; expected is a type")
+            raise self._wrong(token, f"{shown(token)} does not begin a field; expected is a type")
         label = self._take().text if token.text in _LABELS else None
         if self._peek().text == "group":
             self._take()
@@ -230,7 +227,7 @@ class Parser:
         }
 
         def nothing_else() -> None:
-            raise self._wrong(self._peek(), f"{_shown(self._peek())} is neither rpc nor option")
+            raise self._wrong(self._peek(), f"{shown(self._peek())} is neither rpc nor option")
 
         self._body(keywords, nothing_else)
         return service
@@ -245,7 +242,7 @@ class Parser:
         keywords = {"option": lambda: rpc.options.append(self._option_statement())}
 
         def nothing_else() -> None:
-            raise self._wrong(self._peek(), f"{_shown(self._peek())} is not an option")
+            raise self._wrong(self._peek(), f"{shown(self._peek())} is not an option")
 
         self._body(keywords, nothing_else)
         return rpc
@@ -341,7 +338,7 @@ class Parser:
             return self._aggregate("}" if token.text == "{" else ">")
         if token.text == "[":
             return self._several()
-        raise self._wrong(token, f"{_shown(token)} is not the value of an option")
+        raise self._wrong(token, f"{shown(token)} is not the value of an option")
 
     def _aggregate(self, closing: str) -> Aggregate:
         self._depth += 1
@@ -373,85 +370,3 @@ class Parser:
             if not self._skip(",") and self._peek().text != "]":
                 raise self._wrong(self._peek(), "a list of values is separated by commas")
         return Several(tuple(values))
-
-    def _type(self) -> str:
-        leading = "." if self._skip(".") else ""
-        return leading + self._dotted()
-
-    def _dotted(self) -> str:
-        parts = [self._word("a type")]
-        while self._skip("."):
-            parts.append(self._word("a type"))
-        return ".".join(parts)
-
-    def _word(self, what: str) -> str:
-        token = self._take()
-        if token.kind != "word":
-            raise self._wrong(token, f"{_shown(token)} cannot name {what}")
-        return token.text
-
-    def _string(self) -> str:
-        token = self._take()
-        if token.kind != "quoted":
-            raise self._wrong(token, f"{_shown(token)} is not a text in quotes")
-        text = unquoted(token.text)
-        while self._peek().kind == "quoted":
-            text += unquoted(self._take().text)
-        return text
-
-    def _integer(self, what: str, *, signed: bool = False) -> int:
-        negative = signed and self._skip("-")
-        token = self._take()
-        try:
-            octal = token.text[0] == "0" and token.text.isdigit() and len(token.text) > 1
-            number = int(token.text, 8 if octal else 0)
-        except ValueError:
-            raise self._wrong(token, f"{what} is a whole number, not {_shown(token)}") from None
-        if number > 2**31:
-            raise self._wrong(token, f"{what} is too large")
-        return -number if negative else number
-
-    def _peek(self) -> Token:
-        return self._token
-
-    def _after(self) -> Token:
-        """The one behind the next."""
-        if self._second is None:
-            self._second = self._token if self._is("end") else next(self._rest)
-        return self._second
-
-    def _advance(self) -> None:
-        self._token = next(self._rest) if self._second is None else self._second
-        self._second = None
-
-    def _is(self, kind: str) -> bool:
-        return self._token.kind == kind
-
-    def _take(self) -> Token:
-        token = self._token
-        if token.kind == "end":
-            raise self._wrong(token, "the text ends in the middle of a definition")
-        self._advance()
-        return token
-
-    def _skip(self, text: str) -> bool:
-        token = self._token
-        if token.text != text or token.kind == "quoted":
-            return False
-        self._advance()
-        return True
-
-    def _expect(self, text: str) -> Token:
-        token = self._token
-        if token.text != text:
-            raise self._wrong(token, f"expected {text!r} and found {_shown(token)}")
-        self._advance()
-        return token
-
-    def _wrong(self, token: Token, reason: str) -> InvalidSchema:
-        return wrong(self._text, token.at, reason)
-
-
-def _shown(token: Token) -> str:
-    text = token.text if len(token.text) <= 40 else token.text[:37] + "..."
-    return text if token.kind == "end" else f"{text!r}"
