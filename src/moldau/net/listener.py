@@ -59,11 +59,14 @@ class Listeners:
         open_session: OpenSession,
         *,
         backlog: int,
+        send_buffer_bytes: int,
     ) -> None:
-        """`limits` is asked again whenever they matter: they may be changed while we run."""
+        """`limits` is asked again whenever they matter: they may be changed while we run. A send buffer of -1 is left
+        to the operating system."""
         self._loop = loop
         self._current_limits = limits
         self._backlog = backlog
+        self._send_buffer_bytes = send_buffer_bytes
         self._open_session = open_session
         self._scratch = memoryview(bytearray(SCRATCH_BYTES))
         self._sockets: list[socket.socket] = []
@@ -86,6 +89,8 @@ class Listeners:
     def listen(self, endpoint: Endpoint) -> Endpoint:
         """Binds and starts accepting; returns the endpoint with the port that was really taken."""
         sock = _bind(endpoint, self._backlog)
+        if self._send_buffer_bytes >= 0:  # Accepted sockets inherit it.
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self._send_buffer_bytes)
         self._sockets.append(sock)
         self._loop.add_reader(sock, self._accept, sock, endpoint.name)
         return Endpoint(endpoint.name, endpoint.host, sock.getsockname()[1])

@@ -66,6 +66,7 @@ class BrokerNode:
                 lambda: _limits(broker.configs.broker),
                 lambda connection: self._session(broker, connection),
                 backlog=self._settings.socket_listen_backlog_size,
+                send_buffer_bytes=self._settings.socket_send_buffer_bytes,
             )
             self._stalls = StallWatch(loop)
             for listener in self._listeners:

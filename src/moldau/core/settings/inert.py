@@ -21,5 +21,5 @@ ONE_CHECKPOINT: Final = (
     "all checkpoints are written together, every `log.flush.offset.checkpoint.interval.ms`"
 )
 ONE_CLEANER: Final = "one compaction runs at a time"
-SYSTEM_SOCKETS: Final = "sockets have the operating system's own sizes"
+SYSTEM_SOCKETS: Final = "the operating system fits each socket's receive buffer to its traffic"
 ONE_LIMIT_PER_ADDRESS: Final = "`max.connections.per.ip` holds for every address"

@@ -71,8 +71,8 @@ class NetworkKeys(SettingsView):
         "socket.send.buffer.bytes",
         100 << 10,
         "Send buffer of each client socket (SO_SNDBUF); -1 leaves it to the operating system.",
+        at_least=-1,
         importance=HIGH,
-        inert=SYSTEM_SOCKETS,
     )
     socket_request_max_bytes = integer(
         "socket.request.max.bytes",
