@@ -134,7 +134,9 @@ class Journey:
             if place[0] != COMPACTED:
                 # What the broker is writing at this moment has such a name too, but not for long.
                 dead = DeadPartition(self.broker.log_dir, *place)
-                wait_until(lambda dead=dead: not dead.leftovers(), f"what lay about in {place} is cleared away")
+                wait_until(
+                    lambda dead=dead: not dead.leftovers(), f"what lay about in {place} is cleared away"
+                )
 
     def _check_same(self, place: Place, records: dict[int, Content]) -> None:
         promised = self.promised[place]
