@@ -9,11 +9,11 @@ import os
 import random
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 from confluent_kafka import (
-    OFFSET_BEGINNING,
     OFFSET_INVALID,
     Consumer,
     KafkaException,
@@ -27,6 +27,8 @@ POLL_S = 0.05
 SEND_OFFSETS_TIMEOUT_S = 5
 """librdkafka 2.16 may wait for ever, whatever timeout it is given, when the connection breaks just then."""
 COMMITTED_TIMEOUT_S = 60
+
+Result = TypeVar("Result")
 
 
 class Copier:
@@ -48,9 +50,23 @@ class Copier:
                 if read:
                     self._copy_or_abort(read)
 
-    def _on_assign(self, *_: object) -> None:
-        """The generation these partitions belong to; asked for later, it might be a younger one."""
+    def _on_assign(self, _: object, places: list[TopicPartition]) -> None:
+        """Starts from offsets it has asked for itself. librdkafka 2.16 goes back to the beginning of a partition half a
+        second after a `seek`, or a new assignment, has overtaken its own look-up of where that is."""
+        # The generation these partitions belong to; asked for later, it might be a younger one.
         self._membership = self._consumer.consumer_group_metadata()
+        starts = retried(lambda: self._starts(places))
+        self._consumer.assign(starts)
+        tell("starts from", {place.partition: place.offset for place in starts}, self._membership)
+
+    def _starts(self, places: list[TopicPartition]) -> list[TopicPartition]:
+        starts = self._consumer.committed(places, timeout=COMMITTED_TIMEOUT_S)
+        for place in starts:
+            if place.error is not None:
+                raise KafkaException(place.error)
+            if place.offset == OFFSET_INVALID:
+                place.offset = 0
+        return starts
 
     @contextlib.contextmanager
     def _leaving(self) -> Iterator[None]:
@@ -64,10 +80,10 @@ class Copier:
             self._copy(messages)
         except KafkaException as failure:
             error = failure.args[0]
-            print("failed:", error, flush=True)
+            tell("failed:", error)
             if not error.txn_requires_abort():
                 raise
-            self._abort()
+            self._abort(messages)
 
     def _copy(self, messages: list[Message]) -> None:
         aborts = self._dice.random() < self._job["abort_share"]
@@ -81,7 +97,7 @@ class Copier:
             offsets[message.partition()] = message.offset() + 1
         if aborts:
             self._producer.flush()
-            self._abort()
+            self._abort(messages)
             return
         places = [
             TopicPartition(self._job["source"], partition, offset) for partition, offset in offsets.items()
@@ -89,20 +105,22 @@ class Copier:
         with ending_if_stuck():
             retried(lambda: self._producer.send_offsets_to_transaction(places, self._membership))
         retried(self._producer.commit_transaction)
+        tell("copied", {place.partition: place.offset for place in places}, self._membership)
 
-    def _abort(self) -> None:
+    def _abort(self, messages: list[Message]) -> None:
         retried(self._producer.abort_transaction)
-        places = self._consumer.committed(self._consumer.assignment(), timeout=COMMITTED_TIMEOUT_S)
-        for place in places:
-            if place.offset == OFFSET_INVALID:
-                place.offset = OFFSET_BEGINNING
-            self._consumer.seek(place)
+        firsts: dict[int, int] = {}
+        for message in messages:
+            firsts.setdefault(message.partition(), message.offset())
+        for partition, offset in firsts.items():
+            self._consumer.seek(TopicPartition(self._job["source"], partition, offset))
+        tell("aborted, goes on from", firsts)
 
 
 @contextlib.contextmanager
 def ending_if_stuck() -> Iterator[None]:
     def end() -> None:
-        print("stuck", flush=True)
+        tell("stuck")
         os._exit(1)
 
     watchdog = threading.Timer(SEND_OFFSETS_TIMEOUT_S, end)
@@ -113,15 +131,18 @@ def ending_if_stuck() -> Iterator[None]:
         watchdog.cancel()
 
 
-def retried(action: Callable[[], object]) -> None:
+def tell(*words: object) -> None:
+    print(f"{time.time():.3f}", *words, flush=True)
+
+
+def retried(action: Callable[[], Result]) -> Result:
     while True:
         try:
-            action()
-            return
+            return action()
         except KafkaException as failure:
             if not failure.args[0].retriable():
                 raise
-            print("again:", failure.args[0], flush=True)
+            tell("again:", failure.args[0])
 
 
 def main() -> None:
