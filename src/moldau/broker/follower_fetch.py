@@ -90,6 +90,8 @@ class FollowerFetch(ConsumerFetch):
         log, leading = partition.log, partition.leading
         if log is None:
             return refused(index, ErrorCode.KAFKA_STORAGE_ERROR)
+        if last_epoch > log.latest_epoch:  # It follows a later leader by now: what it has is not from us.
+            return refused(index, ErrorCode.UNKNOWN_LEADER_EPOCH)
         diverging = log.epochs.divergence(offset, last_epoch, log.end_offset)
         if diverging is not None:
             self._diverging[topic, index] = diverging

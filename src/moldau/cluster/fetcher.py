@@ -141,12 +141,11 @@ class ReplicaFetcher:
         while not self._is_closed:
             self._has_news.clear()
             self._is_interrupted = False
-            wanted = self._due()
-            if not wanted:
+            if not self._due():
                 await self._wait()
                 continue
             try:
-                answer = await self._fetch(wanted)
+                answer = await self._fetch()
             except (OSError, TimeoutError, LookupError, PeerError) as problem:
                 if not self._is_interrupted:
                     await self._wait(self._lost(problem))
@@ -187,12 +186,14 @@ class ReplicaFetcher:
         is_soon = isinstance(problem, ConnectionError) and self._refusals < REFUSALS_UNTIL_GONE
         return LEADER_RETRY_MS if is_soon else self._settings().replica_fetch_backoff_ms
 
-    async def _fetch(self, wanted: Sequence[tuple[PartitionKey, _Followed]]) -> FetchResponse:
+    async def _fetch(self) -> FetchResponse:
         settings = self._settings()
         timeout_s = settings.replica_socket_timeout_ms / 1000
         if self._channel is None:
             self._channel = await self._network.connect(self.leader, timeout_s)
-        request = self._request(wanted, settings)
+        # Not before: while we connected we may have come to lead what we followed, and what is written to it since
+        # must not be taken for this leader's.
+        request = self._request(self._due(), settings)
         correlation_id = next(self._correlation_ids) & 0x7FFFFFFF
         frame = request_frame(request, FETCH_VERSION, correlation_id, f"broker-{self._broker_id}-fetcher")
         answered = await self._channel.exchange(frame, timeout_s)

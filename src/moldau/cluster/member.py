@@ -72,7 +72,10 @@ class ClusterMember:
         self._registration = registration
         self._follower = TreeFollower(store, around.store_thread, around.hand_over)
         writer = StoreIsrWriter(store, around.store_thread, lambda: self._follower.image)
-        self.roles = ReplicaRoles(broker, writer, self._make_fetcher, around.store_thread.run_in_worker)
+        self._epoch = -1
+        self.roles = ReplicaRoles(
+            broker, writer, self._make_fetcher, around.store_thread.run_in_worker, lambda: self._epoch
+        )
         settings = broker.configs.broker
         self.controller = ControllerRunner(
             store,
@@ -90,7 +93,6 @@ class ClusterMember:
         self._doubt = StoreDoubt(
             broker.broker_id, self.roles, store, around.store_thread, settings.zookeeper_session_timeout_ms
         )
-        self._epoch = -1
         self._known: KnownSince | None = None
         self._is_registering = False
         self._is_stopping = False

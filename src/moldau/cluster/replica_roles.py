@@ -33,13 +33,20 @@ class ReplicaRoles:
     """Implements `coordination.follower.ImageListener`."""
 
     def __init__(
-        self, broker: Broker, writer: IsrWriter, make_fetcher: MakeFetcher, run_in_order: RunInOrder
+        self,
+        broker: Broker,
+        writer: IsrWriter,
+        make_fetcher: MakeFetcher,
+        run_in_order: RunInOrder,
+        broker_epoch: Callable[[], int],
     ) -> None:
+        """`broker_epoch` is that of this process's own registration; before it is registered: of none."""
         self._broker = broker
         self._broker_id = broker.broker_id
         self._writer = writer
         self._make_fetcher = make_fetcher
         self._run_in_order = run_in_order
+        self._broker_epoch = broker_epoch
         self._feed = CatalogFeed(broker)
         self._shards = LedShards(broker)
         self._image = ClusterImage()
@@ -178,7 +185,7 @@ class ReplicaRoles:
         if state.leader_epoch < partition.leader_epoch:
             return
         is_same_epoch = state.leader_epoch == partition.leader_epoch
-        if self._image.may_lead(state, self._broker_id):
+        if self._may_lead(state):
             leading = self._leading.get(partition)
             if not is_same_epoch or not partition.is_leader or (leading is None) != (len(replicas) == 1):
                 self._lead(partition, replicas, state)
@@ -187,6 +194,13 @@ class ReplicaRoles:
                 leading.replicas_changed(tuple(map(BrokerId, replicas)))
         elif not is_same_epoch or partition.is_leader or self._leader_of.get(partition) != state.leader:
             self._follow(partition, state)
+
+    def _may_lead(self, state: PartitionState) -> bool:
+        """By this process's own registration: one that a dead process left behind vouches for logs that may have
+        lost their end since."""
+        registered = self._image.brokers.get(self._broker_id)
+        is_own = registered is not None and registered.epoch == self._broker_epoch()
+        return is_own and self._image.may_lead(state, self._broker_id)
 
     def _lead(self, partition: Partition, replicas: Sequence[int], state: PartitionState) -> None:
         log, broker = partition.log, self._broker

@@ -1,0 +1,234 @@
+"""What seeds once found, told as stories of a small simulated cluster."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from random import Random
+from typing import Any
+
+from moldau.broker.partitions import Partition
+from moldau.broker.topic_rules import NewTopic
+from moldau.cluster.fetcher import ReplicaFetcher
+from moldau.coordination.memory import MemoryTree
+from moldau.core.error_codes import ErrorCode
+from moldau.core.errors import ApiError
+from moldau.core.ids import BrokerId
+from moldau.protocol.messages.fetch import (
+    FetchPartition,
+    FetchRequest,
+    FetchResponse,
+    FetchTopic,
+    PartitionData,
+    ReplicaState,
+)
+from moldau.testing.sim_loop import SimLoop, run_simulated
+from moldau.testing.sim_network import SimNetwork
+from sim.invariants import Invariants
+from sim.producers import produce
+from sim.sim_broker import SimBroker
+from sim.sim_client import TROUBLE, SimClient
+
+TOPIC = "orders"
+FETCH_VERSION = 16
+PATIENCE_S = 30.0
+
+
+class WorstLuck(Random):
+    """A machine that loses power with it keeps only what was synced."""
+
+    def random(self) -> float:
+        return 0.99
+
+    def randint(self, a: int, b: int) -> int:
+        return a
+
+    def choice(self, seq: Any) -> Any:
+        return seq[0]
+
+
+class Story:
+    """Three brokers that all have `orders-0`."""
+
+    def __init__(self, loop: SimLoop) -> None:
+        random = Random(1)
+        self.loop = loop
+        self.network = SimNetwork(loop, random)
+        tree = MemoryTree()
+        self.brokers = {each: SimBroker(each, loop, self.network, tree, random) for each in (1, 2, 3)}
+        self.client = SimClient("client", self.network, [each.host for each in self.brokers.values()], random)
+        self._invariants = Invariants()
+
+    async def begin(self) -> None:
+        for each in self.brokers.values():
+            await each.start()
+        while True:
+            broker = self.brokers[1].broker
+            assert broker is not None
+            try:
+                await broker.topics.create(NewTopic(TOPIC, 1, 3))
+            except ApiError:  # Not everybody has been heard of yet.
+                await asyncio.sleep(0.1)
+            else:
+                break
+        await self.until(lambda: self.leader() is not None)
+
+    def partition(self, broker_id: int) -> Partition | None:
+        broker = self.brokers[broker_id].broker
+        return None if broker is None else broker.partitions.find(TOPIC, 0)
+
+    def leader(self) -> int | None:
+        """The one that leads in the latest epoch."""
+        led = [
+            (part.leader_epoch, broker_id)
+            for broker_id in self.brokers
+            if (part := self.partition(broker_id)) is not None and part.is_leader
+        ]
+        return max(led)[1] if led else None
+
+    def high_watermark(self, broker_id: int) -> int:
+        part = self.partition(broker_id)
+        return -1 if part is None or part.log is None else part.log.high_watermark
+
+    async def produce(self, value: bytes) -> None:
+        deadline = self.loop.time() + PATIENCE_S
+        while self.loop.time() < deadline:
+            try:
+                code, _ = await produce(self.client, (TOPIC, 0), [value])
+            except TROUBLE:
+                code = ErrorCode.REQUEST_TIMED_OUT
+            if code is ErrorCode.NONE:
+                return
+            self.client.forget(TOPIC, 0)
+            await self.client.pause()
+        raise AssertionError(f"{value!r} could not be written")
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        deadline = self.loop.time() + PATIENCE_S
+        while not condition():
+            assert self.loop.time() < deadline, "waited in vain"
+            self._invariants.check(self.brokers.values())
+            await asyncio.sleep(0.02)
+
+    async def fetch_as(
+        self, replica: int, broker_epoch: int, leader: int, leader_epoch: int, offset: int, last_epoch: int
+    ) -> PartitionData:
+        """What the leader says to a follower that claims all before `offset`."""
+        part = self.partition(leader)
+        assert part is not None
+        wanted = FetchPartition(
+            partition=0,
+            current_leader_epoch=leader_epoch,
+            fetch_offset=offset,
+            last_fetched_epoch=last_epoch,
+            partition_max_bytes=1000,
+        )
+        request = FetchRequest(
+            replica_state=ReplicaState(replica_id=replica, replica_epoch=broker_epoch),
+            max_wait_ms=0,
+            min_bytes=0,
+            topics=[FetchTopic(topic_id=part.topic_id, partitions=[wanted])],
+        )
+        host = self.brokers[leader].host
+        answer = await self.client.ask(host, request, FETCH_VERSION, FetchResponse)
+        return answer.responses[0].partitions[0]
+
+
+def tell(story: Callable[[Story], Coroutine[Any, Any, None]]) -> None:
+    async def run(loop: SimLoop) -> None:
+        told = Story(loop)
+        await told.begin()
+        await story(told)
+        assert not loop.problems
+
+    run_simulated(run)
+
+
+def test_a_leader_that_lost_power_and_is_back_at_once_does_not_lead_by_its_old_registration() -> None:
+    async def story(it: Story) -> None:
+        for number in range(5):
+            await it.produce(b"%d" % number)
+        await it.until(lambda: all(it.high_watermark(each) == 5 for each in it.brokers))
+        leader = it.leader()
+        assert leader is not None
+        it.brokers[leader].kill(with_power=True, luck=WorstLuck())
+        # Long before its session ends, so that the dead process's registration is still there.
+        await it.brokers[leader].start()
+        await it.until(lambda: all(it.high_watermark(each) == 5 for each in it.brokers))
+        assert it.leader() not in (None, leader)
+
+    tell(story)
+
+
+def test_a_deposed_leader_counts_nothing_a_later_leader_wrote() -> None:
+    """It may not have heard of its successor when one of its old followers, by mistake, asks it once more."""
+
+    async def story(it: Story) -> None:
+        leader = it.leader()
+        assert leader is not None
+        part = it.partition(leader)
+        assert part is not None and part.leading is not None
+        replica = next(each for each in it.brokers if each != leader)
+        broker = it.brokers[leader].broker
+        assert broker is not None
+        member = broker.members.find(replica)
+        assert member is not None
+        answer = await it.fetch_as(replica, member.epoch, leader, part.leader_epoch, 2, part.leader_epoch + 1)
+        assert answer.error_code == ErrorCode.UNKNOWN_LEADER_EPOCH
+
+    tell(story)
+
+
+class SlowNetwork:
+    """Implements `cluster.peer_network.PeerNetwork` and `PeerChannel`: nobody is reached before `is_reached` is set,
+    and nobody ever answers."""
+
+    def __init__(self) -> None:
+        self.is_reached = asyncio.Event()
+        self.is_asked = asyncio.Event()
+        self.frames: list[bytes] = []
+
+    async def connect(self, broker_id: int, timeout_s: float) -> "SlowNetwork":
+        await self.is_reached.wait()
+        return self
+
+    async def exchange(self, frame: bytes, timeout_s: float) -> memoryview:
+        self.frames.append(frame)
+        self.is_asked.set()
+        await asyncio.Event().wait()
+        raise AssertionError("nobody answers")
+
+    def close(self) -> None: ...
+
+
+def test_what_was_followed_when_connecting_began_is_not_asked_for_when_it_is_followed_no_more() -> None:
+    """Else a broker that leads by then tells the leader it followed before how far its own writes go."""
+
+    async def story(it: Story) -> None:
+        follower = next(each for each in it.brokers if each != it.leader())
+        broker, part = it.brokers[follower].broker, it.partition(follower)
+        assert broker is not None and part is not None
+        for is_followed in (True, False):
+            network = SlowNetwork()
+            fetcher = ReplicaFetcher(
+                broker.broker_id,
+                BrokerId(it.leader() or 0),
+                network,
+                clock=broker.clock,
+                scheduler=broker.scheduler,
+                disks=broker.disks,
+                flusher=broker.flusher,
+                parked_fetches=broker.parked_fetches,
+                settings=lambda: broker.configs.broker,
+                remove_later=lambda *_: None,
+                broker_epoch=lambda: 0,
+                on_gone=lambda _: None,
+            )
+            fetcher.follow(part)
+            await asyncio.sleep(0.1)
+            if not is_followed:
+                fetcher.unfollow(part)
+            network.is_reached.set()
+            await asyncio.wait_for(network.is_asked.wait(), PATIENCE_S)
+            assert (part.topic_id in network.frames[0]) == is_followed
+            fetcher.close()
+
+    tell(story)
