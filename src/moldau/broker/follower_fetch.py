@@ -26,7 +26,7 @@ READ_UNCOMMITTED = 0
 
 
 class FollowerFetch(ConsumerFetch):
-    __slots__ = ("_diverging", "_is_noted", "_replica")
+    __slots__ = ("_diverging", "_follower", "_is_noted")
 
     def __init__(
         self,
@@ -36,12 +36,13 @@ class FollowerFetch(ConsumerFetch):
         wanted: Wanted,
         bytes_min: int,
         bytes_max: int,
-        replica: int,
+        follower: tuple[int, int],
     ) -> None:
+        """`follower` is a broker's id and epoch."""
         super().__init__(
             session, version, correlation_id, wanted, bytes_min, bytes_max, READ_UNCOMMITTED, None, True
         )
-        self._replica = replica
+        self._follower = follower
         self._is_noted = False
         self._diverging: dict[tuple[TopicKey, int], tuple[int, int]] = {}
 
@@ -98,7 +99,7 @@ class FollowerFetch(ConsumerFetch):
             return (index, 0, log.high_watermark, -1, log.start_offset, None, -1, b"")
         if offset < log.start_offset:
             return refused(index, ErrorCode.OFFSET_OUT_OF_RANGE, log.high_watermark, log.start_offset)
-        if not self._is_noted and (leading is None or not leading.fetched(self._replica, offset)):
+        if not self._is_noted and (leading is None or not leading.fetched(*self._follower, offset)):
             return refused(index, ErrorCode.UNKNOWN_LEADER_EPOCH)
         try:
             records = log.read(offset, bytes_max, end_offset=log.end_offset, at_least_one_batch=is_first)

@@ -32,8 +32,9 @@ class Leading(Protocol):
     def appended(self) -> None:
         """Something was written: followers may come for it, and it may be committed."""
 
-    def fetched(self, replica: int, offset: int) -> bool:
-        """A follower asks from `offset`: all before it is stored there. False when it is no replica of ours."""
+    def fetched(self, replica: int, broker_epoch: int, offset: int) -> bool:
+        """A follower asks from `offset`: all before it is stored there. False when it is no replica of ours, or has
+        been restarted since it asked."""
 
     def when_committed(
         self, end_offset: int, callback: Callable[[ErrorCode], None], timeout_ms: int | None = None

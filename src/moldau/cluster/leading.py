@@ -21,8 +21,10 @@ Committed = Callable[[ErrorCode], None]
 
 
 class IsrWriter(Protocol):
-    def write(self, leading: "PartitionLeading", isr: tuple[BrokerId, ...]) -> None:
-        """Writes it by compare-and-set and tells `isr_written`, `isr_overtaken` or `isr_unwritten`."""
+    def write(
+        self, leading: "PartitionLeading", isr: tuple[BrokerId, ...], isr_epochs: tuple[int, ...]
+    ) -> None:
+        """Writes it by compare-and-set and tells `isr_written` or `isr_unwritten`."""
 
 
 class _Waiting:
@@ -85,9 +87,10 @@ class PartitionLeading:
             self._parked_fetches.appended_for_followers(self.partition)
         self.advance()
 
-    def fetched(self, replica: int, offset: int) -> bool:
+    def fetched(self, replica: int, broker_epoch: int, offset: int) -> bool:
         now_ms = self._clock.monotonic_ms()
-        if not self.in_sync.observe_fetch(BrokerId(replica), offset, self._log.end_offset, now_ms):
+        end_offset = self._log.end_offset
+        if not self.in_sync.observe_fetch(BrokerId(replica), broker_epoch, offset, end_offset, now_ms):
             return False
         self.advance()
         if replica not in self.in_sync.isr:
@@ -149,7 +152,10 @@ class PartitionLeading:
         )
         if isr is not None and not self._is_over:
             self.in_sync.replay(IsrProposed(isr))
-            self._writer.write(self, isr)
+            # The epoch in which each was found in sync: one that was restarted since must be found so again (KIP-903).
+            known = dict(zip(self.state.isr, self.state.isr_epochs, strict=True))
+            epochs = tuple(known.get(each, self.in_sync.broker_epoch_of(each)) for each in isr)
+            self._writer.write(self, isr, epochs)
 
     def isr_written(self, state: PartitionState) -> None:
         """The store holds this now."""

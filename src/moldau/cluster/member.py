@@ -71,7 +71,7 @@ class ClusterMember:
         self._around = around
         self._registration = registration
         self._follower = TreeFollower(store, around.store_thread, around.hand_over)
-        writer = StoreIsrWriter(store, around.store_thread, lambda: self._follower.image)
+        writer = StoreIsrWriter(store, around.store_thread)
         self._epoch = -1
         self.roles = ReplicaRoles(
             broker, writer, self._make_fetcher, around.store_thread.run_in_worker, lambda: self._epoch

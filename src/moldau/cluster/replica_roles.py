@@ -185,7 +185,9 @@ class ReplicaRoles:
         if state.leader_epoch < partition.leader_epoch:
             return
         is_same_epoch = state.leader_epoch == partition.leader_epoch
-        if self._may_lead(state):
+        # Whoever leads goes on until there is a later epoch, whatever became of its registration.
+        leads = is_same_epoch and partition.is_leader and state.leader == self._broker_id
+        if leads or self._may_lead(state):
             leading = self._leading.get(partition)
             if not is_same_epoch or not partition.is_leader or (leading is None) != (len(replicas) == 1):
                 self._lead(partition, replicas, state)
@@ -274,15 +276,16 @@ class ReplicaRoles:
     # --- brokers
 
     def _brokers_changed(self, before: ClusterImage, changed: frozenset[int]) -> None:
-        restarted = [
-            BrokerId(each)
+        after = self._image.brokers
+        # Whoever is gone comes back in a later epoch, if at all.
+        epochs = [
+            (BrokerId(each), after[each].epoch if each in after else before.brokers[each].epoch + 1)
             for each in sorted(changed)
-            if each in before.brokers and before.brokers[each] != self._image.brokers.get(each)
         ]
         for leading in list(self._leading.values()):
             leading.in_sync.alive = self._broker.members.alive
-            for replica in restarted:
-                leading.in_sync.forget(replica)
+            for replica, epoch in epochs:
+                leading.in_sync.forget(replica, epoch)
             leading.advance()
             leading.review_isr()
         for each in sorted(changed):
