@@ -12,6 +12,11 @@ from moldau.coordination.memory import MemoryTree
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
 from moldau.core.ids import BrokerId
+from moldau.protocol.messages.add_partitions_to_txn import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnResponse,
+    AddPartitionsToTxnTopic,
+)
 from moldau.protocol.messages.fetch import (
     FetchPartition,
     FetchRequest,
@@ -20,12 +25,18 @@ from moldau.protocol.messages.fetch import (
     PartitionData,
     ReplicaState,
 )
+from moldau.protocol.messages.write_txn_markers import (
+    WritableTxnMarker,
+    WritableTxnMarkerTopic,
+    WriteTxnMarkersRequest,
+    WriteTxnMarkersResponse,
+)
 from moldau.testing.sim_loop import SimLoop, run_simulated
 from moldau.testing.sim_network import SimNetwork
 from sim.invariants import Invariants
-from sim.producers import produce
+from sim.producers import init_producer, produce
 from sim.sim_broker import SimBroker
-from sim.sim_client import TROUBLE, SimClient
+from sim.sim_client import TRANSACTION, TROUBLE, SimClient
 
 TOPIC = "orders"
 FETCH_VERSION = 16
@@ -46,7 +57,7 @@ class WorstLuck(Random):
 
 
 class Story:
-    """Three brokers that all have `orders-0`."""
+    """Three brokers that all have `orders`, of which each leads one partition."""
 
     def __init__(self, loop: SimLoop) -> None:
         random = Random(1)
@@ -64,7 +75,7 @@ class Story:
             broker = self.brokers[1].broker
             assert broker is not None
             try:
-                await broker.topics.create(NewTopic(TOPIC, 1, 3))
+                await broker.topics.create(NewTopic(TOPIC, 3, 3))
             except ApiError:  # Not everybody has been heard of yet.
                 await asyncio.sleep(0.1)
             else:
@@ -230,5 +241,68 @@ def test_what_was_followed_when_connecting_began_is_not_asked_for_when_it_is_fol
             await asyncio.wait_for(network.is_asked.wait(), PATIENCE_S)
             assert (part.topic_id in network.frames[0]) == is_followed
             fetcher.close()
+
+    tell(story)
+
+
+def test_a_write_verified_before_its_transaction_was_ended_is_not_appended_after() -> None:
+    """It would open a transaction that nobody ends (KIP-890)."""
+
+    async def story(it: Story) -> None:
+        producer_id = await init_producer(it.client, "txn")
+        coordinator = await it.client.coordinator("txn", TRANSACTION)
+        leaders = [await it.client.leader(TOPIC, each) for each in range(3)]
+        index, leader = next((at, host) for at, host in enumerate(leaders) if host != coordinator)
+        added = await it.client.ask(
+            coordinator,
+            AddPartitionsToTxnRequest(
+                v3_and_below_transactional_id="txn",
+                v3_and_below_producer_id=producer_id,
+                v3_and_below_producer_epoch=0,
+                v3_and_below_topics=[AddPartitionsToTxnTopic(name=TOPIC, partitions=[index])],
+            ),
+            3,
+            AddPartitionsToTxnResponse,
+        )
+        assert added.results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code == 0
+        # The coordinator says that the transaction is open; that is heard only when it has been ended.
+        it.network.cut(coordinator, leader)
+        writing = it.loop.create_task(
+            produce(
+                it.client,
+                (TOPIC, index),
+                [b"late"],
+                producer=(producer_id, 0),
+                sequence=0,
+                transactional_id="txn",
+            )
+        )
+        await asyncio.sleep(0.2)
+        other = SimClient("other", it.network, [leader], Random(1))
+        marker = WritableTxnMarker(
+            producer_id=producer_id,
+            producer_epoch=0,
+            transaction_result=False,
+            topics=[WritableTxnMarkerTopic(name=TOPIC, partition_indexes=[index])],
+            coordinator_epoch=0,
+        )
+        ending = it.loop.create_task(
+            other.ask(leader, WriteTxnMarkersRequest(markers=[marker]), 1, WriteTxnMarkersResponse)
+        )
+        await asyncio.sleep(0.2)
+        it.network.mend_all()
+        await ending
+        code, _ = await writing
+        assert code is ErrorCode.NOT_ENOUGH_REPLICAS
+        # Tried again it is told the truth, or is part of the transaction that really is open.
+        code, _ = await produce(
+            it.client,
+            (TOPIC, index),
+            [b"late"],
+            producer=(producer_id, 0),
+            sequence=0,
+            transactional_id="txn",
+        )
+        assert code is ErrorCode.NONE
 
     tell(story)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final, Protocol
 
 from moldau.broker.catalog import TopicCatalog
+from moldau.broker.verifying import Verifying
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import TopicId
 from moldau.storage.partition_log import PartitionLog
@@ -49,7 +50,8 @@ class Partition:
     """One hosted replica. `log` is None while its directory is offline."""
 
     __slots__ = (
-        "follower_waiters", "index", "is_leader", "leader_epoch", "leading", "log", "topic", "topic_id", "waiters",
+        "follower_waiters", "index", "is_leader", "leader_epoch", "leading", "log", "topic", "topic_id", "verifying",
+        "waiters",
     )  # fmt: skip
 
     def __init__(
@@ -74,6 +76,7 @@ class Partition:
         """Fetches to look at again when more can be read, oldest first."""
         self.follower_waiters: dict[ParkedFetch, None] = {}
         """Fetches of followers, to look at again when something is appended."""
+        self.verifying = Verifying()
 
     @property
     def is_committed(self) -> bool:

@@ -256,6 +256,7 @@ class ReplicaRoles:
     def _stop_leading(self, partition: Partition) -> None:
         partition.is_leader = False
         partition.leading = None
+        partition.verifying.led_elsewhere()
         leading = self._leading.pop(partition, None)
         if leading is not None:
             leading.resign()
