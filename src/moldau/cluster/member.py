@@ -97,6 +97,9 @@ class ClusterMember:
         self._is_registering = False
         self._is_stopping = False
         self._resigned: asyncio.Event | None = None
+        self.joined = asyncio.Event()
+        """Set once the broker's own image has it among the living: before, it would tell clients of a cluster without
+        it."""
 
     @property
     def image(self) -> ClusterImage:
@@ -120,6 +123,7 @@ class ClusterMember:
         registration = self._registration()
         await in_order(lambda: self._register(registration, since))
         self._follower.subscribe(self)
+        self._look_for_myself(self._follower.image)
         self.controller.start()
 
     async def stop(self, *, is_controlled: bool) -> None:
@@ -138,10 +142,16 @@ class ClusterMember:
     def image_changed(self, image: ClusterImage, delta: ImageDelta) -> None:
         for broker_id in delta.brokers:
             self._peers.forget(broker_id)
+        self._look_for_myself(image)
         if self._broker.broker_id in delta.brokers and self._broker.broker_id not in image.brokers:
             self._register_again()
         if self._resigned is not None and not self._leads_what_others_could(image):
             self._resigned.set()
+
+    def _look_for_myself(self, image: ClusterImage) -> None:
+        me = image.brokers.get(self._broker.broker_id)
+        if me is not None and me.epoch == self._epoch:
+            self.joined.set()
 
     def disconnected(self) -> None:
         _log.warning("the coordination store is out of reach")
