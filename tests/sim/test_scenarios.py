@@ -1,13 +1,17 @@
 """What seeds once found, told as stories of a small simulated cluster."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from random import Random
 from typing import Any
+
+import pytest
 
 from moldau.broker.partitions import Partition
 from moldau.broker.topic_rules import NewTopic
 from moldau.cluster.fetcher import ReplicaFetcher
+from moldau.cluster.replication.throttle import ReplicationThrottle
+from moldau.coordination import tree
 from moldau.coordination.memory import MemoryTree
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
@@ -63,19 +67,19 @@ class Story:
         random = Random(1)
         self.loop = loop
         self.network = SimNetwork(loop, random)
-        tree = MemoryTree()
-        self.brokers = {each: SimBroker(each, loop, self.network, tree, random) for each in (1, 2, 3)}
+        self._tree = MemoryTree()
+        self.brokers = {each: SimBroker(each, loop, self.network, self._tree, random) for each in (1, 2, 3)}
         self.client = SimClient("client", self.network, [each.host for each in self.brokers.values()], random)
         self._invariants = Invariants()
 
-    async def begin(self) -> None:
+    async def begin(self, configs: Mapping[str, str]) -> None:
         for each in self.brokers.values():
             await each.start()
         while True:
             broker = self.brokers[1].broker
             assert broker is not None
             try:
-                await broker.topics.create(NewTopic(TOPIC, 3, 3))
+                await broker.topics.create(NewTopic(TOPIC, 3, 3, configs=tuple(configs.items())))
             except ApiError:  # Not everybody has been heard of yet.
                 await asyncio.sleep(0.1)
             else:
@@ -98,6 +102,18 @@ class Story:
     def high_watermark(self, broker_id: int) -> int:
         part = self.partition(broker_id)
         return -1 if part is None or part.log is None else part.log.high_watermark
+
+    def isr(self, leader: int) -> tuple[int, ...]:
+        """As the leader knows it."""
+        broker = self.brokers[leader].broker
+        entry = None if broker is None else broker.catalog.find(TOPIC)
+        return () if entry is None else tuple(entry.partitions[0].isr)
+
+    def set_broker(self, **settings: str) -> None:
+        """Of every broker, also of those that are down."""
+        store = self._tree.connect()
+        for each in self.brokers:
+            store.create(f"{tree.CONFIGS}/brokers/{each}", tree.encode_configs(settings))
 
     async def produce(self, value: bytes) -> None:
         deadline = self.loop.time() + PATIENCE_S
@@ -143,10 +159,12 @@ class Story:
         return answer.responses[0].partitions[0]
 
 
-def tell(story: Callable[[Story], Coroutine[Any, Any, None]]) -> None:
+def tell(story: Callable[[Story], Coroutine[Any, Any, None]], **configs: str) -> None:
+    """`configs` are the topic's."""
+
     async def run(loop: SimLoop) -> None:
         told = Story(loop)
-        await told.begin()
+        await told.begin(configs)
         await story(told)
         assert not loop.problems
 
@@ -229,6 +247,7 @@ def test_what_was_followed_when_connecting_began_is_not_asked_for_when_it_is_fol
                 flusher=broker.flusher,
                 parked_fetches=broker.parked_fetches,
                 settings=lambda: broker.configs.broker,
+                throttle=ReplicationThrottle(lambda: 0, 1, 1),
                 remove_later=lambda *_: None,
                 broker_epoch=lambda: 0,
                 on_gone=lambda _: None,
@@ -306,3 +325,25 @@ def test_a_write_verified_before_its_transaction_was_ended_is_not_appended_after
         assert code is ErrorCode.NONE
 
     tell(story)
+
+
+@pytest.mark.parametrize("side", ["leader", "follower"])
+def test_a_throttled_replica_catches_up_slowly_and_comes_into_sync(side: str) -> None:
+    """20 KB a second (KIP-73): ten seconds' worth passes at once, the rest of 400 KB must wait for the window to
+    pass. At the leader what the other follower fetched counts too."""
+
+    async def story(it: Story) -> None:
+        leader = it.leader()
+        assert leader is not None
+        away = next(each for each in it.brokers if each != leader)
+        it.brokers[away].kill(with_power=False)
+        await it.until(lambda: len(it.isr(leader)) == 2)
+        for _ in range(40):
+            await it.produce(b"x" * 10_000)
+        it.set_broker(**{f"{side}.replication.throttled.rate": "20000", "replica.fetch.max.bytes": "102000"})
+        begun = it.loop.time()
+        await it.brokers[away].start()
+        await it.until(lambda: away in it.isr(leader))
+        assert it.loop.time() - begun > 5
+
+    tell(story, **{f"{side}.replication.throttled.replicas": "*"})

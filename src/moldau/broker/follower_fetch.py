@@ -99,12 +99,16 @@ class FollowerFetch(ConsumerFetch):
             return (index, 0, log.high_watermark, -1, log.start_offset, None, -1, b"")
         if offset < log.start_offset:
             return refused(index, ErrorCode.OFFSET_OUT_OF_RANGE, log.high_watermark, log.start_offset)
-        if not self._is_noted and (leading is None or not leading.fetched(*self._follower, offset)):
+        if leading is None or (not self._is_noted and not leading.fetched(*self._follower, offset)):
             return refused(index, ErrorCode.UNKNOWN_LEADER_EPOCH)
-        try:
-            records = log.read(offset, bytes_max, end_offset=log.end_offset, at_least_one_batch=is_first)
-        except (ApiError, StorageFault) as error:
-            return self._failed(index, log, error)
+        records: FileSlice | None = None
+        if not leading.holds_back(self._follower[0]):
+            try:
+                records = log.read(offset, bytes_max, end_offset=log.end_offset, at_least_one_batch=is_first)
+            except (ApiError, StorageFault) as error:
+                return self._failed(index, log, error)
+        if records is not None:
+            leading.sent(records.size)
         return (index, 0, log.high_watermark, -1, log.start_offset, None, -1, records or b"")
 
     def _framed(self, session_id: int, fetched: Fetched) -> list[Chunk]:

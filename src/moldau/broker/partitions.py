@@ -37,6 +37,12 @@ class Leading(Protocol):
         """A follower asks from `offset`: all before it is stored there. False when it is no replica of ours, or has
         been restarted since it asked."""
 
+    def holds_back(self, replica: int) -> bool:
+        """Whether a follower gets nothing now, because it is throttled (KIP-73)."""
+
+    def sent(self, size: int) -> None:
+        """So many bytes go to a follower."""
+
     def when_committed(
         self, end_offset: int, callback: Callable[[ErrorCode], None], timeout_ms: int | None = None
     ) -> None:

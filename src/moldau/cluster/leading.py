@@ -11,6 +11,7 @@ from moldau.broker.parked_fetches import ParkedFetches
 from moldau.broker.partitions import Partition
 from moldau.cluster.replication.acks import PendingAcks
 from moldau.cluster.replication.in_sync import InSyncReplicas, IsrCommitted, IsrProposed, IsrRefused
+from moldau.cluster.replication.throttle import ReplicationThrottle, is_throttled
 from moldau.coordination.tree import PartitionState
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import BrokerId
@@ -50,6 +51,7 @@ class PartitionLeading:
         writer: IsrWriter,
         lag_ms_max: Callable[[], int],
         racks: Callable[[], Mapping[int, str | None]],
+        throttle: ReplicationThrottle,
     ) -> None:
         self._broker_id = broker_id
         self.partition = partition
@@ -60,6 +62,7 @@ class PartitionLeading:
         self._writer = writer
         self._lag_ms_max = lag_ms_max
         self._racks = racks
+        self._throttle = throttle
         self._replica_count = len(replicas)
         self._acks: PendingAcks[_Waiting] = PendingAcks()
         self._is_over = False
@@ -96,6 +99,17 @@ class PartitionLeading:
         if replica not in self.in_sync.isr:
             self.review_isr()
         return True
+
+    def holds_back(self, replica: int) -> bool:
+        return (
+            self._is_throttled
+            and replica not in self.in_sync.isr
+            and self._throttle.is_exceeded(self._clock.monotonic_ms())
+        )
+
+    def sent(self, size: int) -> None:
+        if self._is_throttled:
+            self._throttle.record(size, self._clock.monotonic_ms())
 
     def when_committed(self, end_offset: int, callback: Committed, timeout_ms: int | None = None) -> None:
         if self._is_over:
@@ -179,6 +193,11 @@ class PartitionLeading:
         self._is_over = True
         for waiting in self._acks.take_all():
             self._finish(waiting, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+
+    @property
+    def _is_throttled(self) -> bool:
+        replicas = self._log.config.leader_throttled_replicas
+        return is_throttled(replicas, self.partition.index, self._broker_id)
 
     @property
     def _isr_size_min(self) -> int:

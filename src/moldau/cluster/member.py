@@ -25,6 +25,7 @@ from moldau.cluster.registration import (
     write_known,
 )
 from moldau.cluster.replica_roles import ReplicaRoles
+from moldau.cluster.replication.throttle import ReplicationThrottle
 from moldau.coordination import tree
 from moldau.coordination.follower import HandOver, TreeFollower
 from moldau.coordination.image import ClusterImage, ImageDelta
@@ -77,6 +78,11 @@ class ClusterMember:
             broker, writer, self._make_fetcher, around.store_thread.run_in_worker, lambda: self._epoch
         )
         settings = broker.configs.broker
+        self._throttle = ReplicationThrottle(
+            lambda: broker.configs.broker.follower_replication_throttled_rate,
+            settings.replication_quota_window_num,
+            settings.replication_quota_window_size_seconds * 1000,
+        )
         self.controller = ControllerRunner(
             store,
             self._follower,
@@ -232,6 +238,7 @@ class ClusterMember:
             flusher=broker.flusher,
             parked_fetches=broker.parked_fetches,
             settings=lambda: broker.configs.broker,
+            throttle=self._throttle,
             remove_later=self._around.remove_later,
             broker_epoch=lambda: self._epoch,
             on_gone=self._declare_dead,

@@ -15,6 +15,7 @@ from moldau.cluster.catalog_feed import CatalogFeed
 from moldau.cluster.fetcher import ReplicaFetcher
 from moldau.cluster.leading import IsrWriter, PartitionLeading
 from moldau.cluster.led_shards import LedShards
+from moldau.cluster.replication.throttle import ReplicationThrottle
 from moldau.coordination.image import ClusterImage, ImageDelta, TopicImage
 from moldau.coordination.tree import PartitionState
 from moldau.core.errors import StorageFault
@@ -47,6 +48,12 @@ class ReplicaRoles:
         self._make_fetcher = make_fetcher
         self._run_in_order = run_in_order
         self._broker_epoch = broker_epoch
+        settings = broker.configs.broker
+        self._throttle = ReplicationThrottle(
+            lambda: broker.configs.broker.leader_replication_throttled_rate,
+            settings.replication_quota_window_num,
+            settings.replication_quota_window_size_seconds * 1000,
+        )
         self._feed = CatalogFeed(broker)
         self._shards = LedShards(broker)
         self._image = ClusterImage()
@@ -230,6 +237,7 @@ class ReplicaRoles:
                 writer=self._writer,
                 lag_ms_max=lambda: broker.configs.broker.replica_lag_time_max_ms,
                 racks=lambda: {each.broker_id: each.rack for each in broker.members},
+                throttle=self._throttle,
             )
             leading.in_sync.alive = broker.members.alive
             partition.leading = self._leading[partition] = leading
