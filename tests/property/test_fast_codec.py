@@ -210,6 +210,7 @@ def fetch_view(request: FetchRequest, version: int) -> FetchRequestView:
             for topic in request.forgotten_topics_data
         ],
         request.rack_id,
+        request.replica_state.replica_epoch if version >= 15 else -1,
     )
 
 

@@ -39,7 +39,7 @@ def test_nothing_is_committed_that_somebody_in_sync_lacks(
                 stored[LEADER] += 1 + amount % 3
             case "fetch":
                 # It asks for what it has not got, and gets some of it.
-                replicas.observe_fetch(who, stored[who], stored[LEADER], Millis(now_ms))
+                replicas.observe_fetch(who, 7, stored[who], stored[LEADER], Millis(now_ms))
                 stored[who] = min(stored[LEADER], stored[who] + amount % 4)
             case "wait":
                 now_ms += amount
@@ -70,7 +70,7 @@ def test_nothing_is_committed_that_somebody_in_sync_lacks(
 def test_a_follower_that_falls_behind_leaves_and_comes_back() -> None:
     replicas = InSyncReplicas(LEADER, REPLICAS, REPLICAS, 0, Millis(0))
     replicas.alive = frozenset(REPLICAS)
-    replicas.observe_fetch(REPLICAS[1], 10, 10, Millis(900))
+    replicas.observe_fetch(REPLICAS[1], 7, 10, 10, Millis(900))
     assert replicas.decide_isr(0, 10, Millis(1000), lag_ms_max=LAG_MS_MAX) is None
     shrunk = replicas.decide_isr(0, 10, Millis(1001), lag_ms_max=LAG_MS_MAX)
     assert shrunk == (1, 2)
@@ -79,12 +79,32 @@ def test_a_follower_that_falls_behind_leaves_and_comes_back() -> None:
     assert replicas.high_watermark(10, Millis(1001), lag_ms_max=LAG_MS_MAX, isr_size_min=1) == -1
     replicas.replay(IsrCommitted(shrunk))
     assert replicas.high_watermark(10, Millis(1001), lag_ms_max=LAG_MS_MAX, isr_size_min=1) == 10
-    replicas.observe_fetch(REPLICAS[2], 9, 10, Millis(1100))
+    replicas.observe_fetch(REPLICAS[2], 7, 9, 10, Millis(1100))
     assert replicas.decide_isr(10, 10, Millis(1100), lag_ms_max=LAG_MS_MAX) is None
-    replicas.observe_fetch(REPLICAS[2], 10, 10, Millis(1200))
+    replicas.observe_fetch(REPLICAS[2], 7, 10, 10, Millis(1200))
     assert replicas.decide_isr(10, 10, Millis(1200), lag_ms_max=LAG_MS_MAX) == (1, 2, 3)
     replicas.alive = frozenset(REPLICAS[:2])
     assert replicas.decide_isr(10, 10, Millis(1200), lag_ms_max=LAG_MS_MAX) is None
+
+
+def test_what_a_follower_said_before_it_was_restarted_counts_no_more() -> None:
+    replicas = InSyncReplicas(LEADER, REPLICAS, REPLICAS[:2], 0, Millis(0))
+    replicas.alive = frozenset(REPLICAS)
+    joining = REPLICAS[2]
+    assert replicas.observe_fetch(joining, 7, 10, 10, Millis(0))
+    assert replicas.decide_isr(10, 10, Millis(0), lag_ms_max=LAG_MS_MAX) == REPLICAS
+    assert replicas.broker_epoch_of(joining) == 7
+    replicas.forget(joining, 9)
+    assert replicas.decide_isr(10, 10, Millis(0), lag_ms_max=LAG_MS_MAX) is None
+    assert not replicas.observe_fetch(joining, 7, 10, 10, Millis(0)), (
+        "this was on its way when the broker died"
+    )
+    assert not replicas.observe_fetch(joining, -1, 10, 10, Millis(0)), "not registered yet"
+    assert replicas.decide_isr(10, 10, Millis(0), lag_ms_max=LAG_MS_MAX) is None
+    assert replicas.observe_fetch(joining, 9, 10, 10, Millis(0))
+    replicas.forget(joining, 9)
+    assert replicas.decide_isr(10, 10, Millis(0), lag_ms_max=LAG_MS_MAX) == REPLICAS
+    assert replicas.broker_epoch_of(joining) == 9
 
 
 Log = list[int]

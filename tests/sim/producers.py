@@ -152,9 +152,13 @@ class TransactionalProducer:
         is_wanted = self._number % 4 != 0
         try:
             is_whole = await self._write(producer, sequences, values)
-            # Until the end is asked for the coordinator can only abort it.
+        except TROUBLE:
+            is_whole = False
+        try:
             if not is_whole:
+                # Until the end is asked for the coordinator can only abort it. A write may still be on its way.
                 transaction.committed = False
+                await self._end(producer, committed=False)
                 return False
             ended = await self._end(producer, committed=is_wanted)
         except TROUBLE:

@@ -166,13 +166,13 @@ class SimBroker:
         self._data.close(clean=True)
         self._gone()
 
-    def kill(self, *, with_power: bool) -> None:
+    def kill(self, *, with_power: bool, luck: Random | None = None) -> None:
         """The process dies; with the power also what was not on disk."""
         self._network.leave(self.host)
         self._end_threads()
         if with_power:
             self.boot += 1
-            self.disk = self.disk.crash(self._random)
+            self.disk = self.disk.crash(luck or self._random)
         else:
             self.disk = self.disk.outlive_process()
         store = self._store

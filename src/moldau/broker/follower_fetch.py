@@ -26,7 +26,7 @@ READ_UNCOMMITTED = 0
 
 
 class FollowerFetch(ConsumerFetch):
-    __slots__ = ("_diverging", "_is_noted", "_replica")
+    __slots__ = ("_diverging", "_follower", "_is_noted")
 
     def __init__(
         self,
@@ -36,12 +36,13 @@ class FollowerFetch(ConsumerFetch):
         wanted: Wanted,
         bytes_min: int,
         bytes_max: int,
-        replica: int,
+        follower: tuple[int, int],
     ) -> None:
+        """`follower` is a broker's id and epoch."""
         super().__init__(
             session, version, correlation_id, wanted, bytes_min, bytes_max, READ_UNCOMMITTED, None, True
         )
-        self._replica = replica
+        self._follower = follower
         self._is_noted = False
         self._diverging: dict[tuple[TopicKey, int], tuple[int, int]] = {}
 
@@ -90,18 +91,24 @@ class FollowerFetch(ConsumerFetch):
         log, leading = partition.log, partition.leading
         if log is None:
             return refused(index, ErrorCode.KAFKA_STORAGE_ERROR)
+        if last_epoch > log.latest_epoch:  # It follows a later leader by now: what it has is not from us.
+            return refused(index, ErrorCode.UNKNOWN_LEADER_EPOCH)
         diverging = log.epochs.divergence(offset, last_epoch, log.end_offset)
         if diverging is not None:
             self._diverging[topic, index] = diverging
             return (index, 0, log.high_watermark, -1, log.start_offset, None, -1, b"")
         if offset < log.start_offset:
             return refused(index, ErrorCode.OFFSET_OUT_OF_RANGE, log.high_watermark, log.start_offset)
-        if not self._is_noted and (leading is None or not leading.fetched(self._replica, offset)):
+        if leading is None or (not self._is_noted and not leading.fetched(*self._follower, offset)):
             return refused(index, ErrorCode.UNKNOWN_LEADER_EPOCH)
-        try:
-            records = log.read(offset, bytes_max, end_offset=log.end_offset, at_least_one_batch=is_first)
-        except (ApiError, StorageFault) as error:
-            return self._failed(index, log, error)
+        records: FileSlice | None = None
+        if not leading.holds_back(self._follower[0]):
+            try:
+                records = log.read(offset, bytes_max, end_offset=log.end_offset, at_least_one_batch=is_first)
+            except (ApiError, StorageFault) as error:
+                return self._failed(index, log, error)
+        if records is not None:
+            leading.sent(records.size)
         return (index, 0, log.high_watermark, -1, log.start_offset, None, -1, records or b"")
 
     def _framed(self, session_id: int, fetched: Fetched) -> list[Chunk]:

@@ -34,4 +34,6 @@ def log_config_of(topic: TopicSettings, broker: BrokerSettings) -> LogConfig:
         preallocate=topic.preallocate,
         producer_id_expiration_ms=broker.producer_id_expiration_ms,
         min_insync_replicas=topic.min_insync_replicas,
+        leader_throttled_replicas=topic.leader_replication_throttled_replicas,
+        follower_throttled_replicas=topic.follower_replication_throttled_replicas,
     )

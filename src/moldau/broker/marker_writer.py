@@ -76,6 +76,7 @@ class MarkerWriter:
             if place.topic == OFFSETS_TOPIC:
                 self._group_shards.at(place.partition)
             log = self._append(partition, memoryview(marker), now_ms)
+            partition.verifying.transaction_ended(producer_id)
         except ApiError as error:
             done(error.code)
             return

@@ -4,11 +4,13 @@ Owned by the broker's thread. A broker that stands alone is the only one.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from moldau.broker.listeners import Address, AdvertisedListeners
 from moldau.broker.session import ClientConnection
 from moldau.core.ids import BrokerId
+
+NO_BROKER: Final = -1
 
 
 class Member(NamedTuple):
@@ -33,6 +35,14 @@ class Members:
         self._by_id = {member.broker_id: member for member in members}
         self.controller_id = controller_id
         self.epoch += 1
+
+    @property
+    def admin_broker_id(self) -> int:
+        """Whom clients are told to ask for what a controller does: the controller or, while there is none, any other
+        broker, since each takes such requests. Clients that hear of no controller do not ask again for minutes."""
+        return (
+            self.controller_id if self.controller_id in self._by_id else min(self._by_id, default=NO_BROKER)
+        )
 
     def __iter__(self) -> Iterator[Member]:
         return iter(list(self._by_id.values()))

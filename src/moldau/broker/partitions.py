@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final, Protocol
 
 from moldau.broker.catalog import TopicCatalog
+from moldau.broker.verifying import Verifying
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import TopicId
 from moldau.storage.partition_log import PartitionLog
@@ -32,8 +33,15 @@ class Leading(Protocol):
     def appended(self) -> None:
         """Something was written: followers may come for it, and it may be committed."""
 
-    def fetched(self, replica: int, offset: int) -> bool:
-        """A follower asks from `offset`: all before it is stored there. False when it is no replica of ours."""
+    def fetched(self, replica: int, broker_epoch: int, offset: int) -> bool:
+        """A follower asks from `offset`: all before it is stored there. False when it is no replica of ours, or has
+        been restarted since it asked."""
+
+    def holds_back(self, replica: int) -> bool:
+        """Whether a follower gets nothing now, because it is throttled (KIP-73)."""
+
+    def sent(self, size: int) -> None:
+        """So many bytes go to a follower."""
 
     def when_committed(
         self, end_offset: int, callback: Callable[[ErrorCode], None], timeout_ms: int | None = None
@@ -48,7 +56,8 @@ class Partition:
     """One hosted replica. `log` is None while its directory is offline."""
 
     __slots__ = (
-        "follower_waiters", "index", "is_leader", "leader_epoch", "leading", "log", "topic", "topic_id", "waiters",
+        "follower_waiters", "index", "is_leader", "leader_epoch", "leading", "log", "topic", "topic_id", "verifying",
+        "waiters",
     )  # fmt: skip
 
     def __init__(
@@ -73,6 +82,7 @@ class Partition:
         """Fetches to look at again when more can be read, oldest first."""
         self.follower_waiters: dict[ParkedFetch, None] = {}
         """Fetches of followers, to look at again when something is appended."""
+        self.verifying = Verifying()
 
     @property
     def is_committed(self) -> bool:

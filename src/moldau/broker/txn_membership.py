@@ -67,7 +67,7 @@ def join_transaction(
             return dict.fromkeys(places, ErrorCode.INVALID_TXN_STATE)
         if leader == broker.broker_id:  # Still loading.
             return dict.fromkeys(places, ErrorCode.NOT_ENOUGH_REPLICAS)
-        return _ask_coordinator(broker, leader, request, places)
+        return _still_open(broker, producer_id, _ask_coordinator(broker, leader, request, places), places)
     facts = client_facts(client)
     try:
         reply = shard.ask_now(
@@ -77,7 +77,25 @@ def join_transaction(
         )
     except ApiError:
         return dict.fromkeys(places, ErrorCode.NOT_ENOUGH_REPLICAS)
-    return _committed(reply, places) if isinstance(reply, Awaitable) else _refused(reply, places)
+    if isinstance(reply, Awaitable):
+        return _still_open(broker, producer_id, _committed(reply, places), places)
+    return _refused(reply, places)
+
+
+async def _still_open(
+    broker: "Broker", producer_id: int, word: Awaitable[Refused], places: Sequence[TopicPartition]
+) -> Refused:
+    """The coordinator's word. Where it is old when it comes the producer is to try again."""
+    found = ((place, broker.partitions.find(*place)) for place in places)
+    waiting = [
+        (place, partition.verifying.begin(producer_id)) for place, partition in found if partition is not None
+    ]
+    refused: Refused = {}
+    try:
+        refused = await word
+    finally:
+        old = [place for place, write in waiting if not write.end()]
+    return {**dict.fromkeys(old, ErrorCode.NOT_ENOUGH_REPLICAS), **refused}
 
 
 async def _committed(

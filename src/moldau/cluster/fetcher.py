@@ -15,6 +15,7 @@ from moldau.broker.parked_fetches import ParkedFetches
 from moldau.broker.partitions import Partition
 from moldau.cluster.peer_network import PeerChannel, PeerNetwork, read_answer, request_frame
 from moldau.cluster.replication.following import LogEnd, Retry, StartOver, Step, Truncate, decide_step
+from moldau.cluster.replication.throttle import ReplicationThrottle, is_throttled
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError, PeerError, StorageFault
 from moldau.core.ids import BrokerId, TopicId
@@ -36,6 +37,8 @@ _log = logging.getLogger("moldau.replication")
 FETCH_VERSION: Final = 16
 LEADER_RETRY_MS: Final = 50
 """Before the next try at a leader that has not heard of its new epoch yet."""
+THROTTLED_RETRY_MS: Final = 100
+"""Before the next look whether a throttled partition may be fetched again."""
 REFUSALS_UNTIL_GONE: Final = 2
 NOT_YET: Final = frozenset(
     {
@@ -53,13 +56,15 @@ Remove = Callable[[RetiredSegment, int], None]
 
 
 class _Followed:
-    __slots__ = ("asked_offset", "leader_epoch", "partition", "wait_until_ms")
+    __slots__ = ("asked_offset", "is_level", "leader_epoch", "partition", "wait_until_ms")
 
     def __init__(self, partition: Partition, leader_epoch: int) -> None:
         self.partition = partition
         self.leader_epoch = leader_epoch
         self.asked_offset = -1
         self.wait_until_ms = 0
+        self.is_level = False
+        """Whether it had all that was committed when it last heard from the leader."""
 
     @property
     def is_current(self) -> bool:
@@ -79,6 +84,7 @@ class ReplicaFetcher:
         flusher: Flusher,
         parked_fetches: ParkedFetches,
         settings: Callable[[], BrokerSettings],
+        throttle: ReplicationThrottle,
         remove_later: Remove,
         broker_epoch: Callable[[], int],
         on_gone: Callable[[BrokerId], None],
@@ -93,6 +99,7 @@ class ReplicaFetcher:
         self._flusher = flusher
         self._parked_fetches = parked_fetches
         self._settings = settings
+        self._throttle = throttle
         self._remove_later = remove_later
         self._broker_epoch = broker_epoch
         self._on_gone = on_gone
@@ -141,12 +148,11 @@ class ReplicaFetcher:
         while not self._is_closed:
             self._has_news.clear()
             self._is_interrupted = False
-            wanted = self._due()
-            if not wanted:
+            if not self._due():
                 await self._wait()
                 continue
             try:
-                answer = await self._fetch(wanted)
+                answer = await self._fetch()
             except (OSError, TimeoutError, LookupError, PeerError) as problem:
                 if not self._is_interrupted:
                     await self._wait(self._lost(problem))
@@ -157,11 +163,16 @@ class ReplicaFetcher:
 
     def _due(self) -> list[tuple[PartitionKey, _Followed]]:
         now_ms = self._clock.monotonic_ms()
-        return [
-            (key, each)
-            for key, each in self._followed.items()
-            if each.wait_until_ms <= now_ms and each.partition.log is not None
-        ]
+        due: list[tuple[PartitionKey, _Followed]] = []
+        for key, each in self._followed.items():
+            log = each.partition.log
+            if each.wait_until_ms > now_ms or log is None:
+                continue
+            if not each.is_level and self._is_throttled(log) and self._throttle.is_exceeded(now_ms):
+                self._put_off(each, THROTTLED_RETRY_MS)
+            else:
+                due.append((key, each))
+        return due
 
     async def _wait(self, wait_ms: int | None = None) -> None:
         """Until there is something new to follow, or a partition's time has come."""
@@ -187,12 +198,14 @@ class ReplicaFetcher:
         is_soon = isinstance(problem, ConnectionError) and self._refusals < REFUSALS_UNTIL_GONE
         return LEADER_RETRY_MS if is_soon else self._settings().replica_fetch_backoff_ms
 
-    async def _fetch(self, wanted: Sequence[tuple[PartitionKey, _Followed]]) -> FetchResponse:
+    async def _fetch(self) -> FetchResponse:
         settings = self._settings()
         timeout_s = settings.replica_socket_timeout_ms / 1000
         if self._channel is None:
             self._channel = await self._network.connect(self.leader, timeout_s)
-        request = self._request(wanted, settings)
+        # Not before: while we connected we may have come to lead what we followed, and what is written to it since
+        # must not be taken for this leader's.
+        request = self._request(self._due(), settings)
         correlation_id = next(self._correlation_ids) & 0x7FFFFFFF
         frame = request_frame(request, FETCH_VERSION, correlation_id, f"broker-{self._broker_id}-fetcher")
         answered = await self._channel.exchange(frame, timeout_s)
@@ -278,10 +291,13 @@ class ReplicaFetcher:
                 self._put_off(followed, LEADER_RETRY_MS if error in NOT_YET else backoff_ms)
             case _:
                 self._store(followed.partition, log, data)
+                followed.is_level = log.end_offset >= data.high_watermark
 
     def _store(self, partition: Partition, log: PartitionLog, data: PartitionData) -> None:
         if data.records:
             log.append_as_follower(memoryview(data.records), now_ms=self._clock.now_ms())
+            if self._is_throttled(log):
+                self._throttle.record(len(data.records), self._clock.monotonic_ms())
         if data.high_watermark > log.high_watermark:
             log.advance_high_watermark(data.high_watermark)
             if partition.waiters:
@@ -302,6 +318,10 @@ class ReplicaFetcher:
         done = asyncio.Event()
         self._flusher.after_flush(logs, lambda _: done.set())
         await done.wait()
+
+    def _is_throttled(self, log: PartitionLog) -> bool:
+        replicas = log.config.follower_throttled_replicas
+        return is_throttled(replicas, log.topic_partition.partition, self._broker_id)
 
     def _put_off(self, followed: _Followed, wait_ms: int) -> None:
         followed.wait_until_ms = self._clock.monotonic_ms() + wait_ms

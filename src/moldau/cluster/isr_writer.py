@@ -7,7 +7,6 @@ from typing import Final
 
 from moldau.cluster.leading import PartitionLeading
 from moldau.coordination import tree
-from moldau.coordination.image import ClusterImage
 from moldau.coordination.states import StaleState, write_isr
 from moldau.coordination.store import Store, StoreError
 from moldau.coordination.tree import PartitionState
@@ -21,30 +20,26 @@ LOOK_AGAIN_MS: Final = 1000
 
 
 class StoreIsrWriter:
-    def __init__(self, store: Store, store_thread: Scheduler, image: Callable[[], ClusterImage]) -> None:
+    def __init__(self, store: Store, store_thread: Scheduler) -> None:
         self._store = store
         self._store_thread = store_thread
-        self._image = image
 
-    def write(self, leading: PartitionLeading, isr: tuple[BrokerId, ...]) -> None:
-        self._store_thread.spawn(self._write(leading, isr))
+    def write(
+        self, leading: PartitionLeading, isr: tuple[BrokerId, ...], isr_epochs: tuple[int, ...]
+    ) -> None:
+        place = TopicPartition(leading.partition.topic, leading.partition.index)
+        job = partial(write_isr, self._store, place, leading.state, isr, isr_epochs)
+        self._store_thread.spawn(self._write(leading, place, isr, job))
 
-    async def _write(self, leading: PartitionLeading, isr: tuple[BrokerId, ...]) -> None:
-        partition, before = leading.partition, leading.state
-        place = TopicPartition(partition.topic, partition.index)
-        known = dict(zip(before.isr, before.isr_epochs, strict=True))
-        brokers = self._image().brokers
-        epochs = [
-            known[each] if each in known else brokers[each].epoch if each in brokers else None for each in isr
-        ]
-        if None in epochs:  # It has gone since this was decided.
-            leading.isr_unwritten()
-            return
-        found = [epoch for epoch in epochs if epoch is not None]
+    async def _write(
+        self,
+        leading: PartitionLeading,
+        place: TopicPartition,
+        isr: tuple[BrokerId, ...],
+        job: Callable[[], PartitionState],
+    ) -> None:
         try:
-            state = await self._store_thread.run_in_worker(
-                partial(write_isr, self._store, place, before, isr, found)
-            )
+            state = await self._store_thread.run_in_worker(job)
         except StaleState:
             # Somebody decided otherwise. Both sets count until we hear what holds.
             await self._look_again(leading, place)

@@ -11,6 +11,7 @@ from moldau.broker.parked_fetches import ParkedFetches
 from moldau.broker.partitions import Partition
 from moldau.cluster.replication.acks import PendingAcks
 from moldau.cluster.replication.in_sync import InSyncReplicas, IsrCommitted, IsrProposed, IsrRefused
+from moldau.cluster.replication.throttle import ReplicationThrottle, is_throttled
 from moldau.coordination.tree import PartitionState
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import BrokerId
@@ -21,8 +22,10 @@ Committed = Callable[[ErrorCode], None]
 
 
 class IsrWriter(Protocol):
-    def write(self, leading: "PartitionLeading", isr: tuple[BrokerId, ...]) -> None:
-        """Writes it by compare-and-set and tells `isr_written`, `isr_overtaken` or `isr_unwritten`."""
+    def write(
+        self, leading: "PartitionLeading", isr: tuple[BrokerId, ...], isr_epochs: tuple[int, ...]
+    ) -> None:
+        """Writes it by compare-and-set and tells `isr_written` or `isr_unwritten`."""
 
 
 class _Waiting:
@@ -48,6 +51,7 @@ class PartitionLeading:
         writer: IsrWriter,
         lag_ms_max: Callable[[], int],
         racks: Callable[[], Mapping[int, str | None]],
+        throttle: ReplicationThrottle,
     ) -> None:
         self._broker_id = broker_id
         self.partition = partition
@@ -58,6 +62,7 @@ class PartitionLeading:
         self._writer = writer
         self._lag_ms_max = lag_ms_max
         self._racks = racks
+        self._throttle = throttle
         self._replica_count = len(replicas)
         self._acks: PendingAcks[_Waiting] = PendingAcks()
         self._is_over = False
@@ -85,14 +90,26 @@ class PartitionLeading:
             self._parked_fetches.appended_for_followers(self.partition)
         self.advance()
 
-    def fetched(self, replica: int, offset: int) -> bool:
+    def fetched(self, replica: int, broker_epoch: int, offset: int) -> bool:
         now_ms = self._clock.monotonic_ms()
-        if not self.in_sync.observe_fetch(BrokerId(replica), offset, self._log.end_offset, now_ms):
+        end_offset = self._log.end_offset
+        if not self.in_sync.observe_fetch(BrokerId(replica), broker_epoch, offset, end_offset, now_ms):
             return False
         self.advance()
         if replica not in self.in_sync.isr:
             self.review_isr()
         return True
+
+    def holds_back(self, replica: int) -> bool:
+        return (
+            self._is_throttled
+            and replica not in self.in_sync.isr
+            and self._throttle.is_exceeded(self._clock.monotonic_ms())
+        )
+
+    def sent(self, size: int) -> None:
+        if self._is_throttled:
+            self._throttle.record(size, self._clock.monotonic_ms())
 
     def when_committed(self, end_offset: int, callback: Committed, timeout_ms: int | None = None) -> None:
         if self._is_over:
@@ -149,7 +166,10 @@ class PartitionLeading:
         )
         if isr is not None and not self._is_over:
             self.in_sync.replay(IsrProposed(isr))
-            self._writer.write(self, isr)
+            # The epoch in which each was found in sync: one that was restarted since must be found so again (KIP-903).
+            known = dict(zip(self.state.isr, self.state.isr_epochs, strict=True))
+            epochs = tuple(known.get(each, self.in_sync.broker_epoch_of(each)) for each in isr)
+            self._writer.write(self, isr, epochs)
 
     def isr_written(self, state: PartitionState) -> None:
         """The store holds this now."""
@@ -173,6 +193,11 @@ class PartitionLeading:
         self._is_over = True
         for waiting in self._acks.take_all():
             self._finish(waiting, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+
+    @property
+    def _is_throttled(self) -> bool:
+        replicas = self._log.config.leader_throttled_replicas
+        return is_throttled(replicas, self.partition.index, self._broker_id)
 
     @property
     def _isr_size_min(self) -> int:

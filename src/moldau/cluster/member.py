@@ -25,6 +25,7 @@ from moldau.cluster.registration import (
     write_known,
 )
 from moldau.cluster.replica_roles import ReplicaRoles
+from moldau.cluster.replication.throttle import ReplicationThrottle
 from moldau.coordination import tree
 from moldau.coordination.follower import HandOver, TreeFollower
 from moldau.coordination.image import ClusterImage, ImageDelta
@@ -71,9 +72,17 @@ class ClusterMember:
         self._around = around
         self._registration = registration
         self._follower = TreeFollower(store, around.store_thread, around.hand_over)
-        writer = StoreIsrWriter(store, around.store_thread, lambda: self._follower.image)
-        self.roles = ReplicaRoles(broker, writer, self._make_fetcher, around.store_thread.run_in_worker)
+        writer = StoreIsrWriter(store, around.store_thread)
+        self._epoch = -1
+        self.roles = ReplicaRoles(
+            broker, writer, self._make_fetcher, around.store_thread.run_in_worker, lambda: self._epoch
+        )
         settings = broker.configs.broker
+        self._throttle = ReplicationThrottle(
+            lambda: broker.configs.broker.follower_replication_throttled_rate,
+            settings.replication_quota_window_num,
+            settings.replication_quota_window_size_seconds * 1000,
+        )
         self.controller = ControllerRunner(
             store,
             self._follower,
@@ -90,11 +99,13 @@ class ClusterMember:
         self._doubt = StoreDoubt(
             broker.broker_id, self.roles, store, around.store_thread, settings.zookeeper_session_timeout_ms
         )
-        self._epoch = -1
         self._known: KnownSince | None = None
         self._is_registering = False
         self._is_stopping = False
         self._resigned: asyncio.Event | None = None
+        self.joined = asyncio.Event()
+        """Set once the broker's own image has it among the living: before, it would tell clients of a cluster without
+        it."""
 
     @property
     def image(self) -> ClusterImage:
@@ -118,6 +129,7 @@ class ClusterMember:
         registration = self._registration()
         await in_order(lambda: self._register(registration, since))
         self._follower.subscribe(self)
+        self._look_for_myself(self._follower.image)
         self.controller.start()
 
     async def stop(self, *, is_controlled: bool) -> None:
@@ -136,10 +148,16 @@ class ClusterMember:
     def image_changed(self, image: ClusterImage, delta: ImageDelta) -> None:
         for broker_id in delta.brokers:
             self._peers.forget(broker_id)
+        self._look_for_myself(image)
         if self._broker.broker_id in delta.brokers and self._broker.broker_id not in image.brokers:
             self._register_again()
         if self._resigned is not None and not self._leads_what_others_could(image):
             self._resigned.set()
+
+    def _look_for_myself(self, image: ClusterImage) -> None:
+        me = image.brokers.get(self._broker.broker_id)
+        if me is not None and me.epoch == self._epoch:
+            self.joined.set()
 
     def disconnected(self) -> None:
         _log.warning("the coordination store is out of reach")
@@ -220,6 +238,7 @@ class ClusterMember:
             flusher=broker.flusher,
             parked_fetches=broker.parked_fetches,
             settings=lambda: broker.configs.broker,
+            throttle=self._throttle,
             remove_later=self._around.remove_later,
             broker_epoch=lambda: self._epoch,
             on_gone=self._declare_dead,

@@ -15,6 +15,7 @@ from moldau.cluster.catalog_feed import CatalogFeed
 from moldau.cluster.fetcher import ReplicaFetcher
 from moldau.cluster.leading import IsrWriter, PartitionLeading
 from moldau.cluster.led_shards import LedShards
+from moldau.cluster.replication.throttle import ReplicationThrottle
 from moldau.coordination.image import ClusterImage, ImageDelta, TopicImage
 from moldau.coordination.tree import PartitionState
 from moldau.core.errors import StorageFault
@@ -33,13 +34,26 @@ class ReplicaRoles:
     """Implements `coordination.follower.ImageListener`."""
 
     def __init__(
-        self, broker: Broker, writer: IsrWriter, make_fetcher: MakeFetcher, run_in_order: RunInOrder
+        self,
+        broker: Broker,
+        writer: IsrWriter,
+        make_fetcher: MakeFetcher,
+        run_in_order: RunInOrder,
+        broker_epoch: Callable[[], int],
     ) -> None:
+        """`broker_epoch` is that of this process's own registration; before it is registered: of none."""
         self._broker = broker
         self._broker_id = broker.broker_id
         self._writer = writer
         self._make_fetcher = make_fetcher
         self._run_in_order = run_in_order
+        self._broker_epoch = broker_epoch
+        settings = broker.configs.broker
+        self._throttle = ReplicationThrottle(
+            lambda: broker.configs.broker.leader_replication_throttled_rate,
+            settings.replication_quota_window_num,
+            settings.replication_quota_window_size_seconds * 1000,
+        )
         self._feed = CatalogFeed(broker)
         self._shards = LedShards(broker)
         self._image = ClusterImage()
@@ -178,7 +192,9 @@ class ReplicaRoles:
         if state.leader_epoch < partition.leader_epoch:
             return
         is_same_epoch = state.leader_epoch == partition.leader_epoch
-        if self._image.may_lead(state, self._broker_id):
+        # Whoever leads goes on until there is a later epoch, whatever became of its registration.
+        leads = is_same_epoch and partition.is_leader and state.leader == self._broker_id
+        if leads or self._may_lead(state):
             leading = self._leading.get(partition)
             if not is_same_epoch or not partition.is_leader or (leading is None) != (len(replicas) == 1):
                 self._lead(partition, replicas, state)
@@ -187,6 +203,13 @@ class ReplicaRoles:
                 leading.replicas_changed(tuple(map(BrokerId, replicas)))
         elif not is_same_epoch or partition.is_leader or self._leader_of.get(partition) != state.leader:
             self._follow(partition, state)
+
+    def _may_lead(self, state: PartitionState) -> bool:
+        """By this process's own registration: one that a dead process left behind vouches for logs that may have
+        lost their end since."""
+        registered = self._image.brokers.get(self._broker_id)
+        is_own = registered is not None and registered.epoch == self._broker_epoch()
+        return is_own and self._image.may_lead(state, self._broker_id)
 
     def _lead(self, partition: Partition, replicas: Sequence[int], state: PartitionState) -> None:
         log, broker = partition.log, self._broker
@@ -214,6 +237,7 @@ class ReplicaRoles:
                 writer=self._writer,
                 lag_ms_max=lambda: broker.configs.broker.replica_lag_time_max_ms,
                 racks=lambda: {each.broker_id: each.rack for each in broker.members},
+                throttle=self._throttle,
             )
             leading.in_sync.alive = broker.members.alive
             partition.leading = self._leading[partition] = leading
@@ -240,6 +264,7 @@ class ReplicaRoles:
     def _stop_leading(self, partition: Partition) -> None:
         partition.is_leader = False
         partition.leading = None
+        partition.verifying.led_elsewhere()
         leading = self._leading.pop(partition, None)
         if leading is not None:
             leading.resign()
@@ -260,15 +285,16 @@ class ReplicaRoles:
     # --- brokers
 
     def _brokers_changed(self, before: ClusterImage, changed: frozenset[int]) -> None:
-        restarted = [
-            BrokerId(each)
+        after = self._image.brokers
+        # Whoever is gone comes back in a later epoch, if at all.
+        epochs = [
+            (BrokerId(each), after[each].epoch if each in after else before.brokers[each].epoch + 1)
             for each in sorted(changed)
-            if each in before.brokers and before.brokers[each] != self._image.brokers.get(each)
         ]
         for leading in list(self._leading.values()):
             leading.in_sync.alive = self._broker.members.alive
-            for replica in restarted:
-                leading.in_sync.forget(replica)
+            for replica, epoch in epochs:
+                leading.in_sync.forget(replica, epoch)
             leading.advance()
             leading.review_isr()
         for each in sorted(changed):

@@ -92,7 +92,7 @@ class TreeFollower:
     async def _catch_up(self) -> None:
         try:
             while (taken := self._take()) is not None and not self._is_closed:
-                job = partial(self._read, self.image, *taken)
+                job = partial(self._read, *taken)
                 try:
                     self._publish(*await self._scheduler.run_in_worker(job))
                 except StorageFault as fault:
@@ -110,7 +110,9 @@ class TreeFollower:
             self._is_called = False
             return None
 
-    def _read(self, before: ClusterImage, paths: set[str], is_stale: bool) -> tuple[ClusterImage, ImageDelta]:
+    def _read(self, paths: set[str], is_stale: bool) -> tuple[ClusterImage, ImageDelta]:
+        # Asked for here, not when the job was begun: the first load may have been under way.
+        before = self.image
         if is_stale:
             after = load_image(self._store)
             return after, before.difference(after)

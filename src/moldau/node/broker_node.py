@@ -69,11 +69,10 @@ class BrokerNode:
                 send_buffer_bytes=self._settings.socket_send_buffer_bytes,
             )
             self._stalls = StallWatch(loop)
-            for listener in self._listeners:
-                endpoint = Endpoint(listener.name, listener.host, listener.port)
-                self._bound.append(self._net.listen(endpoint))
             if self._cluster is not None:
-                await self._cluster.join(broker, self._bound)
+                await self._cluster.join(broker, self._listen)
+            else:
+                self._listen()
         except BaseException:
             await self._abandon()
             raise
@@ -81,6 +80,12 @@ class BrokerNode:
         self._compaction = Compaction(broker)
         self._compaction.start()
         self.broker = broker
+
+    def _listen(self) -> list[Endpoint]:
+        for listener in self._listeners:
+            endpoint = Endpoint(listener.name, listener.host, listener.port)
+            self._bound.append(self._net.listen(endpoint))
+        return self._bound
 
     async def _open(self, loop: asyncio.AbstractEventLoop) -> Broker:
         clock, open_store = self._clock, self._open_store

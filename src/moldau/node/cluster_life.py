@@ -1,7 +1,8 @@
 """A broker's membership in a cluster, with the loop, threads and sockets of this process."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -53,7 +54,9 @@ class ClusterLife:
     def _image(self) -> ClusterImage:
         return ClusterImage() if self._member is None else self._member.image
 
-    async def join(self, broker: Broker, bound: Sequence[Endpoint]) -> None:
+    async def join(self, broker: Broker, listen: Callable[[], Sequence[Endpoint]]) -> None:
+        """`listen` is called when there is something to tell: a client that came earlier would hear of a cluster
+        without topics."""
         around = Surroundings(
             scheduler=self._files,
             store_thread=self._store_thread,
@@ -63,9 +66,10 @@ class ClusterLife:
             boot_id=_boot_id(),
             remove_later=lambda segment, delay_ms: remove_later(self._files, segment, delay_ms),
         )
-        registration = self._registration(broker, bound)
-        self._member = ClusterMember(broker, self.peers, self.store, around, lambda: registration)
+        registration = cache(lambda: self._registration(broker, listen()))
+        self._member = ClusterMember(broker, self.peers, self.store, around, registration)
         await self._member.start()
+        await self._member.joined.wait()
 
     async def leave(self, *, clean: bool) -> None:
         if self._member is not None:

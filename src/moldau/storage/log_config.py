@@ -44,6 +44,8 @@ class LogConfig:
     producer_id_expiration_ms: int = DAY_MS
     min_insync_replicas: int = 1
     """Not the log's own business, but its leader's, who has it at hand here."""
+    leader_throttled_replicas: tuple[str, ...] = ()
+    follower_throttled_replicas: tuple[str, ...] = ()
 
     @property
     def roll_ms(self) -> int:

@@ -14,6 +14,7 @@ from e2e.cli.shell import Shell
 from e2e.cluster.gates import Gate, Gates
 from moldau.cli.cluster import Cluster
 from moldau.cli.cluster_queries import Partition, Picture, picture
+from moldau.cli.cluster_up import wait_until_acquainted
 from moldau.cli.failures import Failure
 from moldau.coordination.zookeeper import ZooKeeperStore
 from moldau.coordination.zookeeper_server import ZooKeeperServer
@@ -66,6 +67,7 @@ class ClusterProcesses:
             stack.callback(self._end_all)
             for number in self._numbers:
                 self.add(number)
+            wait_until_acquainted([broker.bootstrap for broker in self.brokers.values()])
             self._stack = stack.pop_all()
         return self
 

@@ -2,19 +2,37 @@
 
 import json
 import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from compat.server_process import wait_until
+from confluent_kafka import Consumer, Producer
+
+from compat.server_process import free_port, wait_until
 from e2e.cli.shell import Shell, read_line
 from e2e.cluster.processes import PATIENCE_S
+from e2e.registry.registry_process import ask
 from zookeeper_kit import require_zookeeper
 
 
-def test_one_command_starts_and_stops_a_cluster(tmp_path: Path) -> None:
+@contextmanager
+def started(*arguments: str) -> Iterator["subprocess.Popen[str]"]:
+    """Ended by Ctrl-C, which must end it well."""
     require_zookeeper()
-    arguments = ("--brokers", "3", "--port", "0", "--zookeeper-port", "0", "--data", str(tmp_path))
-    running = Shell("").started("cluster", "up", *arguments)
+    running = Shell("").started(*arguments)
     try:
+        yield running
+        running.send_signal(signal.SIGINT)
+        assert running.wait(PATIENCE_S) == 0
+    finally:
+        running.terminate()
+        running.communicate(timeout=PATIENCE_S)
+
+
+def test_one_command_starts_and_stops_a_cluster(tmp_path: Path) -> None:
+    arguments = ("--brokers", "3", "--port", "0", "--zookeeper-port", "0", "--data", str(tmp_path))
+    with started("cluster", "up", *arguments) as running:
         lines = [read_line(running) for _ in range(5)]
         assert [line.split()[0] for line in lines] == ["zookeeper", "broker", "broker", "broker", "ready"]
         servers = [endpoint.removeprefix("PLAINTEXT://") for endpoint in lines[-1].split()[1:]]
@@ -32,12 +50,24 @@ def test_one_command_starts_and_stops_a_cluster(tmp_path: Path) -> None:
             (2, 1, 3),
         ]
         assert "controller" in shell.run("cluster", "brokers")
-    finally:
-        running.send_signal(signal.SIGINT)
-        try:
-            assert running.wait(PATIENCE_S) == 0
-        finally:
-            running.kill()
-            for stream in (running.stdin, running.stdout, running.stderr):
-                assert stream is not None
-                stream.close()
+
+
+def test_up_starts_the_platform_on_three_brokers(tmp_path: Path) -> None:
+    registry = f"http://127.0.0.1:{free_port()}"
+    arguments = ("--brokers", "3", "--port", "0", "--zookeeper-port", "0", "--data", str(tmp_path))
+    with started("up", *arguments, "--registry-override", f"listeners={registry}") as running:
+        lines = [read_line(running).split() for _ in range(5)]
+        assert [line[0] for line in lines] == ["zookeeper", "broker", "broker", "broker", "registry"]
+        assert ask(registry, "POST", "/subjects/s/versions", {"schema": '"int"'}).status == 200
+        servers = ",".join(line[-1].removeprefix("PLAINTEXT://") for line in lines[1:4])
+        producer = Producer({"bootstrap.servers": servers})
+        producer.produce("orders", b"2 apples")
+        assert producer.flush(PATIENCE_S) == 0
+        group = {"group.id": "g", "auto.offset.reset": "earliest"}
+        consumer = Consumer({"bootstrap.servers": servers, **group})
+        consumer.subscribe(["orders"])
+        message = consumer.poll(PATIENCE_S)
+        assert message is not None and message.value() == b"2 apples"
+        consumer.close()
+        shell = Shell(servers)
+        wait_until(lambda: shell.finished("cluster", "status").returncode == 0, "all is well", PATIENCE_S)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from confluent_kafka import Consumer, Producer
+from confluent_kafka.admin import AdminClient, NewTopic
 
 from e2e.conversation import batch_of, metadata, produce_request
 from e2e.wire import WireClient
@@ -53,6 +54,15 @@ def fetch(client: WireClient, topic: str, *, epoch: int = -1, rack: str = "", of
         rack_id=rack,
     )
     return client.call(request, FETCH_BY_NAME).responses[0].partitions[0]
+
+
+def test_topics_are_created_while_there_is_no_controller(cluster: LocalCluster) -> None:
+    """librdkafka waits until it hears of a controller, and asks for news of it every five minutes only."""
+    for number in (1, 2, 3):
+        members = cluster.broker(number).members
+        cluster.call(number, lambda members=members: members.update(list(members), -1))  # type: ignore[misc]
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+    admin.create_topics([NewTopic("t", 1, 3)])["t"].result(WAIT_S)
 
 
 def log_of(cluster: LocalCluster, broker_id: int, topic: str) -> PartitionLog:

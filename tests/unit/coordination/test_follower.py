@@ -1,6 +1,7 @@
 """The image follows the tree."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 from cluster_kit import TreeKit, TurnClock
 from moldau.coordination import tree
@@ -8,6 +9,8 @@ from moldau.coordination.follower import TreeFollower
 from moldau.coordination.image import ClusterImage, ImageDelta
 from moldau.coordination.states import StateWrite, write_states
 from moldau.core.ids import TopicPartition
+
+Result = TypeVar("Result")
 
 
 class Listener:
@@ -103,3 +106,24 @@ def test_folders_are_not_read() -> None:
     kit.store.create("/other")
     settle()
     assert listener.deltas == []
+
+
+class BusyLoading(TurnClock):
+    """Its one worker reads the first image when the first news comes."""
+
+    follower: TreeFollower
+
+    def run_in_worker(self, job: Callable[[], Result]) -> Awaitable[Result]:
+        self.follower.load()
+        return super().run_in_worker(job)
+
+
+def test_what_is_told_while_the_first_image_is_read_is_added_to_it() -> None:
+    kit = TreeKit()
+    kit.start(1, 2)
+    kit.topic("t", [(1,)])
+    clock = BusyLoading()
+    clock.follower = follower = TreeFollower(kit.store, clock, clock.call_soon)
+    follower.note(tree.broker_path(2))
+    clock.advance(1000)
+    assert follower.image == kit.image()

@@ -33,7 +33,7 @@ def handle(ctx: RequestContext, request: DescribeClusterRequest) -> DescribeClus
     return DescribeClusterResponse(
         endpoint_type=BROKERS,
         cluster_id=broker.cluster_id,
-        controller_id=broker.members.controller_id,
+        controller_id=broker.members.admin_broker_id,
         brokers=[
             DescribeClusterBroker(broker_id=broker_id, host=host, port=port, rack=rack)
             for broker_id, (host, port), rack in broker.members.seen_by(ctx.client.connection)

@@ -36,10 +36,12 @@ def handle_frame(
         wanted,
         forgotten,
         rack,
+        replica_epoch,
     ) = decode_fetch(frame, position, version)
     broker = session.broker
     if replica >= 0:
-        fetch = FollowerFetch(session, version, correlation_id, wanted, bytes_min, bytes_max, replica)
+        follower = (replica, replica_epoch)
+        fetch = FollowerFetch(session, version, correlation_id, wanted, bytes_min, bytes_max, follower)
         return _answer(fetch, 0 if not wanted else wait_ms)
     bytes_max = min(bytes_max, broker.configs.broker.fetch_max_bytes)
     is_full = True

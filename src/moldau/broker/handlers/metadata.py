@@ -134,7 +134,7 @@ def _answer(
             for broker_id, (host, port), rack in broker.members.seen_by(ctx.client.connection)
         ],
         cluster_id=broker.cluster_id,
-        controller_id=broker.members.controller_id,
+        controller_id=broker.members.admin_broker_id,
         topics=topics,
         cluster_authorized_operations=(
             CLUSTER_OPERATIONS if request.include_cluster_authorized_operations else OPERATIONS_NOT_ASKED

@@ -13,9 +13,10 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from moldau.broker.api_table import ApiSpec
-from moldau.broker.partitions import Partition, TopicKey, missing_partition_error
+from moldau.broker.partitions import Leading, Partition, TopicKey, missing_partition_error
 from moldau.broker.session import NO_ANSWER, ClientSession, frame_answer
 from moldau.broker.txn_membership import Refused, join_transaction
+from moldau.broker.verifying import WaitingWrite
 from moldau.core.chunks import Chunk
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError, StorageFault
@@ -45,6 +46,7 @@ class _Deferred(NamedTuple):
     """A batch that must be unpacked before it can be appended, and where its answer belongs."""
 
     partition: Partition
+    write: WaitingWrite
     records: memoryview
     answers: list[PartitionProduced]
     at: int
@@ -82,7 +84,7 @@ class _Request:
         self.timeout_ms = timeout_ms
         self.now_ms = now_ms
         self.produced: Produced = []
-        self.uncommitted: list[tuple[Partition, int]] = []
+        self.uncommitted: list[tuple[Partition, Leading, int]] = []
         """Where other replicas must get what was written, and up to which offset."""
         self.unflushed: list[PartitionLog] = []
         self.deferred: list[_Deferred] = []
@@ -135,7 +137,8 @@ def _take(request: _Request, topics: ProduceTopics, outside: Refused | None) -> 
                 except UnpackingNeeded:
                     # The frame's buffer is used again before the worker is done.
                     copy = memoryview(bytearray(records))
-                    request.deferred.append(_Deferred(partition, copy, answers, len(answers)))
+                    write = partition.verifying.begin(read_header(copy).producer_id)
+                    request.deferred.append(_Deferred(partition, write, copy, answers, len(answers)))
                     answers.append(_refused(index, ErrorCode.UNKNOWN_SERVER_ERROR))
         request.produced.append((topic, answers))
     if request.deferred:
@@ -220,7 +223,7 @@ def _append(
         if not is_duplicate:
             leading.appended()
         if request.acks == ACKS_ALL and last_offset >= log.high_watermark:
-            request.uncommitted.append((partition, last_offset + 1))
+            request.uncommitted.append((partition, leading, last_offset + 1))
     elif not is_duplicate:
         log.advance_high_watermark(log.end_offset)
         if partition.waiters:
@@ -232,19 +235,22 @@ def _append(
 
 async def _append_deferred(request: _Request) -> None:
     scheduler = request.session.broker.scheduler
-    for partition, records, answers, at in request.deferred:
-        log = partition.log
-        if log is None:
-            answers[at] = _refused(partition.index, ErrorCode.KAFKA_STORAGE_ERROR)
-            continue
+    for partition, write, records, answers, at in request.deferred:
         try:
+            log = partition.log
+            if log is None:
+                raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR)
             prepare = partial(log.prepare, records, now_ms=request.now_ms)
             prepared = await scheduler.run_in_worker(prepare)
             if not partition.is_leader:
                 raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+            if not write.end():
+                raise ApiError(ErrorCode.NOT_ENOUGH_REPLICAS)
             answers[at] = _append(request, partition, prepared, is_prepared=True)
         except ApiError as error:
             answers[at] = _failed(request, partition, error)
+        finally:
+            write.end()
     if request.unflushed or request.uncommitted:
         _reply_when_safe(request)
     else:
@@ -273,11 +279,9 @@ def _reply_when_safe(request: _Request) -> None:
 
     if request.unflushed:
         request.session.broker.flusher.after_flush(request.unflushed, flushed)
-    for partition, end_offset in request.uncommitted:
-        if partition.leading is None:  # It changed hands while another batch was being unpacked.
-            committed(partition, ErrorCode.NOT_LEADER_OR_FOLLOWER)
-        else:
-            partition.leading.when_committed(end_offset, partial(committed, partition), request.timeout_ms)
+    for partition, leading, end_offset in request.uncommitted:
+        # It may have changed hands, perhaps twice, while another batch was being unpacked: who led then is asked.
+        leading.when_committed(end_offset, partial(committed, partition), request.timeout_ms)
 
 
 def _take_back(request: _Request, partition: Partition, code: ErrorCode) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Awaitable
 from moldau.broker.api_table import ApiSpec
 from moldau.broker.coordinator_shards import coordinator_error
 from moldau.broker.group.offset_replies import txn_commit_refused
+from moldau.broker.group.refusals import WRITE_ERRORS
 from moldau.broker.session import RequestContext
 from moldau.broker.txn_membership import join_transaction
 from moldau.core.errors import ApiError
@@ -40,7 +41,7 @@ async def handle(ctx: RequestContext, request: TxnOffsetCommitRequest) -> TxnOff
     )
     refused = await joined if isinstance(joined, Awaitable) else joined
     if refused:
-        return txn_commit_refused(request, refused[place])
+        return txn_commit_refused(request, WRITE_ERRORS.get(refused[place], refused[place]))
     reply = broker.groups.ask(request.group_id, request, ctx.version, ctx.client)
     committed: TxnOffsetCommitResponse = await reply if isinstance(reply, Awaitable) else reply
     return committed

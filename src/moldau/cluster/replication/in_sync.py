@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from moldau.core.ids import BrokerId, Millis
 
 UNKNOWN_OFFSET = -1
+NO_EPOCH = -1
 NEVER_MS = -(2**62)
 
 
@@ -38,9 +39,11 @@ IsrFact = IsrProposed | IsrCommitted | IsrRefused
 class Follower:
     """One other replica, as its fetches show it."""
 
-    __slots__ = ("caught_up_ms", "end_offset", "fetched_ms", "leader_end_offset")
+    __slots__ = ("broker_epoch", "caught_up_ms", "end_offset", "fetched_ms", "leader_end_offset")
 
-    def __init__(self, caught_up_ms: int) -> None:
+    def __init__(self, caught_up_ms: int, broker_epoch: int = NO_EPOCH) -> None:
+        self.broker_epoch = broker_epoch
+        """Of the registration it spoke under."""
         self.end_offset = UNKNOWN_OFFSET
         self.caught_up_ms = caught_up_ms
         self.fetched_ms = NEVER_MS
@@ -107,16 +110,25 @@ class InSyncReplicas:
             if each != self._leader
         }
 
-    def forget(self, replica: BrokerId) -> None:
-        """It was restarted: what it had is for it to say again (KIP-903)."""
-        if replica in self._followers:
-            self._followers[replica] = Follower(NEVER_MS)
-
-    def observe_fetch(self, replica: BrokerId, offset: int, leader_end_offset: int, now_ms: Millis) -> bool:
-        """False when the broker is no replica of this partition."""
+    def broker_epoch_of(self, replica: BrokerId) -> int:
+        """The epoch of the broker that showed how far the replica is."""
         follower = self._followers.get(replica)
-        if follower is None:
+        return NO_EPOCH if follower is None else follower.broker_epoch
+
+    def forget(self, replica: BrokerId, broker_epoch: int) -> None:
+        """It was registered anew, in this epoch or a later one: what it has is for it to say again (KIP-903)."""
+        follower = self._followers.get(replica)
+        if follower is not None and follower.broker_epoch < broker_epoch:
+            self._followers[replica] = Follower(NEVER_MS, broker_epoch)
+
+    def observe_fetch(
+        self, replica: BrokerId, broker_epoch: int, offset: int, leader_end_offset: int, now_ms: Millis
+    ) -> bool:
+        """False when the broker is no replica of this partition, or this is what it said in an earlier life."""
+        follower = self._followers.get(replica)
+        if follower is None or broker_epoch == NO_EPOCH or broker_epoch < follower.broker_epoch:
             return False
+        follower.broker_epoch = broker_epoch
         follower.fetched(offset, leader_end_offset, now_ms)
         return True
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from moldau.core.settings.checks import GZIP_LEVEL, THROTTLED_REPLICAS, each_of, one_of
-from moldau.core.settings.inert import NO_FOLLOWERS, NO_PREALLOCATION, NO_TIERS
+from moldau.core.settings.inert import NO_PREALLOCATION, NO_TIERS
 from moldau.core.settings.key import (
     LONG_MAX,
     Fallback,
@@ -263,7 +263,6 @@ class TopicSettings(SettingsView):
         "Replicas whose traffic is throttled at the leader.",
         check=THROTTLED_REPLICAS,
         scope=TOPIC,
-        inert=NO_FOLLOWERS,
     )
     follower_replication_throttled_replicas = strings(
         "follower.replication.throttled.replicas",
@@ -271,7 +270,6 @@ class TopicSettings(SettingsView):
         "Replicas whose traffic is throttled at the follower.",
         check=THROTTLED_REPLICAS,
         scope=TOPIC,
-        inert=NO_FOLLOWERS,
     )
     remote_storage_enable = boolean(
         "remote.storage.enable",

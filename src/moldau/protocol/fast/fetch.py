@@ -34,9 +34,9 @@ PartitionWanted = tuple[int, int, int, int, int, int]
 """partition, current_leader_epoch, fetch_offset, last_fetched_epoch, log_start_offset, partition_bytes_max"""
 FetchTopics = list[tuple[TopicKey, list[PartitionWanted]]]
 ForgottenTopics = list[tuple[TopicKey, list[int]]]
-FetchRequestView = tuple[int, int, int, int, int, int, int, FetchTopics, ForgottenTopics, str]
+FetchRequestView = tuple[int, int, int, int, int, int, int, FetchTopics, ForgottenTopics, str, int]
 """replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, topics,
-forgotten, rack_id"""
+forgotten, rack_id, replica_epoch"""
 Records = FileSlice | Buffer | None
 PartitionFetched = tuple[int, int, int, int, int, Sequence[tuple[int, int]] | None, int, Records]
 """partition, error_code, high_watermark, last_stable_offset, log_start_offset, aborted,
@@ -88,7 +88,7 @@ def decode_fetch(frame: memoryview, position: int, version: int) -> FetchRequest
 def _decode_flexible(frame: memoryview, p: int, version: int) -> FetchRequestView:
     end = len(frame)
     by_id = version >= TOPIC_IDS_FROM
-    replica_id = -1
+    replica_id = replica_epoch = -1
     if version >= 15:
         wait, low, high, isolation, session, epoch, count = _head_v15.unpack_from(frame, p)
         p += 22
@@ -116,8 +116,8 @@ def _decode_flexible(frame: memoryview, p: int, version: int) -> FetchRequestVie
     else:
         rack_id, p = read_compact_string(frame, p, end)
     if frame[p]:
-        replica_id = _replica_id(frame, p, end, version, replica_id)
-    return replica_id, wait, low, high, isolation, session, epoch, topics, forgotten, rack_id
+        replica_id, replica_epoch = _replica(frame, p, end, version, replica_id)
+    return replica_id, wait, low, high, isolation, session, epoch, topics, forgotten, rack_id, replica_epoch
 
 
 def _topic_key_and_count(frame: memoryview, p: int, end: int, by_id: bool) -> tuple[TopicKey, int, int]:
@@ -167,11 +167,12 @@ def _forgotten_flexible(
     return forgotten, p
 
 
-def _replica_id(frame: memoryview, p: int, end: int, version: int, replica_id: int) -> int:
+def _replica(frame: memoryview, p: int, end: int, version: int, replica_id: int) -> tuple[int, int]:
     """What the request's own tagged fields, which start with their number at `p`, say about who asks."""
     count, p = read_unsigned_varint(frame, p)
     if count * 2 > end - p:
         raise bad_count("tagged fields", count, end - p)
+    replica_epoch = -1
     for _ in range(count):
         tag, p = read_unsigned_varint(frame, p)
         size, p = read_unsigned_varint(frame, p)
@@ -179,7 +180,7 @@ def _replica_id(frame: memoryview, p: int, end: int, version: int, replica_id: i
         if stop > end:
             raise bad_size("a tagged field", size, end - p)
         if tag == _REPLICA_STATE_TAG and version >= 15:
-            replica_id, _, tags = _replica_state.unpack_from(frame, p)
+            replica_id, replica_epoch, tags = _replica_state.unpack_from(frame, p)
             p = skip_tags(frame, p + 13, tags, end) if tags else p + 13
         elif tag == _CLUSTER_ID_TAG:
             _, p = read_compact_nullable_string(frame, p, end)
@@ -187,7 +188,7 @@ def _replica_id(frame: memoryview, p: int, end: int, version: int, replica_id: i
             p = stop
         if p != stop:
             raise PeerError(f"tagged field {tag} is {abs(stop - p)} bytes off its declared size")
-    return replica_id
+    return replica_id, replica_epoch
 
 
 def _decode_classic(frame: memoryview, p: int, version: int) -> FetchRequestView:
@@ -218,7 +219,7 @@ def _decode_classic(frame: memoryview, p: int, version: int) -> FetchRequestView
     if version >= 11:
         (size,) = _int16.unpack_from(frame, p)
         rack_id, p = read_string(frame, p + 2, size, end)
-    return replica_id, wait, low, high, isolation, session, epoch, topics, forgotten, rack_id
+    return replica_id, wait, low, high, isolation, session, epoch, topics, forgotten, rack_id, -1
 
 
 def _partitions_classic(

@@ -135,7 +135,6 @@ class ReplicationKeys(SettingsView):
         "Samples kept for the replication quota.",
         at_least=1,
         importance=LOW,
-        inert=NO_QUOTAS,
     )
     replication_quota_window_size_seconds = integer(
         "replication.quota.window.size.seconds",
@@ -143,7 +142,6 @@ class ReplicationKeys(SettingsView):
         "Length of one sample for the replication quota.",
         at_least=1,
         importance=LOW,
-        inert=NO_QUOTAS,
     )
     alter_log_dirs_replication_quota_window_num = integer(
         "alter.log.dirs.replication.quota.window.num",

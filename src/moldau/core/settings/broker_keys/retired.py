@@ -83,7 +83,6 @@ class RetiredKeys(SettingsView):
         "Bytes per second a leader sends to throttled replicas.",
         at_least=0,
         scope=PER_BROKER,
-        inert=NO_FOLLOWERS,
     )
     follower_replication_throttled_rate = long(
         "follower.replication.throttled.rate",
@@ -91,7 +90,6 @@ class RetiredKeys(SettingsView):
         "Bytes per second a follower takes for throttled replicas.",
         at_least=0,
         scope=PER_BROKER,
-        inert=NO_FOLLOWERS,
     )
     replica_alter_log_dirs_io_max_bytes_per_second = long(
         "replica.alter.log.dirs.io.max.bytes.per.second",

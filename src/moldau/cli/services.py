@@ -1,0 +1,113 @@
+"""`moldau` commands that run as processes of their own under one terminal, and stop with it."""
+
+import contextlib
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Collection, Iterator, Sequence
+from types import FrameType
+
+import click
+
+from moldau.cli.failures import Failure
+
+READY = "ready "
+STOP_S = 30.0
+TURN_S = 0.5
+_PROGRAM = "import sys; from moldau.cli.main import main; sys.exit(main())"
+
+
+class Service:
+    """`moldau ARGUMENTS`, ready when it says so."""
+
+    def __init__(self, title: str, arguments: Sequence[str]) -> None:
+        self.title = title
+        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._process = subprocess.Popen(  # noqa: S603 Our own command, with the arguments given to us.
+            [sys.executable, "-c", _PROGRAM, *arguments],
+            stdout=subprocess.PIPE,
+            text=True,
+            # Ctrl-C is for this process, which stops the others one after the other.
+            start_new_session=True,
+        )
+        threading.Thread(target=self._relay, daemon=True).start()
+
+    def wait_until_ready(self) -> str:
+        """The addresses it serves."""
+        while (line := self._next_line()) is not None:
+            if line.startswith(READY):
+                return line.removeprefix(READY).strip()
+        raise Failure(
+            f"the {self.title} did not start (exit code {self._process.wait()}).", "Its last lines say why."
+        )
+
+    def has_ended(self) -> bool:
+        return self._process.poll() is not None
+
+    def stop(self) -> None:
+        self._process.terminate()
+        try:
+            self._process.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _next_line(self) -> str | None:
+        """Waits in turns, so that a Ctrl-C gets through."""
+        while True:
+            with contextlib.suppress(queue.Empty):
+                return self._lines.get(timeout=TURN_S)
+
+    def _relay(self) -> None:
+        assert self._process.stdout is not None
+        with self._process.stdout as lines:
+            for line in lines:
+                self._lines.put(line)
+        self._lines.put(None)
+
+
+@contextlib.contextmanager
+def stopped_in_order() -> Iterator[list[Service]]:
+    """The last started is the first stopped: it may need the others to say goodbye."""
+    services: list[Service] = []
+    previous = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        yield services
+    except KeyboardInterrupt:
+        click.echo("stopping", err=True)
+    finally:
+        for service in reversed(services):
+            service.stop()
+        signal.signal(signal.SIGTERM, previous)
+
+
+def watch(services: Collection[Service], brokers: Collection[Service]) -> None:
+    """Until one of them ends. Of several brokers each can be spared: a cluster goes on, that is what it is for."""
+    never = threading.Event()
+    reported: set[str] = set()
+    while not never.wait(TURN_S):
+        ended = [service.title for service in services if service.has_ended()]
+        spared = {broker.title for broker in brokers}
+        missed = [title for title in ended if title not in spared or spared <= set(ended)]
+        if missed:
+            raise Failure(f"the {missed[0]} has ended; everything is stopped.", "Its last lines say why.")
+        for title in set(ended) - reported:
+            click.echo(f"the {title} has ended; the others go on.", err=True)
+            reported.add(title)
+
+
+def overrides(settings: Sequence[str]) -> list[str]:
+    return [part for setting in settings for part in ("--override", setting)]
+
+
+def dialled(endpoints: str) -> str:
+    """`PLAINTEXT://0.0.0.0:9092 ...`: how the first of them is reached from here."""
+    address = endpoints.split()[0].rpartition("://")[2]
+    host, _, port = address.rpartition(":")
+    return f"{'localhost' if host in ('0.0.0.0', '', '[::]') else host}:{port}"  # noqa: S104
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

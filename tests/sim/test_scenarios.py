@@ -1,0 +1,349 @@
+"""What seeds once found, told as stories of a small simulated cluster."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
+from random import Random
+from typing import Any
+
+import pytest
+
+from moldau.broker.partitions import Partition
+from moldau.broker.topic_rules import NewTopic
+from moldau.cluster.fetcher import ReplicaFetcher
+from moldau.cluster.replication.throttle import ReplicationThrottle
+from moldau.coordination import tree
+from moldau.coordination.memory import MemoryTree
+from moldau.core.error_codes import ErrorCode
+from moldau.core.errors import ApiError
+from moldau.core.ids import BrokerId
+from moldau.protocol.messages.add_partitions_to_txn import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnResponse,
+    AddPartitionsToTxnTopic,
+)
+from moldau.protocol.messages.fetch import (
+    FetchPartition,
+    FetchRequest,
+    FetchResponse,
+    FetchTopic,
+    PartitionData,
+    ReplicaState,
+)
+from moldau.protocol.messages.write_txn_markers import (
+    WritableTxnMarker,
+    WritableTxnMarkerTopic,
+    WriteTxnMarkersRequest,
+    WriteTxnMarkersResponse,
+)
+from moldau.testing.sim_loop import SimLoop, run_simulated
+from moldau.testing.sim_network import SimNetwork
+from sim.invariants import Invariants
+from sim.producers import init_producer, produce
+from sim.sim_broker import SimBroker
+from sim.sim_client import TRANSACTION, TROUBLE, SimClient
+
+TOPIC = "orders"
+FETCH_VERSION = 16
+PATIENCE_S = 30.0
+
+
+class WorstLuck(Random):
+    """A machine that loses power with it keeps only what was synced."""
+
+    def random(self) -> float:
+        return 0.99
+
+    def randint(self, a: int, b: int) -> int:
+        return a
+
+    def choice(self, seq: Any) -> Any:
+        return seq[0]
+
+
+class Story:
+    """Three brokers that all have `orders`, of which each leads one partition."""
+
+    def __init__(self, loop: SimLoop) -> None:
+        random = Random(1)
+        self.loop = loop
+        self.network = SimNetwork(loop, random)
+        self._tree = MemoryTree()
+        self.brokers = {each: SimBroker(each, loop, self.network, self._tree, random) for each in (1, 2, 3)}
+        self.client = SimClient("client", self.network, [each.host for each in self.brokers.values()], random)
+        self._invariants = Invariants()
+
+    async def begin(self, configs: Mapping[str, str]) -> None:
+        for each in self.brokers.values():
+            await each.start()
+        while True:
+            broker = self.brokers[1].broker
+            assert broker is not None
+            try:
+                await broker.topics.create(NewTopic(TOPIC, 3, 3, configs=tuple(configs.items())))
+            except ApiError:  # Not everybody has been heard of yet.
+                await asyncio.sleep(0.1)
+            else:
+                break
+        await self.until(lambda: self.leader() is not None)
+
+    def partition(self, broker_id: int) -> Partition | None:
+        broker = self.brokers[broker_id].broker
+        return None if broker is None else broker.partitions.find(TOPIC, 0)
+
+    def leader(self) -> int | None:
+        """The one that leads in the latest epoch."""
+        led = [
+            (part.leader_epoch, broker_id)
+            for broker_id in self.brokers
+            if (part := self.partition(broker_id)) is not None and part.is_leader
+        ]
+        return max(led)[1] if led else None
+
+    def high_watermark(self, broker_id: int) -> int:
+        part = self.partition(broker_id)
+        return -1 if part is None or part.log is None else part.log.high_watermark
+
+    def isr(self, leader: int) -> tuple[int, ...]:
+        """As the leader knows it."""
+        broker = self.brokers[leader].broker
+        entry = None if broker is None else broker.catalog.find(TOPIC)
+        return () if entry is None else tuple(entry.partitions[0].isr)
+
+    def set_broker(self, **settings: str) -> None:
+        """Of every broker, also of those that are down."""
+        store = self._tree.connect()
+        for each in self.brokers:
+            store.create(f"{tree.CONFIGS}/brokers/{each}", tree.encode_configs(settings))
+
+    async def produce(self, value: bytes) -> None:
+        deadline = self.loop.time() + PATIENCE_S
+        while self.loop.time() < deadline:
+            try:
+                code, _ = await produce(self.client, (TOPIC, 0), [value])
+            except TROUBLE:
+                code = ErrorCode.REQUEST_TIMED_OUT
+            if code is ErrorCode.NONE:
+                return
+            self.client.forget(TOPIC, 0)
+            await self.client.pause()
+        raise AssertionError(f"{value!r} could not be written")
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        deadline = self.loop.time() + PATIENCE_S
+        while not condition():
+            assert self.loop.time() < deadline, "waited in vain"
+            self._invariants.check(self.brokers.values())
+            await asyncio.sleep(0.02)
+
+    async def fetch_as(
+        self, replica: int, broker_epoch: int, leader: int, leader_epoch: int, offset: int, last_epoch: int
+    ) -> PartitionData:
+        """What the leader says to a follower that claims all before `offset`."""
+        part = self.partition(leader)
+        assert part is not None
+        wanted = FetchPartition(
+            partition=0,
+            current_leader_epoch=leader_epoch,
+            fetch_offset=offset,
+            last_fetched_epoch=last_epoch,
+            partition_max_bytes=1000,
+        )
+        request = FetchRequest(
+            replica_state=ReplicaState(replica_id=replica, replica_epoch=broker_epoch),
+            max_wait_ms=0,
+            min_bytes=0,
+            topics=[FetchTopic(topic_id=part.topic_id, partitions=[wanted])],
+        )
+        host = self.brokers[leader].host
+        answer = await self.client.ask(host, request, FETCH_VERSION, FetchResponse)
+        return answer.responses[0].partitions[0]
+
+
+def tell(story: Callable[[Story], Coroutine[Any, Any, None]], **configs: str) -> None:
+    """`configs` are the topic's."""
+
+    async def run(loop: SimLoop) -> None:
+        told = Story(loop)
+        await told.begin(configs)
+        await story(told)
+        assert not loop.problems
+
+    run_simulated(run)
+
+
+def test_a_leader_that_lost_power_and_is_back_at_once_does_not_lead_by_its_old_registration() -> None:
+    async def story(it: Story) -> None:
+        for number in range(5):
+            await it.produce(b"%d" % number)
+        await it.until(lambda: all(it.high_watermark(each) == 5 for each in it.brokers))
+        leader = it.leader()
+        assert leader is not None
+        it.brokers[leader].kill(with_power=True, luck=WorstLuck())
+        # Long before its session ends, so that the dead process's registration is still there.
+        await it.brokers[leader].start()
+        await it.until(lambda: all(it.high_watermark(each) == 5 for each in it.brokers))
+        assert it.leader() not in (None, leader)
+
+    tell(story)
+
+
+def test_a_deposed_leader_counts_nothing_a_later_leader_wrote() -> None:
+    """It may not have heard of its successor when one of its old followers, by mistake, asks it once more."""
+
+    async def story(it: Story) -> None:
+        leader = it.leader()
+        assert leader is not None
+        part = it.partition(leader)
+        assert part is not None and part.leading is not None
+        replica = next(each for each in it.brokers if each != leader)
+        broker = it.brokers[leader].broker
+        assert broker is not None
+        member = broker.members.find(replica)
+        assert member is not None
+        answer = await it.fetch_as(replica, member.epoch, leader, part.leader_epoch, 2, part.leader_epoch + 1)
+        assert answer.error_code == ErrorCode.UNKNOWN_LEADER_EPOCH
+
+    tell(story)
+
+
+class SlowNetwork:
+    """Implements `cluster.peer_network.PeerNetwork` and `PeerChannel`: nobody is reached before `is_reached` is set,
+    and nobody ever answers."""
+
+    def __init__(self) -> None:
+        self.is_reached = asyncio.Event()
+        self.is_asked = asyncio.Event()
+        self.frames: list[bytes] = []
+
+    async def connect(self, broker_id: int, timeout_s: float) -> "SlowNetwork":
+        await self.is_reached.wait()
+        return self
+
+    async def exchange(self, frame: bytes, timeout_s: float) -> memoryview:
+        self.frames.append(frame)
+        self.is_asked.set()
+        await asyncio.Event().wait()
+        raise AssertionError("nobody answers")
+
+    def close(self) -> None: ...
+
+
+def test_what_was_followed_when_connecting_began_is_not_asked_for_when_it_is_followed_no_more() -> None:
+    """Else a broker that leads by then tells the leader it followed before how far its own writes go."""
+
+    async def story(it: Story) -> None:
+        follower = next(each for each in it.brokers if each != it.leader())
+        broker, part = it.brokers[follower].broker, it.partition(follower)
+        assert broker is not None and part is not None
+        for is_followed in (True, False):
+            network = SlowNetwork()
+            fetcher = ReplicaFetcher(
+                broker.broker_id,
+                BrokerId(it.leader() or 0),
+                network,
+                clock=broker.clock,
+                scheduler=broker.scheduler,
+                disks=broker.disks,
+                flusher=broker.flusher,
+                parked_fetches=broker.parked_fetches,
+                settings=lambda: broker.configs.broker,
+                throttle=ReplicationThrottle(lambda: 0, 1, 1),
+                remove_later=lambda *_: None,
+                broker_epoch=lambda: 0,
+                on_gone=lambda _: None,
+            )
+            fetcher.follow(part)
+            await asyncio.sleep(0.1)
+            if not is_followed:
+                fetcher.unfollow(part)
+            network.is_reached.set()
+            await asyncio.wait_for(network.is_asked.wait(), PATIENCE_S)
+            assert (part.topic_id in network.frames[0]) == is_followed
+            fetcher.close()
+
+    tell(story)
+
+
+def test_a_write_verified_before_its_transaction_was_ended_is_not_appended_after() -> None:
+    """It would open a transaction that nobody ends (KIP-890)."""
+
+    async def story(it: Story) -> None:
+        producer_id = await init_producer(it.client, "txn")
+        coordinator = await it.client.coordinator("txn", TRANSACTION)
+        leaders = [await it.client.leader(TOPIC, each) for each in range(3)]
+        index, leader = next((at, host) for at, host in enumerate(leaders) if host != coordinator)
+        added = await it.client.ask(
+            coordinator,
+            AddPartitionsToTxnRequest(
+                v3_and_below_transactional_id="txn",
+                v3_and_below_producer_id=producer_id,
+                v3_and_below_producer_epoch=0,
+                v3_and_below_topics=[AddPartitionsToTxnTopic(name=TOPIC, partitions=[index])],
+            ),
+            3,
+            AddPartitionsToTxnResponse,
+        )
+        assert added.results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code == 0
+        # The coordinator says that the transaction is open; that is heard only when it has been ended.
+        it.network.cut(coordinator, leader)
+        writing = it.loop.create_task(
+            produce(
+                it.client,
+                (TOPIC, index),
+                [b"late"],
+                producer=(producer_id, 0),
+                sequence=0,
+                transactional_id="txn",
+            )
+        )
+        await asyncio.sleep(0.2)
+        other = SimClient("other", it.network, [leader], Random(1))
+        marker = WritableTxnMarker(
+            producer_id=producer_id,
+            producer_epoch=0,
+            transaction_result=False,
+            topics=[WritableTxnMarkerTopic(name=TOPIC, partition_indexes=[index])],
+            coordinator_epoch=0,
+        )
+        ending = it.loop.create_task(
+            other.ask(leader, WriteTxnMarkersRequest(markers=[marker]), 1, WriteTxnMarkersResponse)
+        )
+        await asyncio.sleep(0.2)
+        it.network.mend_all()
+        await ending
+        code, _ = await writing
+        assert code is ErrorCode.NOT_ENOUGH_REPLICAS
+        # Tried again it is told the truth, or is part of the transaction that really is open.
+        code, _ = await produce(
+            it.client,
+            (TOPIC, index),
+            [b"late"],
+            producer=(producer_id, 0),
+            sequence=0,
+            transactional_id="txn",
+        )
+        assert code is ErrorCode.NONE
+
+    tell(story)
+
+
+@pytest.mark.parametrize("side", ["leader", "follower"])
+def test_a_throttled_replica_catches_up_slowly_and_comes_into_sync(side: str) -> None:
+    """20 KB a second (KIP-73): ten seconds' worth passes at once, the rest of 400 KB must wait for the window to
+    pass. At the leader what the other follower fetched counts too."""
+
+    async def story(it: Story) -> None:
+        leader = it.leader()
+        assert leader is not None
+        away = next(each for each in it.brokers if each != leader)
+        it.brokers[away].kill(with_power=False)
+        await it.until(lambda: len(it.isr(leader)) == 2)
+        for _ in range(40):
+            await it.produce(b"x" * 10_000)
+        it.set_broker(**{f"{side}.replication.throttled.rate": "20000", "replica.fetch.max.bytes": "102000"})
+        begun = it.loop.time()
+        await it.brokers[away].start()
+        await it.until(lambda: away in it.isr(leader))
+        assert it.loop.time() - begun > 5
+
+    tell(story, **{f"{side}.replication.throttled.replicas": "*"})
