@@ -1,6 +1,7 @@
 """A slot against a real broker, without Spark: batches run once, run again, taken over; and the views they feed."""
 
 import pickle
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from starlette.testclient import TestClient
 from moldau.pipeline.spark import slot
 from moldau.pipeline.spark.offset_log import OffsetRange
 from moldau.pipeline.spark.orders import Application, SlotOrder, SlotReport, TaskId, TaskOrder
+from moldau.pipeline.spark.sink import NotCommitted
 from moldau.pipeline.streams import JSON, LONG, STRING, StreamsBuilder, Topology, tumbling
 from moldau.pipeline.views.http import view_server
 from moldau.pipeline.views.view_host import ViewHost
@@ -144,6 +146,22 @@ def test_an_unfinished_batch_leaves_nothing(cluster: LocalCluster, tmp_path: Pat
 
     with pytest.raises(KafkaException):
         commit([OffsetRange("torn-in", 0, 1, 2)], Marker("check", 1))
+    assert host.out() == [(b"a", long(1), 1), (b"a", long(2), 2)]
+
+
+def test_a_commit_that_is_never_answered_ends_the_batch(cluster: LocalCluster, tmp_path: Path) -> None:
+    """The client's call may not come back: its producer is left alone, and a new one takes the batch over."""
+    host = Host(cluster, "stuck", tmp_path, counting("stuck"))
+    host.send(("a", "x", 1), ("a", "y", 2))
+    assert host.run(0, 0, 1).records_out == 1
+    worker = slot._slots.pop(("run", 0))
+    worker._sink.begin()
+    never = threading.Event()
+    with pytest.raises(NotCommitted, match="did not take the offsets"):
+        worker._sink._answered(lambda: [never.wait()].clear(), 0.05)
+    worker.close()
+    never.set()
+    assert host.run(1, 1, 2).records_out == 1
     assert host.out() == [(b"a", long(1), 1), (b"a", long(2), 2)]
 
 

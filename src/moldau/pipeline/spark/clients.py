@@ -53,6 +53,7 @@ def producer(
         "partitioner": "murmur2_random",
         **_prefixed(settings, PRODUCER_PREFIX),
         "enable.idempotence": "true",
+        "delivery.report.only.error": True,
     }
     if transactional_id is None:
         return ours
