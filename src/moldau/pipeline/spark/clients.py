@@ -60,6 +60,9 @@ def producer(
     return {
         **ours,
         "transactional.id": transactional_id,
+        # A client that lost all brokers would forget them and begin with its bootstrap servers, and librdkafka then waits
+        # for the old connection to the group's coordinator forever. A slot that cannot go on is made anew instead.
+        "metadata.recovery.strategy": "none",
         "transaction.timeout.ms": str(TRANSACTION_TIMEOUT_MS),
     }
 

@@ -130,8 +130,7 @@ class Sink:
                 return
 
     def _answered(self, call: Callable[[], None], within_s: float) -> None:
-        """librdkafka does not keep the timeout of send_offsets_to_transaction: when the group's coordinator goes away
-        and comes back at the wrong moment, the request waits for a change of the connection that has already been."""
+        """librdkafka does not keep the timeout of send_offsets_to_transaction while it waits for the coordinator."""
         outcome: list[KafkaException | None] = []
 
         def run() -> None:
