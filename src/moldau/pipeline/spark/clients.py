@@ -60,8 +60,8 @@ def producer(
     return {
         **ours,
         "transactional.id": transactional_id,
-        # A client that lost all brokers would forget them and begin with its bootstrap servers, and librdkafka then waits
-        # for the old connection to the group's coordinator forever. A slot that cannot go on is made anew instead.
+        # A client that lost all brokers would forget them and begin again with its bootstrap servers, and librdkafka
+        # then waits for the old connection to the group's coordinator forever. A slot that fails is made anew instead.
         "metadata.recovery.strategy": "none",
         "transaction.timeout.ms": str(TRANSACTION_TIMEOUT_MS),
     }
