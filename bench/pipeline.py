@@ -3,14 +3,17 @@
 python bench/pipeline.py [--records N] [--cases stateless,windowed-count,stream-table,table-table] [--only SIDE]
 python bench/pipeline.py --latency          micro-batch latency, record by record
 python bench/pipeline.py --many 20          light pipelines in one Spark session
+python bench/pipeline.py --views            key lookups in a view over HTTP
 
 The input is there before the application starts. The rate is that of the input offsets the application has committed,
-from its first commit on, so that neither side pays for its start. Kafka Streams runs one thread a partition, with its
-record cache off, so that both write one output for each input.
+from its first commit on, so that neither side pays for its start. Kafka Streams runs one thread a partition. Both have
+their record caches on, as is their default: Kafka's of 10 MiB, told at each commit, ours told at each batch. With
+--no-cache both are off and write one output for each input.
 """
 
 import argparse
 import contextlib
+import http.client
 import json
 import os
 import random
@@ -29,12 +32,17 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from moldau.pipeline.lifecycle import PipelineState
 from moldau.pipeline.spark.application import PipelineApp
 from moldau.pipeline.spark.settings import AppSettings
+from moldau.pipeline.spark.status_http import serve_in_thread
 from moldau.pipeline.streams import LONG, STRING, StreamsBuilder, Topology, tumbling
+from moldau.pipeline.views.http import view_server
+from moldau.pipeline.views.view_host import ViewHost
 
 PEER_FOLDER = Path(__file__).parent / "streams_peer"
 PARTITIONS = 2
 KEYS = 1_000
 WAIT_S = 600
+CACHE_BYTES = 10 << 20
+"""Kafka Streams' default of statestore.cache.max.bytes."""
 BARS = {"stateless": 200_000, "windowed-count": 150_000, "stream-table": 50_000, "table-table": 30_000}
 
 
@@ -119,11 +127,9 @@ def measure(servers: str, group: str, records: int, alive: Callable[[], bool]) -
     raise SystemExit(f"{group} did not finish")
 
 
-def run_moldau(case: str, servers: str, folder: Path, records: int) -> float:
+def run_moldau(case: str, servers: str, folder: Path, records: int, *, cache: bool) -> float:
     name = f"moldau-{case}"
-    app = PipelineApp(
-        topology(case, name), AppSettings(name, servers, str(folder), records_per_batch_max=300_000)
-    )
+    app = PipelineApp(topology(case, name), AppSettings(name, servers, str(folder), record_cache=cache))
     app.start()
     try:
         return measure(servers, name, records, lambda: app.state is not PipelineState.FAILED)
@@ -153,9 +159,16 @@ def peer_classes() -> str:
     return f"{root}:{root}/jars/*"
 
 
-def run_kafka_streams(case: str, servers: str, folder: Path, records: int) -> float:
+def run_kafka_streams(case: str, servers: str, folder: Path, records: int, *, cache: bool) -> float:
     name = f"kafka-streams-{case}"
-    arguments = [case, servers, name, str(folder / "state"), str(PARTITIONS), "0"]
+    arguments = [
+        case,
+        servers,
+        name,
+        str(folder / "state"),
+        str(PARTITIONS),
+        str(CACHE_BYTES if cache else 0),
+    ]
     peer = subprocess.Popen(["java", "-Xmx1g", "-cp", peer_classes(), "StreamsPeer", *arguments])
     try:
         return measure(servers, name, records, lambda: peer.poll() is None)
@@ -167,7 +180,7 @@ def run_kafka_streams(case: str, servers: str, folder: Path, records: int) -> fl
 RUNNERS = {"moldau": run_moldau, "kafka-streams": run_kafka_streams}
 
 
-def race(cases: list[str], sides: list[str], records: int) -> dict[str, dict[str, float]]:
+def race(cases: list[str], sides: list[str], records: int, *, cache: bool) -> dict[str, dict[str, float]]:
     results: dict[str, dict[str, float]] = {}
     for case in cases:
         for side in sides:
@@ -175,7 +188,7 @@ def race(cases: list[str], sides: list[str], records: int) -> dict[str, dict[str
             with broker(folder) as servers:
                 create(servers, "in", "table", "out")
                 fill(servers, records)
-                rate = RUNNERS[side](case, servers, folder, records)
+                rate = RUNNERS[side](case, servers, folder, records, cache=cache)
             shutil.rmtree(folder, ignore_errors=True)
             results.setdefault(case, {})[side] = rate
             print(f"{case:16} {side:14} {rate:12,.0f} records/s", flush=True)
@@ -247,6 +260,46 @@ def many(count: int, seconds: int = 60, trigger_ms: int = 2_000) -> None:
             app.stop()
 
 
+def views(keys: int = 100_000, lookups: int = 5_000) -> None:
+    """One keep-alive connection asks for random keys of a view that has been built from its changelog."""
+    builder = StreamsBuilder("viewed", key=STRING, value=STRING)
+    builder.stream("in").group_by_key().count(store="counts")
+    topology = builder.build()
+    folder = Path(tempfile.mkdtemp(prefix="moldau-bench-"))
+    with broker(folder) as servers:
+        create(servers, "in", "viewed-counts-changelog")
+        producer = Producer({"bootstrap.servers": servers, "queue.buffering.max.messages": 1_000_000})
+        for number in range(keys):
+            value = time.time_ns().to_bytes(8)
+            producer.produce("viewed-counts-changelog", key=b"key-%d" % number, value=value)
+        producer.flush()
+        host = ViewHost(topology, "viewed", {"bootstrap.servers": servers})
+        host.start()
+        host.wait_ready(WAIT_S)
+        port = random.randrange(30_000, 40_000)
+        serve_in_thread(view_server(host), f"127.0.0.1:{port}")
+        connection = http.client.HTTPConnection("127.0.0.1", port)
+        deadline = time.monotonic() + WAIT_S
+        while connection.sock is None and time.monotonic() < deadline:
+            with contextlib.suppress(ConnectionRefusedError):
+                connection.connect()
+        waits_ms = []
+        for number in range(lookups + lookups // 10):
+            began = time.perf_counter()
+            connection.request("GET", f"/views/counts/keys/key-{random.randrange(keys)}")
+            answer = connection.getresponse()
+            answer.read()
+            assert answer.status == 200
+            if number >= lookups // 10:
+                waits_ms.append((time.perf_counter() - began) * 1000)
+        host.stop()
+    waits_ms.sort()
+    print(
+        f"views: key lookup of {keys:,} p50 {statistics.median(waits_ms):.2f} ms, "
+        f"p99 {waits_ms[int(lookups * 0.99)]:.2f} ms"
+    )
+
+
 def main() -> None:
     options = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -254,17 +307,21 @@ def main() -> None:
     options.add_argument("--records", type=int, default=2_000_000)
     options.add_argument("--cases", default=",".join(BARS))
     options.add_argument("--only", choices=sorted(RUNNERS))
+    options.add_argument("--no-cache", action="store_true", help="every change is told, on both sides")
     options.add_argument("--latency", action="store_true")
     options.add_argument("--many", type=int, default=0)
+    options.add_argument("--views", action="store_true")
     options.add_argument("--json", type=Path, help="write the rates there")
     given = options.parse_args()
     if given.latency:
         latency(200)
     elif given.many:
         many(given.many)
+    elif given.views:
+        views()
     else:
         sides = [given.only] if given.only else list(RUNNERS)
-        results = race(given.cases.split(","), sides, given.records)
+        results = race(given.cases.split(","), sides, given.records, cache=not given.no_cache)
         if given.json:
             given.json.write_text(json.dumps(results, indent=1))
     sys.stdout.flush()

@@ -47,6 +47,12 @@ def command() -> None:
 @click.option(
     "--records-per-batch", metavar="N", type=click.IntRange(min=1), default=400_000, show_default=True
 )
+@click.option(
+    "--record-cache/--no-record-cache",
+    default=True,
+    show_default=True,
+    help="Aggregates tell the last change of each key and batch, or every one.",
+)
 @click.option("--conf", "conf", type=KeyValue(), multiple=True, help="A setting of Spark.")
 @on_cluster
 def run(
@@ -58,6 +64,7 @@ def run(
     http: str | None,
     trigger_ms: int,
     records_per_batch: int,
+    record_cache: bool,
     conf: Sequence[tuple[str, str]],
 ) -> None:
     """Run the application in FILE until Ctrl-C. It goes on where it was stopped or killed."""
@@ -67,6 +74,7 @@ def run(
         "instances": instances,
         "trigger_ms": trigger_ms,
         "records_per_batch_max": records_per_batch,
+        "record_cache": record_cache,
         "client_settings": cluster._properties,
     }
     run_application(

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import threading
@@ -13,17 +14,18 @@ from typing import Final
 
 import click
 
+from moldau.cli.addresses import DEFAULT_PORT
 from moldau.cli.streams_run import DRIVER_MODULE
 from moldau.core.errors import ConfigError
 
-HTTP: Final = "127.0.0.1:8084"
+HTTP_PORT: Final = 8084
 STOP_S: Final = 60.0
 
 TO_TRY: Final = """
 The pipeline runs. Try it in a second terminal:
-  {moldau} consume pageviews-enriched
+  {moldau} consume pageviews-enriched{at}
   curl http://{http}/views/views-per-page/windows/home
-  {moldau} explain group demo
+  {moldau} explain group demo{at}
 """
 
 
@@ -34,6 +36,7 @@ class Demo:
         self._servers = servers
         self._directory = directory
         self._processes: list[subprocess.Popen[str]] = []
+        self._http = f"127.0.0.1:{_free_port(HTTP_PORT)}"
         self._is_told = False
 
     def start(self) -> None:
@@ -75,7 +78,7 @@ class Demo:
             "instances": 1,
             "trigger_ms": 500,
         }
-        return {"settings": settings, "spark": {"master": "local[2]"}, "http": HTTP}
+        return {"settings": settings, "spark": {"master": "local[2]"}, "http": self._http}
 
     def _python(self, *arguments: str) -> "subprocess.Popen[str]":
         return subprocess.Popen(  # noqa: S603 our own modules
@@ -101,7 +104,22 @@ class Demo:
                 )
             if not self._is_told and status.get("records_out"):
                 self._is_told = True
-                click.echo(TO_TRY.format(moldau=_command(), http=HTTP))
+                # The commands know the usual port themselves.
+                at = (
+                    ""
+                    if self._servers.endswith(f":{DEFAULT_PORT}")
+                    else f" --bootstrap-server {self._servers}"
+                )
+                click.echo(TO_TRY.format(moldau=_command(), http=self._http, at=at))
+
+
+def _free_port(wanted: int) -> int:
+    """The one that is wanted, or any where another program has it."""
+    for port in (wanted, 0):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return int(probe.getsockname()[1])
+    raise ConfigError("no port of this machine is free")
 
 
 def _command() -> str:

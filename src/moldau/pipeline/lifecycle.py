@@ -9,8 +9,6 @@ from typing import Final
 
 BACK_OFF_MS_MIN: Final = 500
 BACK_OFF_MS_MAX: Final = 60_000
-HEALTHY_AFTER_MS: Final = 60_000
-"""A pipeline that ran this long has recovered: its next failure is its first."""
 
 
 class PipelineState(StrEnum):
@@ -30,18 +28,16 @@ class Verdict(StrEnum):
 
 @dataclass(slots=True)
 class BackOff:
-    """Doubles from one failure to the next, up to a minute; forgets after a healthy run."""
+    """Doubles from one failure to the next, up to a minute; forgets once a batch is done."""
 
     attempts: int = 0
-    _started_ms: int = 0
 
-    def started(self, now_ms: int) -> None:
-        self._started_ms = now_ms
+    def progressed(self) -> None:
+        """It has recovered: the next failure is the first."""
+        self.attempts = 0
 
-    def failed(self, now_ms: int) -> int:
+    def failed(self) -> int:
         """How long to wait before the next start."""
-        if now_ms - self._started_ms >= HEALTHY_AFTER_MS:
-            self.attempts = 0
         self.attempts += 1
         wait_ms: int = BACK_OFF_MS_MIN << min(self.attempts - 1, 16)
         return min(wait_ms, BACK_OFF_MS_MAX)

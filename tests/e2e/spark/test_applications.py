@@ -87,7 +87,7 @@ def test_an_application_from_its_start_to_its_restart(servers: str, tmp_path: Pa
 
     # Another process, another number of slots: state and positions are the checkpoint's.
     send(servers, "shop-orders", [order("pear", 1), order("pear", 2)])
-    with running(shop(), servers, tmp_path, instances=1) as app:
+    with running(shop(), servers, tmp_path, instances=1, record_cache=True) as app:
         wait_caught_up(app)
     wait_for(lambda: [value for _, value in views["sold"].fetch("pear")] == [4, 1], "the view has all")
     views.stop()

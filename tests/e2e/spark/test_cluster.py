@@ -50,7 +50,13 @@ def test_a_word_count_on_two_workers_survives_its_driver(servers: str, tmp_path:
     send_lines(0)
     with StandaloneCluster(tmp_path / "spark") as cluster, (tmp_path / "run.log").open("wb") as log:
         command = [str(Path(sys.executable).with_name("moldau")), "streams", "run", str(APP)]
-        command += ["--bootstrap-server", servers, "--checkpoint-dir", str(tmp_path / "checkpoints")]
+        command += [
+            "--no-record-cache",
+            "--bootstrap-server",
+            servers,
+            "--checkpoint-dir",
+            str(tmp_path / "checkpoints"),
+        ]
         command += ["--master", cluster.master, "--conf", "spark.executor.memory=512m"]
         # The first batch waits for both.
         command += ["--conf", "spark.scheduler.minRegisteredResourcesRatio=1.0"]

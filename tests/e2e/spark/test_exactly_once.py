@@ -20,6 +20,7 @@ from e2e.spark.kit import (
     send,
     some_worker,
     wait_caught_up,
+    wait_for,
 )
 from moldau.pipeline.streams import LONG, STRING, Guarantee, StreamsBuilder, Topology
 
@@ -88,24 +89,23 @@ def word_count(name: str) -> Topology:
     return builder.build()
 
 
-@pytest.mark.skipif(
-    "MOLDAU_KILL_ROUNDS" not in os.environ,
-    reason="not finished: now and then an application does not go on after a kill; make kills runs this",
-)
 def test_word_count_is_exact_under_kills(own_broker: MoldauBroker, tmp_path: Path, rounds: int) -> None:
-    """Each round kills a Python worker or the broker while lines come in. Every count from 1 to the last is written
-    exactly once: a duplicate or a gap anywhere would show."""
+    """Each round kills a Python worker or the broker while lines come in and the application is at work. Every count
+    from 1 to the last is written exactly once: a duplicate or a gap anywhere would show."""
     servers, name = own_broker.bootstrap, "killed-count"
     create_topics(servers, killed_count_lines=2, killed_count_counts=2)
     words = Counter[str]()
     with running(word_count(name), servers, tmp_path) as app:
         for number in range(rounds):
+            done = app.metrics.batches
             for part in range(4):
                 lines = [f"w{number % 5} all x{n % 7}" for n in range(200)]
                 words.update(word for line in lines for word in line.split())
                 send(servers, f"{name}-lines", [Sent(str(n), line) for n, line in enumerate(lines)])
                 if part != 1:
                     continue
+                # It has come back from the last kill.
+                wait_for(lambda done=done: app.metrics.batches > done, f"it does a batch: {app.metrics}")  # type: ignore[misc]
                 if number % 2:
                     kill9(some_worker(name))
                 else:

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install 'moldau[spark]'")
 
 from moldau.core.errors import ConfigError, MoldauError
-from moldau.pipeline.lifecycle import BACK_OFF_MS_MAX, HEALTHY_AFTER_MS, BackOff
+from moldau.pipeline.lifecycle import BACK_OFF_MS_MAX, BackOff
 from moldau.pipeline.spark.application_record import ApplicationRecord
 from moldau.pipeline.spark.batch_plan import BatchPlan
 from moldau.pipeline.spark.failures import cause_of
@@ -74,11 +74,10 @@ def test_a_marker_survives_its_text() -> None:
 
 def test_back_off_grows_and_forgets() -> None:
     back_off = BackOff()
-    back_off.started(0)
-    waits = [back_off.failed(10) for _ in range(12)]
+    waits = [back_off.failed() for _ in range(12)]
     assert waits == sorted(waits) and waits[0] < waits[1] and waits[-1] == BACK_OFF_MS_MAX
-    back_off.started(1_000)
-    assert back_off.failed(1_000 + HEALTHY_AFTER_MS) == waits[0]
+    back_off.progressed()
+    assert back_off.failed() == waits[0]
 
 
 def test_the_cause_is_the_users_exception() -> None:

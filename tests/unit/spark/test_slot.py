@@ -1,6 +1,7 @@
 """A slot against a real broker, without Spark: batches run once, run again, taken over; and the views they feed."""
 
 import pickle
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from starlette.testclient import TestClient
 from moldau.pipeline.spark import slot
 from moldau.pipeline.spark.offset_log import OffsetRange
 from moldau.pipeline.spark.orders import Application, SlotOrder, SlotReport, TaskId, TaskOrder
+from moldau.pipeline.spark.sink import NotCommitted
 from moldau.pipeline.streams import JSON, LONG, STRING, StreamsBuilder, Topology, tumbling
 from moldau.pipeline.views.http import view_server
 from moldau.pipeline.views.view_host import ViewHost
@@ -46,7 +48,15 @@ def counting(name: str) -> Topology:
 class Host:
     """Orders as the driver would give them, for one partition."""
 
-    def __init__(self, cluster: LocalCluster, name: str, folder: Path, topology: Topology) -> None:
+    def __init__(
+        self,
+        cluster: LocalCluster,
+        name: str,
+        folder: Path,
+        topology: Topology,
+        *,
+        record_cache: bool = False,
+    ) -> None:
         self.name = name
         self.servers = cluster.bootstrap_servers
         self.topology = topology
@@ -59,7 +69,17 @@ class Host:
         content = dumps(topology)  # type: ignore[no-untyped-call]
         assert pickle.loads(content)
         self.application = Application(
-            name, "check", self.servers, {}, True, f"{name}-dlq", str(folder), content, changelogs, "run"
+            name,
+            "check",
+            self.servers,
+            {},
+            exactly_once=True,
+            dead_letter_topic=f"{name}-dlq",
+            state_folder=str(folder),
+            topology=content,
+            changelogs=changelogs,
+            run_id="run",
+            record_cache=record_cache,
         )
 
     def send(self, *records: tuple[str, str, int]) -> None:
@@ -129,6 +149,22 @@ def test_an_unfinished_batch_leaves_nothing(cluster: LocalCluster, tmp_path: Pat
     assert host.out() == [(b"a", long(1), 1), (b"a", long(2), 2)]
 
 
+def test_a_commit_that_is_never_answered_ends_the_batch(cluster: LocalCluster, tmp_path: Path) -> None:
+    """The client's call may not come back: its producer is left alone, and a new one takes the batch over."""
+    host = Host(cluster, "stuck", tmp_path, counting("stuck"))
+    host.send(("a", "x", 1), ("a", "y", 2))
+    assert host.run(0, 0, 1).records_out == 1
+    worker = slot._slots.pop(("run", 0))
+    worker._sink.begin()
+    never = threading.Event()
+    with pytest.raises(NotCommitted, match="did not take the offsets"):
+        worker._sink._answered(lambda: [never.wait()].clear(), 0.05)
+    worker.close()
+    never.set()
+    assert host.run(1, 1, 2).records_out == 1
+    assert host.out() == [(b"a", long(1), 1), (b"a", long(2), 2)]
+
+
 def test_a_failure_gives_up_what_was_kept(cluster: LocalCluster, tmp_path: Path) -> None:
     host = Host(cluster, "lost-input", tmp_path, counting("lost-input"))
     host.send(("a", "x", 1))
@@ -156,6 +192,31 @@ def test_transactions_of_others_do_not_hold_up_a_range(cluster: LocalCluster, tm
     host.send(("a", "y", 5))
     assert host.run(2, 4, 5).records_in == 1
     assert host.out() == [(b"a", long(1), 1), (b"a", long(2), 5)]
+
+
+def test_with_its_record_cache_a_batch_tells_the_last_change_of_a_key(
+    cluster: LocalCluster, tmp_path: Path
+) -> None:
+    """What breaks when it is told goes to the dead letters, as the record that changed it last; the batch lives."""
+    builder = StreamsBuilder("cached", key=STRING, value=STRING)
+
+    def check(count: int) -> int:
+        if count == 3:
+            raise ValueError("three is bad luck")
+        return count
+
+    counts = builder.stream("cached-in").group_by_key().count(store="counts")
+    counts.to_stream().map_values(check).to("cached-out", value=LONG)
+    host = Host(cluster, "cached", tmp_path, builder.build(), record_cache=True)
+    host.send(("a", "1", 5), ("b", "2", 6), ("a", "3", 7), ("c", "4", 8), ("c", "5", 9), ("c", "6", 10))
+    report = host.run(0, 0, 6)
+    assert (report.records_in, report.records_out, report.records_dead) == (6, 2, 1)
+    assert host.out() == [(b"a", long(2), 7), (b"b", long(1), 6)]
+    assert host.out("dlq") == [(b"c", b"6", 10)]
+    host.send(("c", "7", 11), ("b", "8", 12))
+    another_process()
+    assert host.run(1, 6, 8).records_out == 2
+    assert host.out()[2:] == [(b"c", long(4), 11), (b"b", long(2), 12)]
 
 
 def test_views_follow_the_committed_changelog(cluster: LocalCluster, tmp_path: Path) -> None:

@@ -1,9 +1,11 @@
 """Aggregates that tell one change per key and batch, as Kafka Streams does with its record cache on.
 
 While a batch runs, the aggregates it touches are held as values, not bytes; at its end each is written and told once.
-Readers in the same task see what is held. What is told is the last of what would have been told without collapsing.
+Readers in the same task see what is held. What is told is the last of what would have been told without collapsing,
+in the context of the record that changed it last: should telling fail, that record is the one that failed.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from moldau.pipeline.operators.aggregates import first_or_reduced
@@ -12,8 +14,8 @@ from moldau.pipeline.operators.wiring import Push, Wiring
 from moldau.pipeline.plan.nodes import Aggregate, Process, TableTransformValues, WindowAggregate
 from moldau.pipeline.plan.windows import TimeWindows, Windowed
 
-KEY, AGGREGATE, OLD, TIMESTAMP_MS, HEADERS = range(5)
-"""What is held of a key, as a list: it changes with every record."""
+KEY, AGGREGATE, OLD, TIMESTAMP_MS, HEADERS, COLUMNS, OFFSET = range(7)
+"""What is held of a key, as a list: it changes with every record. The last two are where the record came from."""
 
 
 def collapses(node: Aggregate, wiring: Wiring) -> bool:
@@ -27,6 +29,7 @@ def collapsed_aggregate(node: Aggregate, wiring: Wiring) -> Push:
     encode_key, encode, decode = wiring.store_codecs(node.store)
     store, held = wiring.state.key_value(node.store.name), wiring.held(node.store.name)
     get, send_old, forward = store.get, node.send_old_values, wiring.downstream(node)
+    context = wiring.context
 
     def push(key: Any, value: Any, timestamp_ms: int, headers: Headers) -> None:
         if key is None or value is None:
@@ -36,25 +39,40 @@ def collapsed_aggregate(node: Aggregate, wiring: Wiring) -> Push:
         if entry is None:
             found = get(stored_key)
             if found is None:
-                entry = [key, initial(), None, timestamp_ms, headers]
+                entry = [key, initial(), None, timestamp_ms, headers, None, 0]
             else:
                 old = decode(found[0]) if send_old else None
-                entry = [key, decode(found[0]), old, found[1], headers]
+                entry = [key, decode(found[0]), old, found[1], headers, None, 0]
             held[stored_key] = entry
         entry[AGGREGATE] = add(key, value, entry[AGGREGATE])
-        entry[HEADERS] = headers
+        entry[HEADERS], entry[COLUMNS], entry[OFFSET] = headers, context.columns, context.offset
         if timestamp_ms > entry[TIMESTAMP_MS]:
             entry[TIMESTAMP_MS] = timestamp_ms
 
-    def flush() -> None:
-        entries = list(held.items())
-        held.clear()
-        for stored_key, (key, aggregate, old, timestamp_ms, headers) in entries:
-            store.put(stored_key, encode(aggregate), timestamp_ms)
-            forward(key, aggregate, old, timestamp_ms, headers)
+    def tell(stored_key: bytes, entry: list[Any]) -> None:
+        key, aggregate, old, timestamp_ms, headers = entry[:COLUMNS]
+        store.put(stored_key, encode(aggregate), timestamp_ms)
+        forward(key, aggregate, old, timestamp_ms, headers)
 
-    wiring.at_end(node, flush)
+    wiring.at_end(node, lambda: _tell_all(held, wiring, tell))
     return push
+
+
+def _tell_all(held: dict[Any, list[Any]], wiring: Wiring, tell: Callable[[Any, list[Any]], None]) -> None:
+    context = wiring.context
+    entries = list(held.items())
+    held.clear()
+    for place, entry in entries:
+        columns, offset = entry[COLUMNS], entry[OFFSET]
+        if columns is None:  # Its first record broke the user's function: nothing was added.
+            continue
+        context.topic, context.record_partition = columns.topic, columns.partition
+        context.columns, context.offset = columns, offset
+        context.timestamp_ms, context.headers = entry[TIMESTAMP_MS], entry[HEADERS]
+        try:
+            tell(place, entry)
+        except Exception as failure:  # noqa: BLE001 the user's functions may raise anything
+            wiring.failed(columns, columns.offsets.index(offset), failure)
 
 
 def collapsed_windows(node: WindowAggregate, wiring: Wiring, windows: TimeWindows) -> Push:
@@ -63,7 +81,7 @@ def collapsed_windows(node: WindowAggregate, wiring: Wiring, windows: TimeWindow
     store, held = wiring.state.window(node.store.name), wiring.held(node.store.name)
     get, send_old, forward = store.get, node.send_old_values, wiring.downstream(node)
     size_ms, grace_ms, starts_of = windows.size_ms, windows.grace_ms, windows.starts_of
-    is_tumbling = windows.advance_ms == size_ms
+    is_tumbling, context = windows.advance_ms == size_ms, wiring.context
     times, clock = wiring.state.times, f"window {node.name}"
 
     def entry_of(
@@ -72,8 +90,9 @@ def collapsed_windows(node: WindowAggregate, wiring: Wiring, windows: TimeWindow
         found = get(stored_key, start_ms)
         windowed = Windowed(key, start_ms, start_ms + size_ms)
         if found is None:
-            return [windowed, initial(), None, timestamp_ms, headers]
-        return [windowed, decode(found[0]), decode(found[0]) if send_old else None, found[1], headers]
+            return [windowed, initial(), None, timestamp_ms, headers, None, 0]
+        old = decode(found[0]) if send_old else None
+        return [windowed, decode(found[0]), old, found[1], headers, None, 0]
 
     def push(key: Any, value: Any, timestamp_ms: int, headers: Headers) -> None:
         if key is None:
@@ -91,16 +110,14 @@ def collapsed_windows(node: WindowAggregate, wiring: Wiring, windows: TimeWindow
             if entry is None:
                 entry = held[place] = entry_of(key, stored_key, start_ms, timestamp_ms, headers)
             entry[AGGREGATE] = add(key, value, entry[AGGREGATE])
-            entry[HEADERS] = headers
+            entry[HEADERS], entry[COLUMNS], entry[OFFSET] = headers, context.columns, context.offset
             if timestamp_ms > entry[TIMESTAMP_MS]:
                 entry[TIMESTAMP_MS] = timestamp_ms
 
-    def flush() -> None:
-        entries = list(held.items())
-        held.clear()
-        for (stored_key, start_ms), (windowed, aggregate, old, timestamp_ms, headers) in entries:
-            store.put(stored_key, encode(aggregate), start_ms, timestamp_ms)
-            forward(windowed, aggregate, old, timestamp_ms, headers)
+    def tell(place: tuple[bytes, int], entry: list[Any]) -> None:
+        windowed, aggregate, old, timestamp_ms, headers = entry[:COLUMNS]
+        store.put(place[0], encode(aggregate), place[1], timestamp_ms)
+        forward(windowed, aggregate, old, timestamp_ms, headers)
 
-    wiring.at_end(node, flush)
+    wiring.at_end(node, lambda: _tell_all(held, wiring, tell))
     return push

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from moldau.pipeline.operators.records import NO_HEADERS, Headers, Outputs
+from moldau.pipeline.operators.records import NO_HEADERS, Columns, Headers, Outputs
 
 UNKNOWN_TIME_MS = -1
 
@@ -24,4 +24,6 @@ class RecordContext:
     wall_clock_ms: int = 0
     current_key: Any = None
     """The key a processor of values was given."""
+    columns: Columns | None = None
+    """Those the record came in."""
     outputs: Outputs = field(default_factory=Outputs)

@@ -51,7 +51,9 @@ class Task:
         self.state = TaskState(part.stores, [table.store for table in tables])
         self._context = RecordContext(partition, wall_clock_ms=now_ms)
         self._on_error = on_error
-        self._wiring = Wiring(topology, part, self.state, self._context, collapse=collapse)
+        self._wiring = Wiring(
+            topology, part, self.state, self._context, collapse=collapse, failed=self._failed
+        )
         self._sources: dict[str, list[Source]] = {}
         for source in part.sources():
             for topic in source.topics:
@@ -96,6 +98,7 @@ class Task:
         columns, keys, values, times = queue.columns, queue.keys, queue.values, queue.timestamps_ms
         context.topic = columns.topic
         context.record_partition = columns.partition
+        context.columns = columns
         all_headers = columns.headers
         for index in indexes:
             timestamp_ms = times[index]
@@ -110,12 +113,11 @@ class Task:
             try:
                 push(keys[index], values[index], timestamp_ms, headers)
             except Exception as failure:  # noqa: BLE001 the user's functions may raise anything
-                self._failed(queue, index, failure)
+                self._failed(columns, index, failure)
             if punctuates:
                 timers.fire(PunctuationType.STREAM_TIME, context.stream_time_ms)
 
-    def _failed(self, queue: Decoded, index: int, failure: Exception) -> None:
-        columns = queue.columns
+    def _failed(self, columns: Columns, index: int, failure: Exception) -> None:
         place = f"{columns.topic}-{columns.partition} at offset {columns.offsets[index]}"
         if self._on_error == "fail":
             raise ProcessingError(

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from moldau.core.errors import ConfigError
 from moldau.pipeline.operators.context import RecordContext
+from moldau.pipeline.operators.records import Columns
 from moldau.pipeline.operators.state import TaskState
 from moldau.pipeline.operators.timers import Timers
 from moldau.pipeline.plan.expressions import Expression
@@ -21,6 +22,8 @@ from moldau.pipeline.serdes.serde import Decoder, Encoder
 Push = Callable[..., None]
 Getter = Callable[[Any], "tuple[Any, int] | None"]
 """The present value of a key in a table, with its timestamp."""
+OnFailure = Callable[[Columns, int, Exception], None]
+"""(columns, index of the record in them, why)"""
 N = TypeVar("N", bound=Node)
 
 _BUILDERS: dict[type[Node], Callable[[Any, "Wiring"], list[Push]]] = {}
@@ -58,12 +61,15 @@ class Wiring:
         context: RecordContext,
         *,
         collapse: bool = False,
+        failed: "OnFailure | None" = None,
     ) -> None:
+        """`failed` hears of records that break after the task has gone on from them; without it they raise."""
         self.topology = topology
         self.part = part
         self.state = state
         self.context = context
         self.collapse = collapse
+        self.failed = failed or _raise
         self.timers = Timers(state.times)
         self._held: dict[str, dict[Any, Any]] = {}
         self._ends: dict[str, Callable[[], None]] = {}
@@ -132,6 +138,10 @@ def of_record(rule: Rule, *, takes_key: bool = True) -> Callable[[Any, Any, int]
     if takes_key:
         return lambda key, value, timestamp_ms: rule(key, value)
     return lambda key, value, timestamp_ms: rule(value)
+
+
+def _raise(columns: Columns, index: int, failure: Exception) -> None:
+    raise failure
 
 
 def _nowhere(*_: Any) -> None:

@@ -9,7 +9,7 @@ One thread a application supervises; what it learns is in `metrics`.
 
 import logging
 import threading
-import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,6 +22,8 @@ from moldau.pipeline.lifecycle import BackOff, PipelineMetrics, PipelineState
 from moldau.pipeline.plan.topology import Topology
 from moldau.pipeline.spark.batch_metrics import BatchMetrics
 from moldau.pipeline.spark.failures import cause_of
+from moldau.pipeline.spark.offset_log import OffsetRange
+from moldau.pipeline.spark.orders import SlotReport
 from moldau.pipeline.spark.query import Query
 from moldau.pipeline.spark.session import SparkSettings, start_session
 from moldau.pipeline.spark.settings import AppSettings
@@ -150,9 +152,8 @@ class PipelineApp:
 
     def _run_query(self) -> Exception | None:
         """What the query ended with, None when it was told to."""
-        run = Query(start_session(self._spark), self.topology, self.settings, self._measured.batch_done)
+        run = Query(start_session(self._spark), self.topology, self.settings, self._batch_done)
         query = self._query = run.start()
-        self._back_off.started(_now_ms())
         self._enter(PipelineState.RUNNING)
         while query.isActive and self._wanted is PipelineState.RUNNING:
             with self._changed:
@@ -164,8 +165,14 @@ class PipelineApp:
             run.close()
         return failure
 
+    def _batch_done(
+        self, batch_id: int, ranges: Sequence[OffsetRange], reports: Sequence[SlotReport], took_s: float
+    ) -> None:
+        self._measured.batch_done(batch_id, ranges, reports, took_s)
+        self._back_off.progressed()
+
     def _failed(self, cause: str) -> None:
-        wait_ms = self._back_off.failed(_now_ms())
+        wait_ms = self._back_off.failed()
         self._last_error = cause
         self._restarts += 1
         log.warning("%s failed and starts again in %d ms: %s", self.settings.application_id, wait_ms, cause)
@@ -177,7 +184,3 @@ class PipelineApp:
         self._enter(state)
         with self._changed:
             self._changed.wait_for(lambda: self._wanted is not state)
-
-
-def _now_ms() -> int:
-    return int(time.monotonic() * 1000)

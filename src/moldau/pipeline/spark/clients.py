@@ -53,12 +53,16 @@ def producer(
         "partitioner": "murmur2_random",
         **_prefixed(settings, PRODUCER_PREFIX),
         "enable.idempotence": "true",
+        "delivery.report.only.error": True,
     }
     if transactional_id is None:
         return ours
     return {
         **ours,
         "transactional.id": transactional_id,
+        # A client that lost all brokers would forget them and begin again with its bootstrap servers, and librdkafka
+        # then waits for the old connection to the group's coordinator forever. A slot that fails is made anew instead.
+        "metadata.recovery.strategy": "none",
         "transaction.timeout.ms": str(TRANSACTION_TIMEOUT_MS),
     }
 

@@ -2,7 +2,9 @@
 
 import re
 
-_RAISED = re.compile(r"^(?:\w+\.)*(\w*(?:Error|Exception|Lost|Fault|Failure|Interrupt)): (.+)$", re.MULTILINE)
+_RAISED = re.compile(
+    r"^(?:\w+\.)*(\w*(?:Error|Exception|Lost|Fault|Failure|Interrupt|Committed)): (.+)$", re.MULTILINE
+)
 _SPARK_SAID = re.compile(r"SparkException: (?!Job aborted)(.+)$", re.MULTILINE)
 _SPARKS = frozenset(
     {"PySparkRuntimeError", "PythonException", "Py4JJavaError", "SparkException", "StreamingQueryException"}

@@ -34,6 +34,7 @@ class Application:
     """Store to the topic that its changes are written to."""
     run_id: str
     """New with each start of the query: what a worker kept from the run before is not used."""
+    record_cache: bool = True
 
 
 @dataclass(frozen=True)

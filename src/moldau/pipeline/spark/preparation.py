@@ -71,6 +71,7 @@ def prepare(topology: Topology, settings: AppSettings, slots_available: int) -> 
         state_folder=f"{settings.folder}/state",
         topology=_dumped(topology),
         changelogs=changelogs,
+        record_cache=settings.record_cache,
         run_id=uuid.uuid4().hex,
     )
     return Prepared(application, record, slots, _wants_wall_clock(topology))

@@ -72,13 +72,11 @@ class RangeReader:
     def _sort(self, messages: list[Message], taken: dict[Place, list[Message]]) -> set[Place]:
         """Puts messages to the others of their partition; those of partitions nobody asked for are held."""
         errors = [message.error() for message in messages]
-        places = list(
-            zip(
-                [message.topic() for message in messages],
-                [message.partition() for message in messages],
-                strict=True,
-            )
-        )
+        if len(self._positions) == 1:
+            places = list(self._positions) * len(messages)
+        else:
+            topics = [message.topic() for message in messages]
+            places = list(zip(topics, [message.partition() for message in messages], strict=True))
         touched = set(places)
         if len(touched) == 1 and not any(errors):
             self._bucket(places[0], taken).extend(messages)

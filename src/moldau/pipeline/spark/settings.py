@@ -13,7 +13,8 @@ Latency = Literal["micro_batch", "real_time"]
 @dataclass(frozen=True)
 class AppSettings:
     """`instances` 0: as many worker slots as Spark has cores. `client_settings` are librdkafka's keys for every
-    client; with `consumer.` or `producer.` in front for one kind alone."""
+    client; with `consumer.` or `producer.` in front for one kind alone. `record_cache`: an aggregate tells one change
+    per key and batch, the last, as Kafka Streams does with its record cache; off, every change."""
 
     application_id: str
     bootstrap_servers: str
@@ -21,6 +22,7 @@ class AppSettings:
     instances: int = 0
     trigger_ms: int = 100
     records_per_batch_max: int = 400_000
+    record_cache: bool = True
     dead_letters: bool = True
     dead_letter_topic: str = ""
     changelogs: Literal["queryable", "all", "none"] = "queryable"

@@ -6,17 +6,20 @@ again, in whatever process, first takes over the `transactional.id` (which ends 
 committing later), then reads the markers, and leaves out the tasks whose batch is committed.
 """
 
-from collections.abc import Iterable, Sequence
+import threading
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 
+from moldau.core.errors import MoldauError
 from moldau.pipeline.operators.records import OutputRecord
 from moldau.pipeline.spark.clients import ClientSettings
 from moldau.pipeline.spark.clients import producer as producer_settings
 from moldau.pipeline.spark.offset_log import OffsetRange
 
 ANSWER_S_MAX: Final = 60.0
+OFFSETS_S_MAX: Final = 30.0
 RECORDS_PER_CALL: Final = 10_000
 UNSENT_RECORDS_MAX: Final = 1_000_000
 UNSENT_BYTES_MAX: Final = 256 << 20
@@ -41,6 +44,14 @@ class Marker(NamedTuple):
         return cls(words[1], int(words[2]))
 
 
+class NotCommitted(MoldauError):
+    """A batch could not be brought to its end; nobody has seen it."""
+
+
+_stuck_producers: list[Producer] = []
+"""Those with a call that does not come back: to close one would wait for it, too."""
+
+
 class Sink:
     """Made when a slot comes to a process; `transactional` False is at-least-once."""
 
@@ -56,8 +67,11 @@ class Sink:
         self._consumer = consumer
         self._transactional = transactional
         self._unsent_bytes = 0
-        name = transactional_id if transactional else None
-        self._producer = Producer(producer_settings(bootstrap_servers, settings, name))
+        self._is_stuck = False
+        undelivered: list[KafkaError] = []
+        self._undelivered = undelivered
+        wanted = producer_settings(bootstrap_servers, settings, transactional_id if transactional else None)
+        self._producer = Producer({**wanted, "on_delivery": lambda error, _: undelivered.append(error)})
         if transactional:
             self._producer.init_transactions(ANSWER_S_MAX)
 
@@ -88,16 +102,25 @@ class Sink:
             TopicPartition(one.topic, one.partition, one.end_offset, metadata=str(marker)) for one in ranges
         ]
         if not self._transactional:
-            self._producer.flush(ANSWER_S_MAX)
+            unsent = self._producer.flush(ANSWER_S_MAX)
+            if unsent or self._undelivered:
+                why = self._undelivered[0].str() if self._undelivered else "it does not answer"
+                raise NotCommitted(f"the broker did not take the output: {why}")
             self._consumer.commit(offsets=offsets, asynchronous=False)
             return
         if offsets:
             group = self._consumer.consumer_group_metadata()
-            self._producer.send_offsets_to_transaction(offsets, group, ANSWER_S_MAX)
+            self._answered(
+                lambda: self._producer.send_offsets_to_transaction(offsets, group, OFFSETS_S_MAX),
+                OFFSETS_S_MAX,
+            )
         self._producer.commit_transaction(ANSWER_S_MAX)
 
     def abandon(self) -> None:
         """After a failure: what was written must not be seen; a producer in this state is not used again."""
+        if self._is_stuck:
+            _stuck_producers.append(self._producer)
+            return
         self._producer.purge()
         if self._transactional:
             try:
@@ -106,17 +129,41 @@ class Sink:
                 # Fenced, or the broker is away: whoever takes over the id ends the transaction.
                 return
 
+    def _answered(self, call: Callable[[], None], within_s: float) -> None:
+        """librdkafka does not keep the timeout of send_offsets_to_transaction while it waits for the coordinator."""
+        outcome: list[KafkaException | None] = []
+
+        def run() -> None:
+            try:
+                call()
+            except KafkaException as failure:
+                outcome.append(failure)
+            else:
+                outcome.append(None)
+
+        caller = threading.Thread(target=run, name="send-offsets", daemon=True)
+        caller.start()
+        caller.join(within_s)
+        if not outcome:
+            self._is_stuck = True
+            raise NotCommitted(
+                f"the broker did not take the offsets within {within_s:.0f} s: the batch is run again"
+            )
+        if outcome[0] is not None:
+            raise outcome[0]
+
     def _write_some(self, topic: str, records: list[OutputRecord]) -> None:
         self._make_room(records)
         produce = self._producer.produce
         for _, partition, timestamp_ms, key, value, headers in records:
             place = -1 if partition is None else partition
             # The client takes 0 for "now": a millisecond off is nearer to the truth.
-            timestamp_ms = max(timestamp_ms, 1)
+            timestamp_ms = timestamp_ms if timestamp_ms > 0 else 1
+            # By position, with no callbacks: names take half as long again.
             if headers:
-                produce(topic, value, key, place, timestamp=timestamp_ms, headers=list(headers))
+                produce(topic, value, key, place, None, None, timestamp_ms, list(headers))
             else:
-                produce(topic, value, key, place, timestamp=timestamp_ms)
+                produce(topic, value, key, place, None, None, timestamp_ms)
 
     def _make_room(self, records: list[OutputRecord]) -> None:
         """Waits until the client's queue takes all of them: one refused in the midst would lose its place."""

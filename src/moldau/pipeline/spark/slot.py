@@ -41,6 +41,7 @@ class HostedTask:
             task_id.partition,
             now_ms=_now_ms(),
             on_error=on_error,  # type: ignore[arg-type]
+            collapse=application.record_cache,
         )
         # Processors of the user may go by stream time, which is state too.
         self._keeps_state = part.is_stateful or any(isinstance(node, Process) for node in part.nodes)

@@ -1,5 +1,6 @@
 """Makes page views: `python -m moldau.pipeline.spark.demo.page_views SERVERS`. A few a second, until it is ended."""
 
+import os
 import random
 import sys
 import time
@@ -34,7 +35,7 @@ def main() -> None:
         user = {"name": f"user-{number}", "region": REGIONS[number % len(REGIONS)]}
         producer.produce("users", key=f"user-{number}", value=orjson.dumps(user))
     producer.flush()
-    while True:
+    while os.getppid() != 1:  # Whoever started us is there.
         user = {"user": f"user-{random.randrange(USERS)}", "page": random.choice(PAGES)}
         producer.produce("pageviews", key=user["user"], value=orjson.dumps(user))
         producer.poll(0)
