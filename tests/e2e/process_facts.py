@@ -1,5 +1,6 @@
 """What the kernel knows of a process: memory, descriptors, processor time."""
 
+import contextlib
 from pathlib import Path
 
 MB = 1 << 20
@@ -21,6 +22,15 @@ def forget_peak(pid: int) -> None:
 
 def open_files(pid: int) -> int:
     return len(list(Path(f"/proc/{pid}/fd").iterdir()))
+
+
+def deleted_files_open(pid: int) -> list[str]:
+    """Their bytes are still on the disk."""
+    targets = []
+    for link in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            targets.append(str(link.readlink()))
+    return [target for target in targets if target.endswith("(deleted)")]
 
 
 def _status_bytes(pid: int, name: str) -> int:

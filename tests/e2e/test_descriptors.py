@@ -8,7 +8,8 @@ import pytest
 
 from compat.moldau_broker import MoldauBroker
 from compat.server_process import wait_until
-from e2e.conversation import create_topic, metadata, produce_values, values_of
+from e2e.conversation import create_topic, delete_topic, metadata, produce_values, values_of
+from e2e.process_facts import deleted_files_open
 from e2e.wire import HungUp, WireClient
 
 pytestmark = pytest.mark.slow
@@ -75,6 +76,22 @@ def test_connections_take_no_descriptors_from_the_data(tmp_path: Path) -> None:
         assert complaints, "somebody should be told"
         wait_until(lambda: _is_served(broker.port), "there is room again")
         assert len(values_of(client, "rolling")) == 20
+
+
+def test_what_is_deleted_leaves_the_disk(tmp_path: Path) -> None:
+    """An open descriptor would keep the bytes of a deleted segment: retention would free nothing."""
+    settings = {"log.retention.check.interval.ms": "50", "log.initial.task.delay.ms": "0"}
+    rolling = {"internal.segment.bytes": "3000", "file.delete.delay.ms": "0"}
+    with MoldauBroker(tmp_path, settings) as broker, WireClient(broker.port) as client:
+        create_topic(client, "aging", configs=rolling | {"retention.bytes": "6000"})
+        create_topic(client, "leaving", configs=rolling)
+        for topic in ("aging", "leaving"):
+            for _ in range(20):
+                produce_values(client, topic, [bytes(2000)])
+        folder = broker.log_dir / "aging-0"
+        wait_until(lambda: len(list(folder.glob("*.log"))) < 10, "retention has deleted segments")
+        delete_topic(client, "leaving")
+        wait_until(lambda: not deleted_files_open(broker.pid), "deleted files are closed")
 
 
 def _is_served(port: int) -> bool:

@@ -535,5 +535,7 @@ class PartitionLog:
             job.run()
             self.finish_flush(job)
         self._is_closed = True
+        for segment in self.segments.all:
+            segment.leave()
         self._health = DirectoryHealth(self._health.directory)
         self._health.offline_reason = f"The log of {self.topic_partition} is closed."

@@ -314,8 +314,16 @@ class Segment:
         self._index_after = self._index_interval_bytes
         self._boundaries = self._older_boundaries = None
 
+    def leave(self) -> None:
+        """The log has no more use for it: its descriptor, which keeps even deleted bytes on the disk, closes with the
+        last slice that is being sent."""
+        self._shared.open_files.dismiss(self)
+        for index in self.indexes:
+            index.leave()
+
     def retire(self, reason: str) -> RetiredSegment:
         """Takes the files out of the log by name; the log forgets the segment. Open slices stay readable."""
+        self.leave()
         self.rename_files("", DELETED)
         paths = tuple(self.files.path(kind) for kind in SEGMENT_SUFFIXES)
         return RetiredSegment(self._shared.disk, self.base_offset, self.size, reason, paths)

@@ -122,6 +122,9 @@ class EntryIndex:
         if self._entries is not None:
             self._residency.admit(self, len(self._entries))
 
+    def leave(self) -> None:
+        self._residency.dismiss(self)
+
     def evict(self) -> None:
         if self.is_saved:
             self._entries = None
