@@ -148,6 +148,40 @@ def test_one_replica_becomes_two_by_reassignment(cluster: ClusterProcesses, tmp_
     assert len(shell.run("consume", "grows").splitlines()) == 1000
 
 
+def test_a_move_is_slowed_down_until_it_is_done(cluster: ClusterProcesses, tmp_path: Path) -> None:
+    shell = cluster.shell
+    shell.run("topics", "create", "slow", "--partitions", "1", "--replication-factor", "1")
+    shell.run("produce", "slow", stdin="\n".join("x" * 1000 for _ in range(3000)))
+    (_, [only], _) = replicas_of(cluster, "slow")[0]
+    other = (only + 1) % 3
+    file = str(plan(tmp_path / "plan.json", slow=[only, other]))
+    move, verify = (("partitions", "reassign", verb, "--plan", file) for verb in ("execute", "verify"))
+
+    def settings(kind: str, name: str) -> str:
+        return shell.run("configs", "describe", kind, name)
+
+    assert "throttle is 1000 bytes a second" in shell.run(*move, "--throttle", "1000")
+    assert f"0:{only}" in settings("topic", "slow") and f"0:{other}" in settings("topic", "slow")
+    assert "follower.replication.throttled.rate" in settings("broker", str(other))
+    # It copies what may be copied in ten seconds, and no more: the rest would take the best part of an hour.
+    assert "is still in progress" in shell.finished(*verify).stdout
+    cluster.wait_for("slow", leader=only, isr={only})
+    shell.run(*move, "--throttle", "50000000")
+    cluster.wait_for("slow", leader=only, isr={only, other})
+    said: list[str] = []
+
+    def is_done() -> bool:
+        done = shell.finished(*verify)
+        said.append(done.stdout)
+        return done.returncode == 0
+
+    wait_until(is_done, "the plan is done", PATIENCE_S)
+    assert f"Took the throttle away from topic 'slow', broker '{min(only, other)}', broker" in said[-1]
+    assert "throttled" not in settings("topic", "slow")
+    assert "throttled" not in settings("broker", str(other))
+    assert replicas_of(cluster, "slow") == [(only, [only, other], sorted([only, other]))]
+
+
 def test_deleting_the_controllers_node_moves_the_controller(cluster: ClusterProcesses) -> None:
     store = cluster.store()
     before = int(store.get("/controller_epoch").data)
