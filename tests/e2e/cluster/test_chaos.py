@@ -19,6 +19,7 @@ from compat.moldau_broker import MoldauBroker
 from e2e.cluster.clients import Banker, JavaWriter, Reader, Writer, read_all, wait_for_progress
 from e2e.cluster.gates import Gates
 from e2e.cluster.history import History, find_problems, record
+from e2e.cluster.on_demand import on_demand
 from e2e.cluster.processes import ClusterProcesses
 from kafka_jars import KafkaJarsUnavailable
 from moldau.coordination.zookeeper_server import ZooKeeperServer
@@ -27,6 +28,7 @@ SETTINGS = {"zookeeper.session.timeout.ms": "4000", "min.insync.replicas": "2"}
 PLAIN = [("plain", partition) for partition in range(3)]
 LEDGER = [("ledger", partition) for partition in range(2)]
 PROGRESS = 50
+pytestmark = on_demand
 PAUSE_S = 6.0
 """Longer than a session: what stands still so long is taken for dead."""
 

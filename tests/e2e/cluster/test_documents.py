@@ -10,6 +10,7 @@ import pytest
 from compat.apache_kafka import java_command
 from compat.moldau_broker import MoldauBroker
 from compat.server_process import ServerFailed, wait_until
+from e2e.cluster.on_demand import on_demand
 from e2e.cluster.processes import PATIENCE_S, ClusterProcesses
 from kafka_jars import KafkaJarsUnavailable
 from moldau.coordination.zookeeper_server import free_ports
@@ -148,6 +149,7 @@ def test_one_replica_becomes_two_by_reassignment(cluster: ClusterProcesses, tmp_
     assert len(shell.run("consume", "grows").splitlines()) == 1000
 
 
+@on_demand
 def test_a_move_is_slowed_down_until_it_is_done(cluster: ClusterProcesses, tmp_path: Path) -> None:
     shell = cluster.shell
     shell.run("topics", "create", "slow", "--partitions", "1", "--replication-factor", "1")
@@ -250,6 +252,7 @@ def test_a_new_broker_has_nothing_until_it_is_given_something(
         del cluster.brokers[3]
 
 
+@on_demand
 def test_kafkas_own_tools_describe_move_and_elect(
     cluster: ClusterProcesses, java: list[str], tmp_path: Path
 ) -> None:
