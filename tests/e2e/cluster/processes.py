@@ -51,6 +51,7 @@ class ClusterProcesses:
         self._gates = gates
         self._broker_class = broker_class
         self._gates_of: dict[int, list[Gate]] = {}
+        """By broker: the one before it, then those before each ZooKeeper."""
         self._numbers = brokers
         self._is_ensemble = is_ensemble
         self._settings = {**SETTINGS, **(settings or {})}
@@ -122,6 +123,19 @@ class ClusterProcesses:
     def rejoin(self, number: int) -> None:
         for gate in self._gates_of[number]:
             gate.open()
+
+    def isolate_zookeeper(self, server: ZooKeeperServer) -> None:
+        """No broker reaches it; the other ZooKeepers do."""
+        for gate in self._gates_to(server):
+            gate.shut()
+
+    def rejoin_zookeeper(self, server: ZooKeeperServer) -> None:
+        for gate in self._gates_to(server):
+            gate.open()
+
+    def _gates_to(self, server: ZooKeeperServer) -> list[Gate]:
+        place = 1 + self.zookeepers.index(server)
+        return [gates[place] for gates in self._gates_of.values()]
 
     def pause(self, number: int) -> None:
         os.kill(self.brokers[number].pid, signal.SIGSTOP)

@@ -48,6 +48,7 @@ class Hurting:
             "isolation of the controller": lambda: self._isolate(self._controller()),
             "kill -9 of ZooKeeper's leader": self._kill_zookeeper,
             "SIGSTOP of ZooKeeper's leader": self._stop_zookeeper,
+            "isolation of ZooKeeper's leader": self._isolate_zookeeper,
         }
 
     def _any(self) -> int:
@@ -81,6 +82,12 @@ class Hurting:
         os.kill(leader.pid, signal.SIGSTOP)
         self._wait()
         return lambda: os.kill(leader.pid, signal.SIGCONT)
+
+    def _isolate_zookeeper(self) -> Callable[[], None]:
+        leader = self._zookeeper_leader()
+        self._cluster.isolate_zookeeper(leader)
+        self._wait()
+        return lambda: self._cluster.rejoin_zookeeper(leader)
 
     def _zookeeper_leader(self) -> ZooKeeperServer:
         servers = self._cluster.zookeepers
