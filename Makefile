@@ -49,7 +49,7 @@ cluster: $(STAMP)
 
 chaos: $(STAMP)
 	sh tools/install-test-tools
-	MOLDAU_CLUSTER=1 $(BIN)/pytest -q tests/e2e/cluster/test_chaos.py --rounds $(ROUNDS)
+	MOLDAU_CLUSTER=1 $(BIN)/pytest -q -rP tests/e2e/cluster/test_chaos.py --rounds $(ROUNDS)
 
 bench: $(STAMP)
 	sh bench/install-tools

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -18,7 +19,7 @@ from compat.apache_kafka import java_command
 from compat.moldau_broker import MoldauBroker
 from e2e.cluster.clients import Banker, JavaWriter, Reader, Writer, read_all, wait_for_progress
 from e2e.cluster.gates import Gates
-from e2e.cluster.history import History, find_problems, record
+from e2e.cluster.history import History, find_problems, record, writer_and_number
 from e2e.cluster.on_demand import on_demand
 from e2e.cluster.processes import ClusterProcesses
 from kafka_jars import KafkaJarsUnavailable
@@ -121,6 +122,7 @@ def test_nothing_promised_is_lost_whatever_happens(
             arguments = ("--partitions", str(len(places)), "--replication-factor", "3")
             cluster.shell.run("topics", "create", topic, *arguments)
         cluster.wait_until_whole("plain", "ledger")
+        java_writers = _java_writers(cluster, history, tmp_path)
         with ExitStack() as clients:
             for client in (
                 Writer("writer-1", cluster.bootstrap, PLAIN, history),
@@ -128,7 +130,7 @@ def test_nothing_promised_is_lost_whatever_happens(
                 Banker("banker", cluster.bootstrap, LEDGER, history, Random(rng.random())),
                 Reader("reader", cluster.bootstrap, PLAIN, history),
                 Reader("committed-reader", cluster.bootstrap, LEDGER, history),
-                *_java_writers(cluster, history, tmp_path),
+                *java_writers,
             ):
                 clients.enter_context(client)
             wait_for_progress(history, PROGRESS)
@@ -139,6 +141,11 @@ def test_nothing_promised_is_lost_whatever_happens(
     assert not history.failures, f"{history.failures[:5]}; {replay}"
     assert not problems, f"{ {kind: each[:5] for kind, each in problems.items()} }; {replay}"
     assert "committed" in history.transactions.values()
+    written = Counter(writer_and_number(value)[0] for each in history.acknowledged.values() for value in each)
+    assert set(written) == {"writer-1", "writer-2", *(each.name for each in java_writers)}
+    print(
+        f"seed {seed}, {rounds} rounds; acknowledged {dict(written)}; {Counter(history.transactions.values())}"
+    )
 
 
 def _hurt(cluster: ClusterProcesses, history: History, rng: Random, rounds: int, replay: str) -> None:
