@@ -71,3 +71,15 @@ def test_up_starts_the_platform_on_three_brokers(tmp_path: Path) -> None:
         consumer.close()
         shell = Shell(servers)
         wait_until(lambda: shell.finished("cluster", "status").returncode == 0, "all is well", PATIENCE_S)
+
+
+def test_a_cluster_and_a_broker_alone_do_not_share_a_directory(tmp_path: Path) -> None:
+    shell = Shell("")
+    (tmp_path / "cluster" / "zookeeper").mkdir(parents=True)
+    said = shell.run("up", "--data", str(tmp_path / "cluster"), code=1)
+    assert "has the data of a cluster" in said
+    (tmp_path / "alone").mkdir()
+    (tmp_path / "alone" / "meta.properties").touch()
+    for command in (("cluster", "up"), ("up", "--brokers", "3")):
+        said = shell.run(*command, "--data", str(tmp_path / "alone"), code=1)
+        assert "has the data of a broker that stood alone" in said
