@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -12,6 +13,7 @@ from moldau.broker.topic_rules import NewTopic
 from moldau.cluster.fetcher import ReplicaFetcher
 from moldau.cluster.replication.throttle import ReplicationThrottle
 from moldau.coordination import tree
+from moldau.coordination.image import ImageDelta
 from moldau.coordination.memory import MemoryTree
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
@@ -347,3 +349,26 @@ def test_a_throttled_replica_catches_up_slowly_and_comes_into_sync(side: str) ->
         assert it.loop.time() - begun > 5
 
     tell(story, **{f"{side}.replication.throttled.replicas": "*"})
+
+
+def test_a_replica_that_is_taken_away_and_given_back_at_once_gets_a_new_log() -> None:
+    """Its old one is still there then, but about to be deleted."""
+
+    async def story(it: Story) -> None:
+        await it.produce(b"one")
+        follower = next(each for each in it.brokers if each != it.leader())
+        member = it.brokers[follower].member
+        old = it.partition(follower)
+        assert member is not None and old is not None
+        image, delta = member.image, ImageDelta(topics=frozenset({TOPIC}))
+        topic = image.topics[TOPIC]
+        others = tuple(each for each in topic.replicas[0] if each != follower)
+        without = replace(topic, replicas=(others, *topic.replicas[1:]))
+        member.roles.image_changed(replace(image, topics={**image.topics, TOPIC: without}), delta)
+        member.roles.image_changed(image, delta)
+        await it.produce(b"two")
+        await it.until(lambda: it.high_watermark(follower) == 2)
+        new = it.partition(follower)
+        assert new is not None and new.log is not None and new.log is not old.log
+
+    tell(story)
