@@ -27,7 +27,6 @@ class Nemesis:
         self._store = store
         self._network = network
         self._random = random
-        self._is_hurt = False
         self.log: list[str] = []
         """What it did, for whoever looks into a failure."""
 
@@ -64,34 +63,28 @@ class Nemesis:
     async def _kill(self) -> None:
         if len(self._running()) < len(self._brokers):
             return
+        was_whole = self._is_whole()
         broker = self._random.choice(self._running())
         self._note(f"kill {broker.broker_id}")
         broker.kill(with_power=False)
         if self._random.random() < 0.4:
             await asyncio.sleep(self._random.choice((0.0, 2.0)) * self._random.random())
             other = self._random.choice(self._running())
-            with_power = self._random.random() < 0.5 and self._may_cut_power()
+            with_power = was_whole and self._random.random() < 0.5
             self._note(f"{'cut power of' if with_power else 'kill'} {other.broker_id} too")
             other.kill(with_power=with_power)
-            self._is_hurt |= with_power
             await self._come_back(other)
         await self._come_back(broker)
 
     async def _cut_power(self) -> None:
-        if len(self._running()) < len(self._brokers) or not self._may_cut_power():
+        """Only while every replica has everything: a cluster that does not flush promises nothing once the last
+        replica in sync loses its machine."""
+        if len(self._running()) < len(self._brokers) or not self._is_whole():
             return
         broker = self._random.choice(self._running())
         self._note(f"cut power of {broker.broker_id}")
         broker.kill(with_power=True)
-        self._is_hurt = True
         await self._come_back(broker)
-
-    def _may_cut_power(self) -> bool:
-        """One machine at a time, and no other before all that the first one lost is there again: what a cluster that
-        does not flush promises."""
-        if self._is_hurt and len(self._running()) == len(self._brokers) and self._is_whole():
-            self._is_hurt = False
-        return not self._is_hurt
 
     async def _stop(self) -> None:
         if len(self._running()) < len(self._brokers):
