@@ -10,7 +10,6 @@ from pathlib import Path
 import click
 
 from moldau.cli.cluster import Cluster
-from moldau.cli.cluster_queries import picture
 from moldau.cli.failures import Failure
 from moldau.cli.services import READY, Service, dialled, overrides, stopped_in_order, watch
 
@@ -111,7 +110,7 @@ def wait_until_acquainted(addresses: Sequence[str]) -> None:
 def _known_to(address: str) -> int:
     cluster = Cluster(address, {}, ANSWER_S)
     try:
-        return len(picture(cluster, []).brokers)
+        return len(cluster.wire.brokers)
     finally:
         cluster.close()
 

@@ -162,6 +162,18 @@ class ClusterProcesses:
             next((part for part in seen.partitions if part.place.partition == index), None) if seen else None
         )
 
+    def create_topic(self, name: str, partitions: int, replication_factor: int) -> str:
+        """What the command said. Returns when the broker that `picture` and other commands ask knows of it, too."""
+        counts = ("--partitions", str(partitions), "--replication-factor", str(replication_factor))
+        said = self.shell.run("topics", "create", name, *counts)
+
+        def is_led() -> bool:
+            seen = self.picture(name)
+            return seen is not None and all(part.leader is not None for part in seen.partitions)
+
+        wait_until(is_led, f"{name} is known", PATIENCE_S)
+        return said
+
     def wait_until_whole(self, *topics: str) -> None:
         """Until every replica of these topics is in sync."""
 

@@ -119,8 +119,7 @@ def test_nothing_promised_is_lost_whatever_happens(
     history = History()
     with ClusterProcesses(tmp_path, is_ensemble=True, gates=gates, settings=SETTINGS) as cluster:
         for topic, places in (("plain", PLAIN), ("ledger", LEDGER)):
-            arguments = ("--partitions", str(len(places)), "--replication-factor", "3")
-            cluster.shell.run("topics", "create", topic, *arguments)
+            cluster.create_topic(topic, len(places), 3)
         cluster.wait_until_whole("plain", "ledger")
         java_writers = _java_writers(cluster, history, tmp_path)
         with ExitStack() as clients:
@@ -188,8 +187,7 @@ def test_the_checker_finds_a_broker_that_promises_too_much(
     one that did not has lost what it promised."""
     history = History()
     with ClusterProcesses(tmp_path, settings=SETTINGS, broker_class=broker_class) as cluster:
-        arguments = ("--partitions", "1", "--replication-factor", "3")
-        cluster.shell.run("topics", "create", "plain", *arguments)
+        cluster.create_topic("plain", 1, 3)
         cluster.wait_until_whole("plain")
         found = cluster.partition("plain")
         assert found is not None and found.leader is not None

@@ -19,7 +19,7 @@ def test_clients_go_on_while_brokers_are_restarted_the_controller_last(tmp_path:
     history = History()
     settings = {"min.insync.replicas": "2"}
     with ClusterProcesses(tmp_path, settings=settings) as cluster:
-        cluster.shell.run("topics", "create", "t", "--partitions", "3", "--replication-factor", "3")
+        cluster.create_topic("t", 3, 3)
         cluster.wait_until_whole("t")
         with (
             Writer("writer", cluster.bootstrap, PLACES, history),
