@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from moldau.broker.internal_topics import TRANSACTIONS_TOPIC
 from moldau.broker.partitions import Partition
 from moldau.broker.topic_rules import NewTopic
 from moldau.cluster.fetcher import ReplicaFetcher
@@ -370,5 +371,30 @@ def test_a_replica_that_is_taken_away_and_given_back_at_once_gets_a_new_log() ->
         await it.until(lambda: it.high_watermark(follower) == 2)
         new = it.partition(follower)
         assert new is not None and new.log is not None and new.log is not old.log
+
+    tell(story)
+
+
+def test_while_a_transaction_has_no_coordinator_its_producer_is_to_try_again() -> None:
+    async def story(it: Story) -> None:
+        producer_id = await init_producer(it.client, "txn")
+        coordinator = await it.client.coordinator("txn", TRANSACTION)
+        leaders = [await it.client.leader(TOPIC, each) for each in range(3)]
+        index, leader = next((at, host) for at, host in enumerate(leaders) if host != coordinator)
+        broker = next(each.broker for each in it.brokers.values() if each.host == leader)
+        assert broker is not None
+        entry = broker.catalog.find(TRANSACTIONS_TOPIC)
+        assert entry is not None
+        nobody = tuple(each._replace(leader=-1) for each in entry.partitions)
+        broker.catalog.put(replace(entry, partitions=nobody))
+        code, _ = await produce(
+            it.client,
+            (TOPIC, index),
+            [b"early"],
+            producer=(producer_id, 0),
+            sequence=0,
+            transactional_id="txn",
+        )
+        assert code is ErrorCode.NOT_ENOUGH_REPLICAS
 
     tell(story)
