@@ -3,8 +3,8 @@
 # make check / fast   linters and types / the quick tests only
 # make sim             simulated clusters: SEEDS=200 fresh ones, or SEED=n once more
 # make cluster / chaos   clusters of real processes with a ZooKeeper / ROUNDS= faults with a checker over the history
-# make chaos           a cluster of processes hurt ROUNDS=60 times while clients write and read
 # make bench / soak   the race with Apache Kafka / an hour of mixed load (ARGS=, MINUTES=)
+# make bench-cluster   three brokers beside Kafka's three: replicated produce, failover (ARGS=)
 # make bench-pipeline / kills   pipelines beside Kafka Streams / exactly once under ROUNDS= kills
 
 PYTHON ?= python3
@@ -12,7 +12,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: up test check fast sim cluster chaos compat bench bench-pipeline kills soak clean
+.PHONY: up test check fast sim cluster chaos compat bench bench-cluster bench-pipeline kills soak clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "moldau needs Python 3.11 or newer; this is %s. Try: make PYTHON=python3.11" % sys.version.split()[0])'
@@ -49,7 +49,7 @@ cluster: $(STAMP)
 
 chaos: $(STAMP)
 	sh tools/install-test-tools
-	MOLDAU_CLUSTER=1 $(BIN)/pytest -q tests/e2e/cluster/test_chaos.py --rounds $(ROUNDS)
+	MOLDAU_CLUSTER=1 $(BIN)/pytest -q -rP tests/e2e/cluster/test_chaos.py --rounds $(ROUNDS)
 
 bench: $(STAMP)
 	sh bench/install-tools
@@ -64,6 +64,10 @@ soak: $(STAMP)
 ROUNDS ?= 60
 kills: $(STAMP)
 	MOLDAU_KILL_ROUNDS=$(ROUNDS) MOLDAU_ORACLE_CASES=300 $(BIN)/pytest -q tests/e2e/spark
+
+bench-cluster: $(STAMP)
+	sh bench/install-tools
+	$(BIN)/python bench/cluster.py $(ARGS)
 
 bench-pipeline: $(STAMP)
 	sh bench/install-tools

@@ -1,6 +1,11 @@
 """Options of the whole test suite."""
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes says more about the machine than about the code.
+settings.register_profile("any-machine", deadline=None)
+settings.load_profile("any-machine")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -16,10 +16,11 @@ Batch = tuple[int, int, int]
 class Invariants:
     def __init__(self) -> None:
         self._leaders: dict[tuple[TopicPartition, int], int] = {}
-        self._watermarks: dict[tuple[int, int, TopicPartition], int] = {}
+        self._watermarks: dict[PartitionLog, int] = {}
+        """Of a log as one process has it: a replica that went and came back has another one."""
         self._committed: dict[TopicPartition, dict[int, Batch]] = {}
         """By base offset, of everything that was below anybody's high watermark at some time."""
-        self._compared: dict[tuple[int, int, TopicPartition], int] = {}
+        self._compared: dict[PartitionLog, int] = {}
         self.checks = 0
 
     def check(self, brokers: Iterable[SimBroker]) -> None:
@@ -39,29 +40,26 @@ class Invariants:
                 raise Violation(
                     f"{place} has two leaders in epoch {partition.leader_epoch}: {leader} and {broker.broker_id}"
                 )
-        key = (broker.broker_id, broker.incarnation, place)
-        known = self._watermarks.get(key, 0)
+        known = self._watermarks.get(log, 0)
         if log.high_watermark < known:
             raise Violation(
                 f"the high watermark of {place} on {broker.broker_id} went back from {known} to "
                 f"{log.high_watermark}"
             )
-        if log.high_watermark > known or key not in self._compared:
-            self._watermarks[key] = log.high_watermark
-            self._compare(key, broker.broker_id, place, log)
+        if log.high_watermark > known or log not in self._compared:
+            self._watermarks[log] = log.high_watermark
+            self._compare(broker.broker_id, place, log)
 
-    def _compare(
-        self, key: tuple[int, int, TopicPartition], broker_id: int, place: TopicPartition, log: PartitionLog
-    ) -> None:
+    def _compare(self, broker_id: int, place: TopicPartition, log: PartitionLog) -> None:
         committed = self._committed.setdefault(place, {})
-        start = self._compared.get(key, log.start_offset)
+        start = self._compared.get(log, log.start_offset)
         for base, batch in _batches(log, start, log.high_watermark):
             known = committed.setdefault(base, batch)
             if known != batch:
                 raise Violation(
                     f"{place} at offset {base} on broker {broker_id} is {batch}, but {known} was committed there"
                 )
-        self._compared[key] = log.high_watermark
+        self._compared[log] = log.high_watermark
 
 
 def _batches(log: PartitionLog, start: int, end: int) -> Iterable[tuple[int, Batch]]:

@@ -1,18 +1,30 @@
-"""What goes wrong: brokers die and come back, links break, sessions end, machines lose power."""
+"""What goes wrong: brokers die and come back, links break, sessions end, machines lose power; and what people do
+meanwhile: replicas move, leaders are elected."""
 
 import asyncio
 from random import Random
 from typing import Final
 
+import orjson
+
+from moldau.broker.internal_topics import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
+from moldau.coordination import tree
+from moldau.coordination.memory import MemoryStore
+from moldau.coordination.store import NodeExists, NoNode
 from moldau.testing.sim_network import SimNetwork
 from sim.sim_broker import SimBroker
 
 TOPIC: Final = "orders"
+PARTITIONS: Final = 2
 
 
 class Nemesis:
-    def __init__(self, brokers: list[SimBroker], network: SimNetwork, random: Random) -> None:
+    def __init__(
+        self, brokers: list[SimBroker], network: SimNetwork, store: MemoryStore, random: Random
+    ) -> None:
+        """`store` is a session of its own."""
         self._brokers = brokers
+        self._store = store
         self._network = network
         self._random = random
         self.log: list[str] = []
@@ -22,7 +34,7 @@ class Nemesis:
         loop = asyncio.get_running_loop()
         end = loop.time() + seconds
         deeds = [self._kill, self._kill, self._cut_power, self._stop, self._isolate, self._isolate,
-                 self._cut_from_store, self._slow_down]  # fmt: skip
+                 self._cut_from_store, self._slow_down, self._move_replicas, self._elect]  # fmt: skip
         while loop.time() < end:
             await asyncio.sleep(self._random.random() * 1.2)
             await self._random.choice(deeds)()
@@ -51,29 +63,28 @@ class Nemesis:
     async def _kill(self) -> None:
         if len(self._running()) < len(self._brokers):
             return
+        was_whole = self._is_whole()
         broker = self._random.choice(self._running())
         self._note(f"kill {broker.broker_id}")
         broker.kill(with_power=False)
-        if self._random.random() < 0.2:
+        if self._random.random() < 0.4:
+            await asyncio.sleep(self._random.choice((0.0, 2.0)) * self._random.random())
             other = self._random.choice(self._running())
-            self._note(f"kill {other.broker_id} too")
-            other.kill(with_power=False)
+            with_power = was_whole and self._random.random() < 0.5
+            self._note(f"{'cut power of' if with_power else 'kill'} {other.broker_id} too")
+            other.kill(with_power=with_power)
             await self._come_back(other)
         await self._come_back(broker)
 
     async def _cut_power(self) -> None:
-        """One machine at a time, and only while every other replica has everything: what a cluster that does not
-        flush promises."""
+        """Only while every replica has everything: a cluster that does not flush promises nothing once the last
+        replica in sync loses its machine."""
         if len(self._running()) < len(self._brokers) or not self._is_whole():
             return
         broker = self._random.choice(self._running())
         self._note(f"cut power of {broker.broker_id}")
         broker.kill(with_power=True)
         await self._come_back(broker)
-        for _ in range(200):
-            if self._is_whole():
-                return
-            await asyncio.sleep(0.1)
 
     async def _stop(self) -> None:
         if len(self._running()) < len(self._brokers):
@@ -116,6 +127,29 @@ class Nemesis:
         self._note(f"latency up to {self._network.latency_ms_max} ms")
         await asyncio.sleep(self._random.random() * 3)
         self._network.latency_ms_max = 4.0
+
+    async def _move_replicas(self) -> None:
+        """Of any topic, also of the internal ones, and also while they are still moving."""
+        topic, index = self._some_partition()
+        numbers = [each.broker_id for each in self._brokers]
+        target = self._random.sample(numbers, self._random.randint(3, len(numbers)))
+        self._ask(tree.REASSIGNMENT, {"topic": topic, "partition": index, "replicas": target})
+
+    async def _elect(self) -> None:
+        topic, index = self._some_partition()
+        self._ask(tree.PREFERRED_ELECTION, {"topic": topic, "partition": index})
+
+    def _some_partition(self) -> tuple[str, int]:
+        topic = self._random.choice((TOPIC, TOPIC, OFFSETS_TOPIC, TRANSACTIONS_TOPIC))
+        return topic, self._random.randrange(PARTITIONS) if topic == TOPIC else 0
+
+    def _ask(self, path: str, wanted: dict[str, object]) -> None:
+        """Of whoever is the controller."""
+        try:
+            self._store.create(path, orjson.dumps({"version": 1, "partitions": [wanted]}))
+        except (NodeExists, NoNode):  # What was asked before is not taken yet, or nobody has ever been there.
+            return
+        self._note(f"{path} {wanted}")
 
     def _is_whole(self) -> bool:
         """Whether every replica of every partition is in sync, as every broker knows it, and level."""

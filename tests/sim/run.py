@@ -16,13 +16,12 @@ from moldau.testing.sim_loop import SimLoop, run_simulated
 from moldau.testing.sim_network import SimNetwork
 from sim.history import History, Violation
 from sim.invariants import Invariants
-from sim.nemesis import TOPIC, Nemesis
+from sim.nemesis import PARTITIONS, TOPIC, Nemesis
 from sim.producers import TransactionalProducer, keep_producing, keep_producing_loosely
 from sim.readers import CommittedReader, keep_a_member, keep_reading
 from sim.sim_broker import SimBroker
 from sim.sim_client import TROUBLE, SimClient
 
-PARTITIONS: Final = 2
 TROUBLED_S_MIN: Final = 3.0
 TROUBLED_S_MAX: Final = 10.0
 HEAL_S_MAX: Final = 45.0
@@ -53,7 +52,7 @@ class Simulation:
         ]
         self._history = History()
         self._invariants = Invariants()
-        self.nemesis = Nemesis(self._brokers, self._network, random)
+        self.nemesis = Nemesis(self._brokers, self._network, tree.connect(), random)
         self._clients: list[asyncio.Task[None]] = []
 
     async def run(self) -> Report:

@@ -85,7 +85,6 @@ class SimBroker:
         self.clock = SimClock(loop, random.randint(-300_000, 300_000))
         self.disk = CrashDisk()
         self.boot = 0
-        self.incarnation = 0
         self.broker: Broker | None = None
         self.member: ClusterMember | None = None
         self._data: OpenedData | None = None
@@ -98,7 +97,6 @@ class SimBroker:
         return self.broker is not None
 
     async def start(self) -> None:
-        self.incarnation += 1
         loop, random = self._loop, self._random
         files = SimThreads(loop, random, is_in_order=False, delay_ms_max=3)
         store_thread = SimThreads(loop, random, is_in_order=True, delay_ms_max=8)

@@ -2,16 +2,19 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import replace
 from random import Random
 from typing import Any
 
 import pytest
 
+from moldau.broker.internal_topics import TRANSACTIONS_TOPIC
 from moldau.broker.partitions import Partition
 from moldau.broker.topic_rules import NewTopic
 from moldau.cluster.fetcher import ReplicaFetcher
 from moldau.cluster.replication.throttle import ReplicationThrottle
 from moldau.coordination import tree
+from moldau.coordination.image import ImageDelta
 from moldau.coordination.memory import MemoryTree
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
@@ -347,3 +350,51 @@ def test_a_throttled_replica_catches_up_slowly_and_comes_into_sync(side: str) ->
         assert it.loop.time() - begun > 5
 
     tell(story, **{f"{side}.replication.throttled.replicas": "*"})
+
+
+def test_a_replica_that_is_taken_away_and_given_back_at_once_gets_a_new_log() -> None:
+    """Its old one is still there then, but about to be deleted."""
+
+    async def story(it: Story) -> None:
+        await it.produce(b"one")
+        follower = next(each for each in it.brokers if each != it.leader())
+        member = it.brokers[follower].member
+        old = it.partition(follower)
+        assert member is not None and old is not None
+        image, delta = member.image, ImageDelta(topics=frozenset({TOPIC}))
+        topic = image.topics[TOPIC]
+        others = tuple(each for each in topic.replicas[0] if each != follower)
+        without = replace(topic, replicas=(others, *topic.replicas[1:]))
+        member.roles.image_changed(replace(image, topics={**image.topics, TOPIC: without}), delta)
+        member.roles.image_changed(image, delta)
+        await it.produce(b"two")
+        await it.until(lambda: it.high_watermark(follower) == 2)
+        new = it.partition(follower)
+        assert new is not None and new.log is not None and new.log is not old.log
+
+    tell(story)
+
+
+def test_while_a_transaction_has_no_coordinator_its_producer_is_to_try_again() -> None:
+    async def story(it: Story) -> None:
+        producer_id = await init_producer(it.client, "txn")
+        coordinator = await it.client.coordinator("txn", TRANSACTION)
+        leaders = [await it.client.leader(TOPIC, each) for each in range(3)]
+        index, leader = next((at, host) for at, host in enumerate(leaders) if host != coordinator)
+        broker = next(each.broker for each in it.brokers.values() if each.host == leader)
+        assert broker is not None
+        entry = broker.catalog.find(TRANSACTIONS_TOPIC)
+        assert entry is not None
+        nobody = tuple(each._replace(leader=-1) for each in entry.partitions)
+        broker.catalog.put(replace(entry, partitions=nobody))
+        code, _ = await produce(
+            it.client,
+            (TOPIC, index),
+            [b"early"],
+            producer=(producer_id, 0),
+            sequence=0,
+            transactional_id="txn",
+        )
+        assert code is ErrorCode.NOT_ENOUGH_REPLICAS
+
+    tell(story)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from moldau.broker.group_coordinator import client_facts
 from moldau.broker.session import Client
+from moldau.broker.verifying import WaitingWrite
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
 from moldau.core.ids import TopicPartition
@@ -62,10 +63,10 @@ def join_transaction(
     shard = shards.find(transactional_id)
     if shard is None:
         place = shards.place_of(transactional_id)
-        leader = NOBODY if place is None else broker.catalog.leader_of(place)
-        if leader == NOBODY:
+        if place is None:  # There has never been a transaction.
             return dict.fromkeys(places, ErrorCode.INVALID_TXN_STATE)
-        if leader == broker.broker_id:  # Still loading.
+        leader = broker.catalog.leader_of(place)
+        if leader in (NOBODY, broker.broker_id):  # Being elected, or still loading.
             return dict.fromkeys(places, ErrorCode.NOT_ENOUGH_REPLICAS)
         return _still_open(broker, producer_id, _ask_coordinator(broker, leader, request, places), places)
     facts = client_facts(client)
@@ -82,14 +83,20 @@ def join_transaction(
     return _refused(reply, places)
 
 
-async def _still_open(
+def _still_open(
     broker: "Broker", producer_id: int, word: Awaitable[Refused], places: Sequence[TopicPartition]
-) -> Refused:
+) -> Awaitable[Refused]:
     """The coordinator's word. Where it is old when it comes the producer is to try again."""
     found = ((place, broker.partitions.find(*place)) for place in places)
     waiting = [
         (place, partition.verifying.begin(producer_id)) for place, partition in found if partition is not None
     ]
+    return _unless_old(word, waiting)
+
+
+async def _unless_old(
+    word: Awaitable[Refused], waiting: Sequence[tuple[TopicPartition, WaitingWrite]]
+) -> Refused:
     refused: Refused = {}
     try:
         refused = await word

@@ -10,13 +10,14 @@ from pathlib import Path
 import click
 
 from moldau.cli.cluster import Cluster
-from moldau.cli.cluster_queries import picture
 from moldau.cli.failures import Failure
 from moldau.cli.services import READY, Service, dialled, overrides, stopped_in_order, watch
 
 ACQUAINTED_S_MAX = 60.0
 LOOK_AGAIN_S = 0.1
 ANSWER_S = 10.0
+ALONE = "meta.properties"
+ZOOKEEPER = "zookeeper"
 
 port_option = click.option(
     "--port",
@@ -62,7 +63,11 @@ def start_cluster(
     settings: Sequence[str],
 ) -> list[str]:
     """Their endpoints, when all of them serve and know each other. What is started is added to the services."""
-    arguments = ["--port", str(zookeeper_port), "--data", str(directory / "zookeeper")]
+    if (directory / ALONE).exists():
+        raise Failure(
+            f"{directory} has the data of a broker that stood alone.", "Name another directory with --data."
+        )
+    arguments = ["--port", str(zookeeper_port), "--data", str(directory / ZOOKEEPER)]
     services.append(Service("ZooKeeper", ["zookeeper", *arguments]))
     zookeeper = services[-1].wait_until_ready()
     click.echo(f"zookeeper {zookeeper}")
@@ -78,6 +83,15 @@ def start_cluster(
         click.echo(f"broker {number}  {endpoints[-1]}")
     wait_until_acquainted([dialled(each) for each in endpoints])
     return endpoints
+
+
+def refuse_cluster_data(directory: Path) -> None:
+    """A broker alone would take `broker-0` for partition 0 of a topic."""
+    if (directory / ZOOKEEPER).exists():
+        raise Failure(
+            f"{directory} has the data of a cluster.",
+            "Start it with as many --brokers as it had, or name another directory with --data.",
+        )
 
 
 def wait_until_acquainted(addresses: Sequence[str]) -> None:
@@ -96,7 +110,7 @@ def wait_until_acquainted(addresses: Sequence[str]) -> None:
 def _known_to(address: str) -> int:
     cluster = Cluster(address, {}, ANSWER_S)
     try:
-        return len(picture(cluster, []).brokers)
+        return len(cluster.wire.brokers)
     finally:
         cluster.close()
 

@@ -6,13 +6,14 @@ from pathlib import Path
 import click
 
 from moldau.cli.cluster import Cluster
-from moldau.cli.cluster_queries import Outcome, elect_leaders, moves, picture, start_moves
+from moldau.cli.cluster_queries import Outcome, Picture, elect_leaders, moves, picture, start_moves
 from moldau.cli.confirmation import confirm
 from moldau.cli.failures import Failure
 from moldau.cli.move_plans import plan_text, propose, read_plan
 from moldau.cli.options import complete_topic, on_cluster
 from moldau.cli.output import columns, counted
 from moldau.cli.partitions import TopicPartitions, choose_partitions
+from moldau.cli.throttles import clear_throttle, set_throttle
 from moldau.core.error_codes import ErrorCode
 
 PREFERRED = 0
@@ -76,29 +77,50 @@ def generate(
 
 @reassign.command("execute")
 @plan_option
+@click.option(
+    "--throttle",
+    "bytes_per_s",
+    metavar="BYTES",
+    type=click.IntRange(min=1),
+    help="At most so many bytes a second from and to each broker. `verify` takes it away when all is done.",
+)
 @on_cluster
-def execute(cluster: Cluster, path: Path) -> None:
+def execute(cluster: Cluster, path: Path, bytes_per_s: int | None) -> None:
     """Begin to move replicas as the plan says. It goes on in the background; `verify` says how far it is."""
     plan = read_plan(path)
     seen = {part.place: part for part in picture(cluster, sorted({place.topic for place in plan})).partitions}
     missing = next((place for place in plan if place not in seen), None)
     if missing is not None:
         raise Failure(f"there is no partition {missing}.", "Nothing was moved.")
-    click.echo(
-        f"Current partition replica assignment\n{plan_text({place: seen[place].replicas for place in plan})}\n"
-    )
+    coming = {move.place: move.adding for move in moves(cluster)}
+    present = {
+        place: [each for each in seen[place].replicas if each not in coming.get(place, ())] for place in plan
+    }
+    click.echo(f"Current partition replica assignment\n{plan_text(present)}\n")
     click.echo("Keep this: executed as a plan it takes everything back to where it was.\n")
+    if bytes_per_s is not None:
+        set_throttle(cluster, plan, present, bytes_per_s)
+        click.echo(
+            f"The throttle is {bytes_per_s} bytes a second. Run verify until all is done: it takes it away."
+        )
     _report(start_moves(cluster, plan), "moved")
     click.echo(f"Successfully started the reassignment of {counted(len(plan), 'partition')}.")
 
 
+preserve_option = click.option(
+    "--preserve-throttles", "is_kept", is_flag=True, help="Leave throttles as they are."
+)
+
+
 @reassign.command("verify")
 @plan_option
+@preserve_option
 @on_cluster
-def verify(cluster: Cluster, path: Path) -> int:
-    """Say how far a plan has got. The exit code is 0 once all of it is done."""
+def verify(cluster: Cluster, path: Path, is_kept: bool) -> int:
+    """Say how far a plan has got. The exit code is 0 once all of it is done; throttles are taken away then."""
     plan = read_plan(path)
-    seen = {part.place: part for part in picture(cluster, sorted({place.topic for place in plan})).partitions}
+    present = picture(cluster, sorted({place.topic for place in plan}))
+    seen = {part.place: part for part in present.partitions}
     moving = {move.place for move in moves(cluster)}
     is_done = True
     click.echo("Status of partition reassignment:")
@@ -117,13 +139,16 @@ def verify(cluster: Cluster, path: Path) -> int:
             said = f"There is no active reassignment of partition {place}, but its replicas are {are}, not {should}."
         is_done = False
         click.echo(said)
+    if not is_kept and not moving & set(plan):
+        _clear_throttles(cluster, present)
     return 0 if is_done else 1
 
 
 @reassign.command("cancel")
 @plan_option
+@preserve_option
 @on_cluster
-def cancel(cluster: Cluster, path: Path) -> None:
+def cancel(cluster: Cluster, path: Path, is_kept: bool) -> None:
     """Take back what is still under way of a plan: its partitions stay with the replicas they had before."""
     plan = read_plan(path)
     moving = {move.place for move in moves(cluster)}
@@ -133,6 +158,8 @@ def cancel(cluster: Cluster, path: Path) -> None:
         return
     _report(start_moves(cluster, dict.fromkeys(wanted)), "taken back")
     click.echo(f"Took back the reassignment of {counted(len(wanted), 'partition')}.")
+    if not is_kept:
+        _clear_throttles(cluster, picture(cluster, sorted({place.topic for place in plan})))
 
 
 @reassign.command("list")
@@ -190,6 +217,12 @@ def elect(
     _report(
         [each for each in outcomes if each.code is not ErrorCode.ELECTION_NOT_NEEDED], "given another leader"
     )
+
+
+def _clear_throttles(cluster: Cluster, seen: Picture) -> None:
+    cleared = clear_throttle(cluster, {part.place.topic for part in seen.partitions}, seen.brokers)
+    if cleared:
+        click.echo(f"Took the throttle away from {', '.join(map(str, cleared))}.")
 
 
 def _report(outcomes: Sequence[Outcome], what: str) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from moldau.cli.cluster_up import port_option, start_cluster, zookeeper_port_option
+from moldau.cli.cluster_up import port_option, refuse_cluster_data, start_cluster, zookeeper_port_option
 from moldau.cli.services import Service, dialled, overrides, stopped_in_order, watch
 from moldau.cli.up_demo import Demo
 
@@ -63,6 +63,7 @@ def command(
             endpoints = start_cluster(services, count, port, zookeeper_port, Path(directory), told)
             brokers = services[1:]
         else:
+            refuse_cluster_data(Path(directory))
             alone = [f"log.dirs={directory}", f"listeners=PLAINTEXT://:{port}", *told]
             endpoints = [_start(services, Service("broker", ["broker", *overrides(alone)]))]
             brokers = []

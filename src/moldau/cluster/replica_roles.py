@@ -60,6 +60,8 @@ class ReplicaRoles:
         self._fetchers: dict[BrokerId, ReplicaFetcher] = {}
         self._leader_of: dict[Partition, int] = {}
         self._leading: dict[Partition, PartitionLeading] = {}
+        self._deleting: set[TopicPartition] = set()
+        """Whose logs are about to go: what is made a replica again meanwhile gets a new one."""
         self._timer: Cancellable | None = None
         self._is_closed = False
 
@@ -135,7 +137,7 @@ class ReplicaRoles:
     def _host(self, topic: TopicImage, place: TopicPartition) -> Partition | None:
         """The partition as found on disk; None when there is no log of this topic."""
         log = self._broker.disks.find(place)
-        if log is None or log.topic_id != topic.topic_id:
+        if log is None or log.topic_id != topic.topic_id or place in self._deleting:
             return None
         partition = Partition(topic.name, topic.topic_id, place.partition, log, NOT_SERVED, is_leader=False)
         self._broker.partitions.add(partition)
@@ -170,6 +172,7 @@ class ReplicaRoles:
         partition.leader_epoch = NOT_SERVED
         self._wake(partition)
         place = TopicPartition(partition.topic, partition.index)
+        self._deleting.add(place)
         self._broker.scheduler.spawn(self._delete_log(place, partition.topic_id))
 
     async def _delete_log(self, place: TopicPartition, topic_id: TopicId) -> None:
@@ -185,6 +188,8 @@ class ReplicaRoles:
                 await self._run_in_order(delete)
         except StorageFault as fault:
             disks.fail(fault)
+        finally:
+            self._deleting.discard(place)
 
     # --- roles
 

@@ -92,7 +92,7 @@ class ZooKeeperStore:
             if self._chroot not in ("", "/"):
                 self._client.ensure_path(self._chroot)
                 self._client.chroot = self._chroot
-            add_tree_watch(self._client, self._timeout_s)
+            self._attach()
         self._known_session = self.session_id
 
     @property
@@ -241,9 +241,15 @@ class ZooKeeperStore:
                 for watcher in self._watchers:
                     watcher.disconnected()
 
+    def _attach(self) -> None:
+        """To the server connected to. It may lag behind the ensemble: whoever reads everything anew now must not be
+        shown a leadership that was over when it came back."""
+        add_tree_watch(self._client, self._timeout_s)
+        self._client.sync_async("/").get(timeout=self._timeout_s)
+
     def _come_back(self) -> None:
         try:
-            add_tree_watch(self._client, self._timeout_s)
+            self._attach()
         except _LOST:
             return  # Gone again: the next connect comes here anew.
         session = self.session_id

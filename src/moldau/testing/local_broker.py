@@ -33,6 +33,8 @@ class LocalBroker:
         self._store: MemoryStore | None = None
         self._port = _reserve_port()
         self._thread: BrokerThread | None = None
+        self.is_heard = True
+        """Neither paused nor cut off."""
 
     @property
     def address(self) -> str:
@@ -49,6 +51,7 @@ class LocalBroker:
         return self._thread
 
     def start(self) -> None:
+        self.is_heard = True
         self._thread = BrokerThread(self._make_node, self._clock)
 
     def end(self, *, clean: bool) -> None:
@@ -57,22 +60,26 @@ class LocalBroker:
             thread.stop(clean=clean)
 
     def pause(self) -> None:
+        self.is_heard = False
         self.thread.pause()
         if self._store is not None:
             self._store.expire()
 
     def resume(self) -> None:
+        self.is_heard = True
         self.thread.resume()
         if self._store is not None:
             self._store.reconnect()
 
     def isolate(self) -> None:
         """Cut off from clients, from the other brokers and from the coordination store, whose session ends."""
+        self.is_heard = False
         self.thread.call_now(self.thread.node.cut_off)
         if self._store is not None:
             self._store.expire()
 
     def rejoin(self) -> None:
+        self.is_heard = True
         self.thread.call_now(self.thread.node.reopen)
         if self._store is not None:
             self._store.reconnect()

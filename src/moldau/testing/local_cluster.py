@@ -174,12 +174,13 @@ class LocalCluster:
         configs: Mapping[str, str] | None = None,
     ) -> str:
         """The name. -1 partitions are as many as `num.partitions` says. Returns when all partitions have a leader
-        that serves them."""
+        that serves them, and all brokers that are there know of it."""
         thread = self._any().thread
         wanted = NewTopic(name, partitions, replication_factor, configs=[*(configs or {}).items()])
         thread.call(thread.node.broker.topics.create(wanted))
         if self._count > 1:
             self.wait_until(lambda: self._is_led(name), f"all partitions of {name} are led")
+            self.wait_until(lambda: self._is_hosted(name), f"all replicas of {name} are there")
         return name
 
     def partition(self, topic: str, partition: int = 0) -> PartitionEntry:
@@ -278,6 +279,20 @@ class LocalCluster:
         return entry is not None and all(
             self._leads(topic, index) is not None for index in range(len(entry.partitions))
         )
+
+    def _is_hosted(self, topic: str) -> bool:
+        """Whether every broker that is heard of knows the topic, and has what it should have of it."""
+        for number, each in self._brokers.items():
+            if not each.is_running or not each.is_heard:
+                continue
+            broker = each.thread.node.broker
+            entry = broker.catalog.find(topic)
+            if entry is None or any(
+                number in partition.replicas and broker.partitions.find(topic, index) is None
+                for index, partition in enumerate(entry.partitions)
+            ):
+                return False
+        return True
 
     def _leads(self, topic: str, index: int, beside: int | None = None) -> int | None:
         """The broker that acts as leader, in the epoch the cluster knows."""

@@ -51,6 +51,7 @@ class ClusterProcesses:
         self._gates = gates
         self._broker_class = broker_class
         self._gates_of: dict[int, list[Gate]] = {}
+        """By broker: the one before it, then those before each ZooKeeper."""
         self._numbers = brokers
         self._is_ensemble = is_ensemble
         self._settings = {**SETTINGS, **(settings or {})}
@@ -123,6 +124,19 @@ class ClusterProcesses:
         for gate in self._gates_of[number]:
             gate.open()
 
+    def isolate_zookeeper(self, server: ZooKeeperServer) -> None:
+        """No broker reaches it; the other ZooKeepers do."""
+        for gate in self._gates_to(server):
+            gate.shut()
+
+    def rejoin_zookeeper(self, server: ZooKeeperServer) -> None:
+        for gate in self._gates_to(server):
+            gate.open()
+
+    def _gates_to(self, server: ZooKeeperServer) -> list[Gate]:
+        place = 1 + self.zookeepers.index(server)
+        return [gates[place] for gates in self._gates_of.values()]
+
     def pause(self, number: int) -> None:
         os.kill(self.brokers[number].pid, signal.SIGSTOP)
 
@@ -147,6 +161,18 @@ class ClusterProcesses:
         return (
             next((part for part in seen.partitions if part.place.partition == index), None) if seen else None
         )
+
+    def create_topic(self, name: str, partitions: int, replication_factor: int) -> str:
+        """What the command said. Returns when the broker that `picture` and other commands ask knows of it, too."""
+        counts = ("--partitions", str(partitions), "--replication-factor", str(replication_factor))
+        said = self.shell.run("topics", "create", name, *counts)
+
+        def is_led() -> bool:
+            seen = self.picture(name)
+            return seen is not None and all(part.leader is not None for part in seen.partitions)
+
+        wait_until(is_led, f"{name} is known", PATIENCE_S)
+        return said
 
     def wait_until_whole(self, *topics: str) -> None:
         """Until every replica of these topics is in sync."""

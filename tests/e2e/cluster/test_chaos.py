@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -18,7 +19,8 @@ from compat.apache_kafka import java_command
 from compat.moldau_broker import MoldauBroker
 from e2e.cluster.clients import Banker, JavaWriter, Reader, Writer, read_all, wait_for_progress
 from e2e.cluster.gates import Gates
-from e2e.cluster.history import History, find_problems, record
+from e2e.cluster.history import History, find_problems, record, writer_and_number
+from e2e.cluster.on_demand import on_demand
 from e2e.cluster.processes import ClusterProcesses
 from kafka_jars import KafkaJarsUnavailable
 from moldau.coordination.zookeeper_server import ZooKeeperServer
@@ -27,6 +29,7 @@ SETTINGS = {"zookeeper.session.timeout.ms": "4000", "min.insync.replicas": "2"}
 PLAIN = [("plain", partition) for partition in range(3)]
 LEDGER = [("ledger", partition) for partition in range(2)]
 PROGRESS = 50
+pytestmark = on_demand
 PAUSE_S = 6.0
 """Longer than a session: what stands still so long is taken for dead."""
 
@@ -46,6 +49,7 @@ class Hurting:
             "isolation of the controller": lambda: self._isolate(self._controller()),
             "kill -9 of ZooKeeper's leader": self._kill_zookeeper,
             "SIGSTOP of ZooKeeper's leader": self._stop_zookeeper,
+            "isolation of ZooKeeper's leader": self._isolate_zookeeper,
         }
 
     def _any(self) -> int:
@@ -80,6 +84,12 @@ class Hurting:
         self._wait()
         return lambda: os.kill(leader.pid, signal.SIGCONT)
 
+    def _isolate_zookeeper(self) -> Callable[[], None]:
+        leader = self._zookeeper_leader()
+        self._cluster.isolate_zookeeper(leader)
+        self._wait()
+        return lambda: self._cluster.rejoin_zookeeper(leader)
+
     def _zookeeper_leader(self) -> ZooKeeperServer:
         servers = self._cluster.zookeepers
         return next((each for each in servers if each.mode() == "leader"), servers[0])
@@ -109,9 +119,9 @@ def test_nothing_promised_is_lost_whatever_happens(
     history = History()
     with ClusterProcesses(tmp_path, is_ensemble=True, gates=gates, settings=SETTINGS) as cluster:
         for topic, places in (("plain", PLAIN), ("ledger", LEDGER)):
-            arguments = ("--partitions", str(len(places)), "--replication-factor", "3")
-            cluster.shell.run("topics", "create", topic, *arguments)
+            cluster.create_topic(topic, len(places), 3)
         cluster.wait_until_whole("plain", "ledger")
+        java_writers = _java_writers(cluster, history, tmp_path)
         with ExitStack() as clients:
             for client in (
                 Writer("writer-1", cluster.bootstrap, PLAIN, history),
@@ -119,7 +129,7 @@ def test_nothing_promised_is_lost_whatever_happens(
                 Banker("banker", cluster.bootstrap, LEDGER, history, Random(rng.random())),
                 Reader("reader", cluster.bootstrap, PLAIN, history),
                 Reader("committed-reader", cluster.bootstrap, LEDGER, history),
-                *_java_writers(cluster, history, tmp_path),
+                *java_writers,
             ):
                 clients.enter_context(client)
             wait_for_progress(history, PROGRESS)
@@ -130,6 +140,11 @@ def test_nothing_promised_is_lost_whatever_happens(
     assert not history.failures, f"{history.failures[:5]}; {replay}"
     assert not problems, f"{ {kind: each[:5] for kind, each in problems.items()} }; {replay}"
     assert "committed" in history.transactions.values()
+    written = Counter(writer_and_number(value)[0] for each in history.acknowledged.values() for value in each)
+    assert set(written) == {"writer-1", "writer-2", *(each.name for each in java_writers)}
+    print(
+        f"seed {seed}, {rounds} rounds; acknowledged {dict(written)}; {Counter(history.transactions.values())}"
+    )
 
 
 def _hurt(cluster: ClusterProcesses, history: History, rng: Random, rounds: int, replay: str) -> None:
@@ -172,8 +187,7 @@ def test_the_checker_finds_a_broker_that_promises_too_much(
     one that did not has lost what it promised."""
     history = History()
     with ClusterProcesses(tmp_path, settings=SETTINGS, broker_class=broker_class) as cluster:
-        arguments = ("--partitions", "1", "--replication-factor", "3")
-        cluster.shell.run("topics", "create", "plain", *arguments)
+        cluster.create_topic("plain", 1, 3)
         cluster.wait_until_whole("plain")
         found = cluster.partition("plain")
         assert found is not None and found.leader is not None

@@ -4,12 +4,14 @@ import json
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 import pytest
 
 from compat.apache_kafka import java_command
 from compat.moldau_broker import MoldauBroker
 from compat.server_process import ServerFailed, wait_until
+from e2e.cluster.on_demand import on_demand
 from e2e.cluster.processes import PATIENCE_S, ClusterProcesses
 from kafka_jars import KafkaJarsUnavailable
 from moldau.coordination.zookeeper_server import free_ports
@@ -66,7 +68,7 @@ def plan(path: Path, **replicas: list[int]) -> Path:
 
 def test_leaders_and_replicas_of_helloworld_rotate_over_the_brokers(cluster: ClusterProcesses) -> None:
     shell = cluster.shell
-    said = shell.run("topics", "create", "helloworld", "--partitions", "3", "--replication-factor", "3")
+    said = cluster.create_topic("helloworld", 3, 3)
     assert said == "Created topic 'helloworld' with 3 partitions, replication factor 3.\n"
     assert "helloworld" in shell.run("topics", "list")
     assert replicas_of(cluster, "helloworld") == [
@@ -86,7 +88,7 @@ def test_the_leader_of_two_replicas_is_killed_while_producer_and_consumer_run(
     cluster: ClusterProcesses,
 ) -> None:
     shell = cluster.shell
-    shell.run("topics", "create", "two-replicas", "--partitions", "1", "--replication-factor", "2")
+    cluster.create_topic("two-replicas", 1, 2)
     found = cluster.partition("two-replicas")
     assert found is not None and found.leader is not None
     leader, replicas = found.leader, list(found.replicas)
@@ -96,23 +98,19 @@ def test_the_leader_of_two_replicas_is_killed_while_producer_and_consumer_run(
     )
     lines: list[str] = []
     assert consumer.stdout is not None and producer.stdin is not None
-    reader = threading.Thread(target=lines.extend, args=[iter(consumer.stdout.readline, "")])
+    reader = threading.Thread(target=_keep, args=[consumer.stdout, lines])
     reader.start()
     try:
         producer.stdin.write("before\n")
         producer.stdin.flush()
-        wait_until(
-            lambda: shell.run("consume", "two-replicas") == "before\n",
-            "the first record is stored",
-            PATIENCE_S,
-        )
+        wait_until(lambda: lines == ["before\n"], "the first record is read", PATIENCE_S)
         cluster.brokers[leader].kill9()
         producer.stdin.write("after\n")
         producer.stdin.close()
         assert producer.wait(PATIENCE_S) == 0, producer.stderr.read() if producer.stderr else ""
         (other,) = set(replicas) - {leader}
         cluster.wait_for("two-replicas", leader=other, isr={other})
-        assert shell.run("consume", "two-replicas").splitlines() == ["before", "after"]
+        wait_until(lambda: lines == ["before\n", "after\n"], "the second record is read", PATIENCE_S)
     finally:
         consumer.kill()
         producer.kill()
@@ -122,12 +120,17 @@ def test_the_leader_of_two_replicas_is_killed_while_producer_and_consumer_run(
                 if stream is not None and not stream.closed:
                     stream.close()
             process.wait()
-    assert lines[:1] == ["before\n"]
+
+
+def _keep(stream: IO[str], lines: list[str]) -> None:
+    """One by one, since others look at them as they come."""
+    for line in stream:
+        lines.append(line)
 
 
 def test_one_replica_becomes_two_by_reassignment(cluster: ClusterProcesses, tmp_path: Path) -> None:
     shell = cluster.shell
-    shell.run("topics", "create", "grows", "--partitions", "1", "--replication-factor", "1")
+    cluster.create_topic("grows", 1, 1)
     shell.run("produce", "grows", stdin="\n".join(map(str, range(1000))))
     (leader, [only], _) = replicas_of(cluster, "grows")[0]
     other = (only + 1) % 3
@@ -146,6 +149,41 @@ def test_one_replica_becomes_two_by_reassignment(cluster: ClusterProcesses, tmp_
     cluster.brokers[only].kill9()
     cluster.wait_for("grows", leader=other, isr={other})
     assert len(shell.run("consume", "grows").splitlines()) == 1000
+
+
+@on_demand
+def test_a_move_is_slowed_down_until_it_is_done(cluster: ClusterProcesses, tmp_path: Path) -> None:
+    shell = cluster.shell
+    cluster.create_topic("slow", 1, 1)
+    shell.run("produce", "slow", stdin="\n".join("x" * 1000 for _ in range(3000)))
+    (_, [only], _) = replicas_of(cluster, "slow")[0]
+    other = (only + 1) % 3
+    file = str(plan(tmp_path / "plan.json", slow=[only, other]))
+    move, verify = (("partitions", "reassign", verb, "--plan", file) for verb in ("execute", "verify"))
+
+    def settings(kind: str, name: str) -> str:
+        return shell.run("configs", "describe", kind, name)
+
+    assert "throttle is 1000 bytes a second" in shell.run(*move, "--throttle", "1000")
+    assert f"0:{only}" in settings("topic", "slow") and f"0:{other}" in settings("topic", "slow")
+    assert "follower.replication.throttled.rate" in settings("broker", str(other))
+    # It copies what may be copied in ten seconds, and no more: the rest would take the best part of an hour.
+    assert "is still in progress" in shell.finished(*verify).stdout
+    cluster.wait_for("slow", leader=only, isr={only})
+    shell.run(*move, "--throttle", "50000000")
+    cluster.wait_for("slow", leader=only, isr={only, other})
+    said: list[str] = []
+
+    def is_done() -> bool:
+        done = shell.finished(*verify)
+        said.append(done.stdout)
+        return done.returncode == 0
+
+    wait_until(is_done, "the plan is done", PATIENCE_S)
+    assert f"Took the throttle away from topic 'slow', broker '{min(only, other)}', broker" in said[-1]
+    assert "throttled" not in settings("topic", "slow")
+    assert "throttled" not in settings("broker", str(other))
+    assert replicas_of(cluster, "slow") == [(only, [only, other], sorted([only, other]))]
 
 
 def test_deleting_the_controllers_node_moves_the_controller(cluster: ClusterProcesses) -> None:
@@ -168,7 +206,7 @@ def test_deleting_the_controllers_node_moves_the_controller(cluster: ClusterProc
 
 def test_the_missing_replica_shows_as_under_replicated(cluster: ClusterProcesses) -> None:
     shell = cluster.shell
-    shell.run("topics", "create", "replica-test", "--partitions", "1", "--replication-factor", "3")
+    cluster.create_topic("replica-test", 1, 3)
     assert shell.run("topics", "describe", "replica-test", "--under-replicated") == ""
     assert cluster.brokers[1].stop() == 0
     cluster.wait_for("replica-test", leader=None, isr={0, 2})
@@ -188,7 +226,7 @@ def test_a_new_broker_has_nothing_until_it_is_given_something(
     cluster: ClusterProcesses, tmp_path: Path
 ) -> None:
     shell = cluster.shell
-    shell.run("topics", "create", "old", "--partitions", "2", "--replication-factor", "2")
+    cluster.create_topic("old", 2, 2)
     new = cluster.add(3)
     try:
         wait_until(
@@ -216,6 +254,7 @@ def test_a_new_broker_has_nothing_until_it_is_given_something(
         del cluster.brokers[3]
 
 
+@on_demand
 def test_kafkas_own_tools_describe_move_and_elect(
     cluster: ClusterProcesses, java: list[str], tmp_path: Path
 ) -> None:
@@ -245,7 +284,7 @@ def test_bad_input_is_refused_in_clear_words(cluster: ClusterProcesses, tmp_path
     shell = cluster.shell
     said = shell.run("topics", "create", "too-many", "--replication-factor", "4", code=1)
     assert "only 3 broker(s) are registered" in said
-    shell.run("topics", "create", "stays", "--partitions", "1", "--replication-factor", "1")
+    cluster.create_topic("stays", 1, 1)
     for replicas, words in (([0, 9], "no such broker is registered"), ([0, 0], "name each broker once")):
         file = plan(tmp_path / "plan.json", stays=replicas)
         assert words in shell.run("partitions", "reassign", "execute", "--plan", str(file), code=1)

@@ -7,17 +7,19 @@ from confluent_kafka import Consumer, KafkaException
 from compat.server_process import wait_until
 from e2e.cluster.clients import CLIENT, Reader, Writer, read_all, wait_for_progress
 from e2e.cluster.history import History, find_problems
+from e2e.cluster.on_demand import on_demand
 from e2e.cluster.processes import PATIENCE_S, ClusterProcesses
 
 PLACES = [("t", partition) for partition in range(3)]
 COUNT = 50
+pytestmark = on_demand
 
 
 def test_clients_go_on_while_brokers_are_restarted_the_controller_last(tmp_path: Path) -> None:
     history = History()
     settings = {"min.insync.replicas": "2"}
     with ClusterProcesses(tmp_path, settings=settings) as cluster:
-        cluster.shell.run("topics", "create", "t", "--partitions", "3", "--replication-factor", "3")
+        cluster.create_topic("t", 3, 3)
         cluster.wait_until_whole("t")
         with (
             Writer("writer", cluster.bootstrap, PLACES, history),
