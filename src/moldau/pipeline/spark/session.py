@@ -36,8 +36,8 @@ def start_session(settings: SparkSettings | None = None) -> "SparkSession":
     require_spark()
     if settings.master.startswith("sc://") or "spark.remote" in settings.conf:
         raise ConfigError(
-            "Spark Connect (spark.remote, sc://) cannot run a pipeline: batches are sent to workers as jobs of a driver "
-            "in this process. Name the cluster's master instead: local[*], spark://host:7077, yarn or k8s://..."
+            "Spark Connect (spark.remote, sc://) cannot run a pipeline: batches are jobs of a driver in this process. "
+            "Name the cluster's master instead: local[*], spark://host:7077, yarn or k8s://..."
         )
     from pyspark.sql import SparkSession
 
