@@ -82,6 +82,8 @@ def _ours(settings: SparkSettings) -> dict[str, str]:
         # The offset log is read by `offset_log`, in this form.
         "spark.sql.streaming.offsetLog.formatVersion": "1",
         "spark.python.worker.reuse": "true",
+        # Between driver, workers and JVM on one machine: the default of 15 s is too short for a busy one.
+        "spark.python.authenticate.socketTimeout": "300s",
         "spark.driver.extraJavaOptions": java_options,
         "spark.executor.extraJavaOptions": THREAD_STACK,
         "spark.driver.host": "127.0.0.1" if settings.master.startswith("local") else "",
