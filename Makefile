@@ -60,7 +60,8 @@ soak: $(STAMP)
 	sh bench/install-tools
 	$(BIN)/python bench/soak.py $(MINUTES)
 
-# Exactly once under many kills; every random topology the oracle has, through Spark.
+# Exactly once under many kills, a cluster of two workers, a gigabyte, full disks, many applications; every random
+# topology the oracle has, through Spark.
 ROUNDS ?= 60
 kills: $(STAMP)
 	MOLDAU_KILL_ROUNDS=$(ROUNDS) MOLDAU_ORACLE_CASES=300 $(BIN)/pytest -q tests/e2e/spark

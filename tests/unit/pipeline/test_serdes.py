@@ -1,11 +1,15 @@
 """Serdes: bytes as Kafka's serializers write them, and refusals that say why."""
 
+import json
 import pickle
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 
 from moldau.core.errors import ConfigError
+from moldau.pipeline.operators.records import Columns
+from moldau.pipeline.operators.task import Task
 from moldau.pipeline.plan.windows import Windowed
 from moldau.pipeline.serdes import BOOLEAN, BYTES, DOUBLE, FLOAT, INT, JSON, LONG, SHORT, STRING, Serde
 from moldau.pipeline.serdes.changes import ChangeSerde
@@ -17,7 +21,10 @@ from moldau.pipeline.serdes.foreign_key import (
     SubscriptionSerde,
 )
 from moldau.pipeline.serdes.registry import AvroSerde, JsonSchemaSerde, ProtobufSerde
+from moldau.pipeline.serdes.serde import ServiceAway
 from moldau.pipeline.serdes.windowed import SessionWindowedSerde, TimeWindowedSerde
+from moldau.pipeline.streams import StreamsBuilder
+from moldau.testing import LocalCluster
 
 AVRO = '{"type": "record", "name": "R", "fields": [{"name": "a", "type": "long"}]}'
 JSON_SCHEMA = '{"title": "R", "type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}'
@@ -110,6 +117,30 @@ def test_protobuf() -> None:
     data, value = round_trip(ProtobufSerde("mock://protobuf", message), message(total=7), "topic")
     assert (data or b"")[:1] == b"\0"
     assert value.total == 7
+
+
+def test_the_registry_of_a_cluster() -> None:
+    """Bytes of each format name a schema that the registry has; a registry that is away is no fault of the record."""
+    message = order_message()
+    with LocalCluster(registry=True) as cluster:
+        url = cluster.registry_url
+        for serde, value in (
+            (AvroSerde(url, AVRO), {"a": 7}),
+            (JsonSchemaSerde(url, JSON_SCHEMA), {"a": 7}),
+            (ProtobufSerde(url, message), message(total=7)),
+        ):
+            data, read = round_trip(serde, value, f"orders-{serde.format}")
+            assert read == value
+            schema_id = int.from_bytes((data or b"")[1:5])
+            with urlopen(f"{url}/schemas/ids/{schema_id}/versions") as answer:
+                assert json.load(answer) == [{"subject": f"orders-{serde.format}-value", "version": 1}]
+        avro, _ = round_trip(AvroSerde(url, AVRO), {"a": 7}, "orders-avro")
+    builder = StreamsBuilder("away", key=STRING)
+    builder.stream("in", value=AvroSerde(url, AVRO, **{"max.retries": 0})).to("out")  # type: ignore[arg-type]
+    topology = builder.build()
+    task = Task(topology, topology.whole, 0, on_error="dead_letter")
+    with pytest.raises(ServiceAway, match="schema registry"):
+        task.apply([Columns("in", 0, [0], [1], [b"k"], [avro])], 0)
 
 
 def test_reading_needs_no_schema_and_writing_does() -> None:

@@ -8,7 +8,7 @@ from moldau.core.errors import MoldauError
 from moldau.pipeline.operators.records import Columns, DeadRecord
 from moldau.pipeline.plan.expressions import Expression
 from moldau.pipeline.plan.nodes import GlobalTable, Source
-from moldau.pipeline.serdes.serde import Decoder
+from moldau.pipeline.serdes.serde import Decoder, ServiceAway
 
 SKIPPED_MS = -1
 """In place of a timestamp: the row is not processed."""
@@ -41,6 +41,8 @@ def decode_columns(source: Source, columns: Columns, dead: list[DeadRecord] | No
             times = [time_of(*row) for row in zip(keys, values, columns.timestamps_ms, strict=True)]
         if times and min(times) >= 0:
             return Decoded(source, columns, keys, values, times)
+    except ServiceAway:
+        raise
     except Exception:  # noqa: BLE001, S110 a serde of the user may raise anything; the slow way finds the row
         pass
     return _row_by_row(source, columns, decode_key, decode_value, time_of, dead)
@@ -65,6 +67,8 @@ def _row_by_row(
                 timestamp_ms = time_of(key, value, timestamp_ms)
             if timestamp_ms < 0:
                 raise ValueError(f"its timestamp is {timestamp_ms} ms; give the source a timestamp extractor")
+        except ServiceAway:
+            raise
         except Exception as failure:
             if dead is None:
                 place = f"{columns.topic}-{columns.partition} at offset {columns.offsets[index]}"

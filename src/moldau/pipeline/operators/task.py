@@ -19,6 +19,7 @@ from moldau.pipeline.operators.timers import PunctuationType
 from moldau.pipeline.operators.wiring import Wiring
 from moldau.pipeline.plan.nodes import Source
 from moldau.pipeline.plan.topology import SubTopology, Topology
+from moldau.pipeline.serdes.serde import ServiceAway
 
 OnError = Literal["fail", "dead_letter"]
 STREAM_TIME = "stream time"
@@ -118,6 +119,8 @@ class Task:
                 timers.fire(PunctuationType.STREAM_TIME, context.stream_time_ms)
 
     def _failed(self, columns: Columns, index: int, failure: Exception) -> None:
+        if isinstance(failure, ServiceAway):
+            raise failure
         place = f"{columns.topic}-{columns.partition} at offset {columns.offsets[index]}"
         if self._on_error == "fail":
             raise ProcessingError(

@@ -6,10 +6,12 @@ that uses it makes its own client of the registry, and asks for each schema once
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from moldau.core.errors import ConfigError
-from moldau.pipeline.serdes.serde import Decoder, Encoder, Serde
+from moldau.pipeline.serdes.serde import Decoder, Encoder, Serde, ServiceAway
+
+SERVER_ERRORS_FROM: Final = 500
 
 
 class _RegistrySerde(Serde):
@@ -126,10 +128,32 @@ def _client_of(url: str, settings: tuple[tuple[str, str], ...]) -> Any:
 
 
 def _bound(codec: Callable[[Any, Any], Any], topic: str, is_key: bool) -> Callable[[Any], Any]:
+    """Tells a registry that is away or in trouble apart from a record that is wrong."""
+    from confluent_kafka.schema_registry.error import SchemaRegistryError
     from confluent_kafka.serialization import MessageField, SerializationContext
 
     context = SerializationContext(topic, MessageField.KEY if is_key else MessageField.VALUE)
-    return lambda value: None if value is None else codec(value, context)
+
+    def bound(value: Any) -> Any:
+        try:
+            return None if value is None else codec(value, context)
+        except SchemaRegistryError as refused:
+            if refused.http_status_code >= SERVER_ERRORS_FROM:
+                raise ServiceAway(f"the schema registry cannot answer now: {refused}") from refused
+            raise
+        except Exception as failure:
+            if _is_of_transport(failure):
+                raise ServiceAway(f"the schema registry does not answer: {failure}") from failure
+            raise
+
+    return bound
+
+
+def _is_of_transport(failure: Exception) -> bool:
+    """The HTTP library is the client's own choice, which changes: its errors are known by their name."""
+    return isinstance(failure, OSError) or any(
+        kind.__name__ == "TransportError" for kind in type(failure).__mro__
+    )
 
 
 def _late(make: Callable[[], Callable[[Any], Any]]) -> Callable[[Any], Any]:

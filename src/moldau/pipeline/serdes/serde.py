@@ -2,15 +2,21 @@
 
 A codec is bound to a topic once (`encoder`, `decoder`) and then called per record. None stays None: a null key, a
 tombstone. A decoder raises ValueError on bytes that are not its format; an encoder raises TypeError or ValueError on
-a value it cannot write.
+a value it cannot write. What a codec needs and cannot reach now is no fault of the record: ServiceAway.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
+from moldau.core.errors import MoldauError
+
 Encoder = Callable[[Any], bytes | None]
 Decoder = Callable[[bytes | None], Any]
+
+
+class ServiceAway(MoldauError):
+    """What a record needs to be read or written does not answer: it must be tried again, not given up."""
 
 
 class Serde(ABC):

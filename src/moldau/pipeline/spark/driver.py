@@ -49,8 +49,7 @@ def main() -> int:
     app.start()
     ends = (PipelineState.STOPPED, PipelineState.FAILED)
     while app.state not in ends and not stopping.wait(TELL_EVERY_S):
-        tell(application_id=settings.application_id, **asdict(app.metrics))
-        if os.getppid() == 1:  # Whoever started us is gone.
+        if not tell(application_id=settings.application_id, **asdict(app.metrics)):
             break
     if app.state not in ends:
         app.stop()
@@ -60,13 +59,17 @@ def main() -> int:
     return EXIT_AGAIN if app.spark_is_gone else EXIT_REFUSED
 
 
-def tell(**what: Any) -> None:
-    sys.stdout.write(json.dumps(what) + "\n")
-    sys.stdout.flush()
+def tell(**what: Any) -> bool:
+    """False when nobody listens: whoever started us is gone."""
+    try:
+        sys.stdout.write(json.dumps(what) + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return False
+    return os.getppid() != 1
 
 
 if __name__ == "__main__":
     code = main()
-    sys.stdout.flush()
     # Threads of a JVM that is gone may hang; nothing is left to be done.
     os._exit(code)

@@ -3,7 +3,7 @@
 import re
 
 _RAISED = re.compile(
-    r"^(?:\w+\.)*(\w*(?:Error|Exception|Lost|Fault|Failure|Interrupt|Committed)): (.+)$", re.MULTILINE
+    r"^(?:\w+\.)*(\w*(?:Error|Exception|Lost|Fault|Failure|Interrupt|Committed|Away)): (.+)$", re.MULTILINE
 )
 _SPARK_SAID = re.compile(r"SparkException: (?!Job aborted)(.+)$", re.MULTILINE)
 _SPARKS = frozenset(

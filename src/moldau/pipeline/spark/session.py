@@ -34,6 +34,11 @@ def start_session(settings: SparkSettings | None = None) -> "SparkSession":
     """The session of this process: a second call gets the first one's."""
     settings = settings or SparkSettings()
     require_spark()
+    if settings.master.startswith("sc://") or "spark.remote" in settings.conf:
+        raise ConfigError(
+            "Spark Connect (spark.remote, sc://) cannot run a pipeline: batches are jobs of a driver in this process. "
+            "Name the cluster's master instead: local[*], spark://host:7077, yarn or k8s://..."
+        )
     from pyspark.sql import SparkSession
 
     running = SparkSession.getActiveSession()
@@ -77,6 +82,8 @@ def _ours(settings: SparkSettings) -> dict[str, str]:
         # The offset log is read by `offset_log`, in this form.
         "spark.sql.streaming.offsetLog.formatVersion": "1",
         "spark.python.worker.reuse": "true",
+        # Between driver, workers and JVM on one machine: the default of 15 s is too short for a busy one.
+        "spark.python.authenticate.socketTimeout": "300s",
         "spark.driver.extraJavaOptions": java_options,
         "spark.executor.extraJavaOptions": THREAD_STACK,
         "spark.driver.host": "127.0.0.1" if settings.master.startswith("local") else "",

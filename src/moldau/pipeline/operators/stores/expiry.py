@@ -6,6 +6,8 @@ A reader never sees an entry past the retention, whether its segment was dropped
 from collections.abc import Iterator
 from typing import Any
 
+from moldau.pipeline.operators.stores.store import Store
+
 Entry = tuple[Any, ...]
 
 SEGMENTS_PER_RETENTION = 32
@@ -62,3 +64,18 @@ class Expiry:
         self._segments.clear()
         self.stream_time_ms = -1
         self.oldest_ms = -(2**63)
+
+
+class ExpiringStore(Store):
+    """A store whose entries go when stream time has passed them by its retention."""
+
+    def __init__(self, name: str, retention_ms: int) -> None:
+        super().__init__(name)
+        self._expiry = Expiry(retention_ms)
+
+    @property
+    def stream_time_ms(self) -> int | None:
+        return self._expiry.stream_time_ms
+
+    def advance(self, stream_time_ms: int) -> None:
+        self._expiry.observe(stream_time_ms)

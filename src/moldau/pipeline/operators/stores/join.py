@@ -3,9 +3,9 @@
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Iterator
 
-from moldau.pipeline.operators.stores.expiry import Expiry
+from moldau.pipeline.operators.stores.expiry import ExpiringStore
 from moldau.pipeline.operators.stores.keys import split_window_key, window_key
-from moldau.pipeline.operators.stores.store import Change, Item, Store
+from moldau.pipeline.operators.stores.store import Change, Item
 
 Place = tuple[int, int]
 """Timestamp and number: records of the same time are told apart by the order they came in."""
@@ -13,13 +13,12 @@ Place = tuple[int, int]
 SEQUENCE_MAX = 0x7FFFFFFF
 
 
-class JoinStore(Store):
+class JoinStore(ExpiringStore):
     def __init__(self, name: str, retention_ms: int) -> None:
-        super().__init__(name)
+        super().__init__(name, retention_ms)
         self._places: dict[bytes, list[Place]] = {}
         self._values: dict[tuple[bytes, int, int], bytes] = {}
         self._changed: set[tuple[bytes, int, int]] = set()
-        self._expiry = Expiry(retention_ms)
         self._sequence = 0
 
     def put(self, key: bytes, value: bytes, timestamp_ms: int) -> None:
@@ -62,13 +61,6 @@ class JoinStore(Store):
                 self._add(entry, value)
                 self._expiry.observe(entry[1])
                 self._sequence = max(self._sequence, entry[2])
-
-    @property
-    def stream_time_ms(self) -> int | None:
-        return self._expiry.stream_time_ms
-
-    def advance(self, stream_time_ms: int) -> None:
-        self._expiry.observe(stream_time_ms)
 
     def clear(self) -> None:
         self._places.clear()

@@ -2,22 +2,21 @@
 
 from collections.abc import Iterable, Iterator
 
-from moldau.pipeline.operators.stores.expiry import Expiry
+from moldau.pipeline.operators.stores.expiry import ExpiringStore
 from moldau.pipeline.operators.stores.keys import session_key, split_session_key
-from moldau.pipeline.operators.stores.store import Change, Item, Store
+from moldau.pipeline.operators.stores.store import Change, Item
 
 Session = tuple[int, int]
 """Start and end, both inclusive."""
 
 
-class SessionStore(Store):
+class SessionStore(ExpiringStore):
     """Values only: a session's timestamp is its end."""
 
     def __init__(self, name: str, retention_ms: int) -> None:
-        super().__init__(name)
+        super().__init__(name, retention_ms)
         self._sessions: dict[bytes, dict[Session, bytes]] = {}
         self._changed: set[tuple[bytes, Session]] = set()
-        self._expiry = Expiry(retention_ms)
 
     def get(self, key: bytes, start_ms: int, end_ms: int) -> bytes | None:
         if end_ms < self._expiry.oldest_ms:
@@ -94,13 +93,6 @@ class SessionStore(Store):
                 self._sessions.setdefault(key, {})[session] = value
                 self._expiry.add(end_ms, (key, session))
                 self._expiry.observe(end_ms)
-
-    @property
-    def stream_time_ms(self) -> int | None:
-        return self._expiry.stream_time_ms
-
-    def advance(self, stream_time_ms: int) -> None:
-        self._expiry.observe(stream_time_ms)
 
     def clear(self) -> None:
         self._sessions.clear()

@@ -2,19 +2,18 @@
 
 from collections.abc import Iterable, Iterator
 
-from moldau.pipeline.operators.stores.expiry import Expiry
+from moldau.pipeline.operators.stores.expiry import ExpiringStore
 from moldau.pipeline.operators.stores.keys import split_timed, split_window_key, timed, window_key
-from moldau.pipeline.operators.stores.store import Change, Item, Store
+from moldau.pipeline.operators.stores.store import Change, Item
 
 Timed = tuple[bytes, int]
 
 
-class WindowStore(Store):
+class WindowStore(ExpiringStore):
     def __init__(self, name: str, retention_ms: int) -> None:
-        super().__init__(name)
+        super().__init__(name, retention_ms)
         self._windows: dict[bytes, dict[int, Timed]] = {}
         self._changed: set[tuple[bytes, int]] = set()
-        self._expiry = Expiry(retention_ms)
 
     def get(self, key: bytes, start_ms: int) -> Timed | None:
         if start_ms < self._expiry.oldest_ms:
@@ -85,13 +84,6 @@ class WindowStore(Store):
                 self._windows.setdefault(key, {})[start_ms] = split_timed(value)
                 self._expiry.add(start_ms, (key, start_ms))
                 self._expiry.observe(start_ms)
-
-    @property
-    def stream_time_ms(self) -> int | None:
-        return self._expiry.stream_time_ms
-
-    def advance(self, stream_time_ms: int) -> None:
-        self._expiry.observe(stream_time_ms)
 
     def clear(self) -> None:
         self._windows.clear()
