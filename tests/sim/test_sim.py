@@ -11,7 +11,7 @@ import pytest
 from sim.broken_rules import BROKEN
 
 TESTS = Path(__file__).parent.parent
-SEEDS = int(os.environ.get("MOLDAU_SIM_SEEDS", "100"))
+SEEDS = int(os.environ.get("MOLDAU_SIM_SEEDS", "200"))
 FIRST = int(os.environ.get("MOLDAU_SIM_FIRST", "20034"))
 SHARES = 2
 """Tests may run on two cores."""

@@ -24,7 +24,8 @@ def throttled_replicas(plan: Plan, present: Plan) -> Mapping[str, Mapping[str, s
         for place in sorted(place for place in plan if place.topic == topic):
             leaders += [f"{place.partition}:{each}" for each in present[place]]
             followers += [f"{place.partition}:{each}" for each in plan[place] if each not in present[place]]
-        settings[topic] = {LEADERS: ",".join(leaders), FOLLOWERS: ",".join(followers)}
+        named = {LEADERS: ",".join(leaders), FOLLOWERS: ",".join(followers)}
+        settings[topic] = {key: replicas for key, replicas in named.items() if replicas}
     return settings
 
 

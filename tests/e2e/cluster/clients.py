@@ -76,6 +76,10 @@ class Writer(Client):
                 "acks": "all",
                 "message.timeout.ms": DELIVERY_TIMEOUT_MS,
                 "linger.ms": 2,
+                # With several requests under way librdkafka doubles records by itself, whatever the broker does: one
+                # that comes after a refused one is out of sequence, and then it begins a new epoch for all partitions
+                # and sends again what another of them may have stored (its issue 4953). Java's client does not.
+                "max.in.flight.requests.per.connection": 1,
             }
         )
 
