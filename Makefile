@@ -60,7 +60,7 @@ soak: $(STAMP)
 	sh bench/install-tools
 	$(BIN)/python bench/soak.py $(MINUTES)
 
-# Exactly once under many kills, a cluster of two workers, a gigabyte, full disks, many applications; every random
+# Exactly once under many kills, a cluster of two workers, a gigabyte, a full disk, a broker that stays away; every random
 # topology the oracle has, through Spark.
 ROUNDS ?= 60
 kills: $(STAMP)

@@ -1,7 +1,6 @@
-"""What takes long or a machine of its own: a gigabyte, a full disk, a broker that stays away, many applications."""
+"""What takes long: a gigabyte, a full disk, a broker that stays away."""
 
 import os
-import statistics
 from collections import Counter
 from pathlib import Path
 
@@ -20,8 +19,6 @@ from e2e.spark.kit import (
     wait_for,
 )
 from moldau.pipeline.lifecycle import PipelineState
-from moldau.pipeline.spark.application import PipelineApp
-from moldau.pipeline.spark.settings import AppSettings
 from moldau.pipeline.streams import LONG, STRING, StreamsBuilder, Topology
 
 pytestmark = pytest.mark.skipif(
@@ -30,8 +27,6 @@ pytestmark = pytest.mark.skipif(
 
 GIGABYTE = 1 << 30
 RECORD_BYTES = 4096
-LIGHT_APPLICATIONS = 20
-TRIGGER_MS = 5_000
 
 
 def counting(name: str) -> Topology:
@@ -98,33 +93,3 @@ def test_a_broker_that_stays_away_is_waited_for(own_broker: MoldauBroker, tmp_pa
         wait_caught_up(app)
     written = Counter((one.key, one.value) for one in committed(servers, "away-out"))
     assert set(written.values()) == {1} and sum(written.values()) == 2_000
-
-
-def test_many_light_applications_stay_within_their_triggers(servers: str, tmp_path: Path) -> None:
-    names = [f"light-{number}" for number in range(LIGHT_APPLICATIONS)]
-    create_topics(servers, **{f"{name}-{end}": 1 for name in names for end in ("in", "out")})
-    apps = [
-        PipelineApp(
-            counting(name), AppSettings(name, servers, str(tmp_path), instances=1, trigger_ms=TRIGGER_MS)
-        )
-        for name in names
-    ]
-    try:
-        for app in apps:
-            app.start()
-        for app in apps:
-            assert app.wait(PipelineState.RUNNING, PipelineState.FAILED) is PipelineState.RUNNING
-        took_ms = []
-        for number in range(6):
-            for name in names:
-                send(servers, f"{name}-in", [Sent("k", str(number))])
-            for app in apps:
-                wait_caught_up(app)
-            took_ms.append([app.metrics.batch_ms for app in apps])
-        # The first rounds start the workers.
-        settled = [one for round_ms in took_ms[3:] for one in round_ms]
-        assert statistics.median(settled) < TRIGGER_MS and max(settled) < 2 * TRIGGER_MS, settled
-        assert not any(app.metrics.restarts for app in apps)
-    finally:
-        for app in apps:
-            app.stop()
