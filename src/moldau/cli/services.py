@@ -1,16 +1,20 @@
 """`moldau` commands that run as processes of their own under one terminal, and stop with it."""
 
 import contextlib
+import os
 import queue
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
 from types import FrameType
 
 import click
 
+from moldau.cli.addresses import DEFAULT_PORT
 from moldau.cli.failures import Failure
 
 READY = "ready "
@@ -111,3 +115,13 @@ def dialled(endpoints: str) -> str:
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
+
+
+def pasteable(hints: str, servers: str, **more: str) -> str:
+    """Commands to try, as they work in another terminal of this folder: `{moldau}` with its path where the shell would
+    not find it, `{at}` naming the brokers where the commands would look elsewhere."""
+    program = (
+        "moldau" if shutil.which("moldau") else os.path.relpath(Path(sys.executable).with_name("moldau"))
+    )
+    at = "" if servers.endswith(f":{DEFAULT_PORT}") else f" --bootstrap-server {servers}"
+    return hints.format(moldau=program, at=at, **more)

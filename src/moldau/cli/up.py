@@ -7,15 +7,15 @@ from pathlib import Path
 import click
 
 from moldau.cli.cluster_up import port_option, refuse_cluster_data, start_cluster, zookeeper_port_option
-from moldau.cli.services import Service, dialled, overrides, stopped_in_order, watch
+from moldau.cli.services import Service, dialled, overrides, pasteable, stopped_in_order, watch
 from moldau.cli.up_demo import Demo
 
 HINTS = """
 Try it in a second terminal:
-  moldau topics create orders
-  echo '2 apples' | moldau produce orders
-  moldau consume orders
-  moldau schemas list
+  {moldau} topics create orders{at}
+  echo '2 apples' | {moldau} produce orders{at}
+  {moldau} consume orders{at}
+  {moldau} schemas list
 
 Ctrl-C stops everything."""
 # Nobody else is about to join the registry's group.
@@ -72,7 +72,7 @@ def command(
         if not no_registry:
             settings = overrides([f"kafkastore.bootstrap.servers={servers}", *registry])
             click.echo(f"registry  {_start(services, Service('registry', ['registry', *settings]))}")
-        click.echo(HINTS)
+        click.echo(pasteable(HINTS, servers))
         with contextlib.ExitStack() as stack:
             if demo:
                 pipeline = Demo(servers, directory)

@@ -2,19 +2,16 @@
 
 import contextlib
 import json
-import os
-import shutil
 import socket
 import subprocess
 import sys
 import threading
 from importlib.resources import files
-from pathlib import Path
 from typing import Final
 
 import click
 
-from moldau.cli.addresses import DEFAULT_PORT
+from moldau.cli.services import pasteable
 from moldau.cli.streams_run import DRIVER_MODULE
 from moldau.core.errors import ConfigError
 
@@ -104,13 +101,7 @@ class Demo:
                 )
             if not self._is_told and status.get("records_out"):
                 self._is_told = True
-                # The commands know the usual port themselves.
-                at = (
-                    ""
-                    if self._servers.endswith(f":{DEFAULT_PORT}")
-                    else f" --bootstrap-server {self._servers}"
-                )
-                click.echo(TO_TRY.format(moldau=_command(), http=self._http, at=at))
+                click.echo(pasteable(TO_TRY, self._servers, http=self._http))
 
 
 def _free_port(wanted: int) -> int:
@@ -120,11 +111,6 @@ def _free_port(wanted: int) -> int:
             probe.bind(("127.0.0.1", port))
             return int(probe.getsockname()[1])
     raise ConfigError("no port of this machine is free")
-
-
-def _command() -> str:
-    """As it can be pasted: with its path where the shell would not find it."""
-    return "moldau" if shutil.which("moldau") else os.path.relpath(Path(sys.executable).with_name("moldau"))
 
 
 _MAKE_TOPICS: Final = (
