@@ -210,42 +210,41 @@ class Connection:
             while outgoing:
                 chunk = outgoing[0]
                 if isinstance(chunk, FileSlice):
-                    rest = self._send_slice(chunk)
+                    file, position, size = chunk
+                    file_number = file.fileno()
+                    if file_number < 0:
+                        outgoing[0] = chunk.read()
+                        continue
+                    wanted = min(size, SENDFILE_BYTES_MAX)
+                    sent = os.sendfile(self.file_number, file_number, position, wanted)
+                    if sent == 0:
+                        raise OSError(f"{file.path} is shorter than it was when the answer was made")
+                    rest: Chunk | None = FileSlice(file, position + sent, size - sent) if sent < size else None
                 else:
-                    flags = MORE_FOLLOWS if len(outgoing) > 1 else 0
-                    sent = self._socket.send(chunk, flags)
-                    rest = None if sent == len(chunk) else memoryview(chunk)[sent:]
+                    wanted = len(chunk)
+                    sent = self._socket.send(chunk, MORE_FOLLOWS if len(outgoing) > 1 else 0)
+                    rest = memoryview(chunk)[sent:] if sent < wanted else None
                 if rest is None:
                     outgoing.popleft()
-                else:
-                    outgoing[0] = rest
+                    continue
+                outgoing[0] = rest
+                if sent < wanted:  # It is full: another try would be refused.
+                    break
         except (BlockingIOError, InterruptedError):
-            if not self._writing:
-                self._writing = True
-                self._loop.add_writer(self._socket, self._on_writable)
-            return
+            pass
         except ConnectionError:
             self.close()
             return
         except OSError as error:
             self.abort(str(error))
             return
+        if bool(outgoing) == self._writing:
+            return
+        self._writing = not self._writing
         if self._writing:
-            self._writing = False
+            self._loop.add_writer(self._socket, self._on_writable)
+        else:
             self._loop.remove_writer(self._socket)
-
-    def _send_slice(self, chunk: FileSlice) -> Chunk | None:
-        file_number = chunk.file.fileno()
-        if file_number < 0:
-            return chunk.read()
-        sent = os.sendfile(
-            self._socket.fileno(), file_number, chunk.position, min(chunk.size, SENDFILE_BYTES_MAX)
-        )
-        if sent == chunk.size:
-            return None
-        if sent == 0:
-            raise OSError(f"{chunk.file.path} is shorter than it was when the answer was made")
-        return FileSlice(chunk.file, chunk.position + sent, chunk.size - sent)
 
     def _on_writable(self) -> None:
         self.last_active = self._loop.time()

@@ -13,6 +13,7 @@ from moldau.storage.segment_files import EntryIndex
 
 _ENTRY: Final = struct.Struct(">ii")
 _RELATIVE_OFFSET: Final = struct.Struct(">i")
+_POSITION: Final = struct.Struct(">i")
 
 
 class OffsetIndex(EntryIndex):
@@ -34,6 +35,16 @@ class OffsetIndex(EntryIndex):
         before = int(_ENTRY.unpack_from(entries, (slot - 1) * _ENTRY.size)[1]) if slot else 0
         after = slot * _ENTRY.size
         return before, int(_ENTRY.unpack_from(entries, after)[1]) if after < len(entries) else -1
+
+    def batch_start_until(self, position: int) -> int:
+        """The last indexed batch that starts at or before `position`; 0 when there is none."""
+        entries = self.entries()
+        slot = bisect_right(
+            range(len(entries) // _ENTRY.size),
+            position,
+            key=lambda slot: _POSITION.unpack_from(entries, slot * _ENTRY.size + _RELATIVE_OFFSET.size)[0],
+        )
+        return int(_ENTRY.unpack_from(entries, (slot - 1) * _ENTRY.size)[1]) if slot else 0
 
     def last_position(self) -> int:
         last = self.last_entry()

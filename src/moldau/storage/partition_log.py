@@ -324,7 +324,7 @@ class PartitionLog:
         self, offset: int, bytes_max: int, *, end_offset: int, at_least_one_batch: bool
     ) -> FileSlice | None:
         """Whole batches from the one that holds `offset`, below `end_offset`, from one segment; the last may be
-        cut at `bytes_max`, and readers ask again from there. None when there is nothing."""
+        cut at `bytes_max` if it is a short one, and readers ask again from there. None when there is nothing."""
         if end_offset == self.end_offset and self._health.offline_reason is None:
             # Most readers are at the end, or go on from where a recent batch began.
             if offset == end_offset:
@@ -374,7 +374,9 @@ class PartitionLog:
             first = segment.batch_size_at(position)
             if first > bytes_max:
                 return first if at_least_one_batch else 0
-            size = bytes_max
+            # A batch that does not fit would be sent for nothing. Those that are long are all in the index.
+            whole = segment.offset_index.batch_start_until(position + bytes_max) - position
+            size = whole if whole >= first else bytes_max
         return max(size, 0)
 
     def aborted_transactions(self, first_offset: int, end_offset: int) -> list[tuple[int, int]]:
