@@ -219,7 +219,9 @@ class Connection:
                     sent = os.sendfile(self.file_number, file_number, position, wanted)
                     if sent == 0:
                         raise OSError(f"{file.path} is shorter than it was when the answer was made")
-                    rest: Chunk | None = FileSlice(file, position + sent, size - sent) if sent < size else None
+                    rest: Chunk | None = (
+                        FileSlice(file, position + sent, size - sent) if sent < size else None
+                    )
                 else:
                     wanted = len(chunk)
                     sent = self._socket.send(chunk, MORE_FOLLOWS if len(outgoing) > 1 else 0)

@@ -94,7 +94,7 @@ def test_nothing_at_or_above_the_end_offset_is_given() -> None:
 
 
 def test_a_bound_cuts_but_never_below_one_batch_when_one_is_asked_for() -> None:
-    log = filled()
+    log = filled(config=LogConfig(segment_bytes=1000))  # Short batches: not in the index.
     whole = read(log, 0)
     assert whole is not None
     first = read_header(whole.read()).size
@@ -106,6 +106,35 @@ def test_a_bound_cuts_but_never_below_one_batch_when_one_is_asked_for() -> None:
     assert one is not None
     assert one.size == first
     assert log.available_bytes(0, log.high_watermark, 50) == 50
+
+
+def long_batches() -> tuple[PartitionLog, int]:
+    """Ten batches, each long enough to be in the index, and the size of one."""
+    _, log = new_log(CrashDisk(), LogConfig(index_interval_bytes=200))
+    for _ in range(10):
+        append(log, batch(1, value=bytes(300)))
+    return log, log.segments.active.size // 10
+
+
+def test_a_long_batch_that_does_not_fit_is_not_begun() -> None:
+    log, size = long_batches()
+    for bytes_max, whole in ((size, 1), (2 * size - 1, 1), (2 * size, 2), (9 * size + 50, 9)):
+        found = read(log, 0, bytes_max)
+        assert found is not None
+        assert found.size == whole * size
+    behind = read(log, 4, 3 * size + 1)
+    assert behind is not None
+    assert (behind.position, behind.size) == (4 * size, 3 * size)
+
+
+def test_an_index_that_names_no_batch_cannot_hold_a_reader_up() -> None:
+    log, size = long_batches()
+    entries = log.segments.active.offset_index.entries()
+    for slot in range(len(entries) // 8):
+        entries[slot * 8 + 4 : slot * 8 + 8] = (7).to_bytes(4, "big")
+    found = read(log, 0, 2 * size + 10)
+    assert found is not None
+    assert found.size == 2 * size + 10
 
 
 def test_a_slice_outlives_the_segment_it_was_cut_from() -> None:
