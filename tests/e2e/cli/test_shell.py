@@ -2,6 +2,7 @@
 
 import resource
 import subprocess
+import sys
 from pathlib import Path
 
 from e2e.cli.shell import MOLDAU, Shell
@@ -59,3 +60,11 @@ def test_help_is_instant() -> None:
         return 1000 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
     assert min(spent_ms() for _ in range(5)) < HELP_MS_MAX
+
+
+def test_the_package_runs_as_the_command() -> None:
+    by_name = subprocess.run([MOLDAU, "--help"], capture_output=True, text=True, check=True)
+    by_package = subprocess.run(
+        [sys.executable, "-m", "moldau", "--help"], capture_output=True, text=True, check=True
+    )
+    assert by_package.stdout == by_name.stdout
