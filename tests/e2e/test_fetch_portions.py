@@ -1,5 +1,6 @@
 """An answer holds a portion a client can take apart while the next is on its way, and every partition gets its turn."""
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -50,3 +51,17 @@ def test_every_partition_gets_its_turn(client: WireClient) -> None:
 
 def test_what_a_client_asks_for_at_least_it_gets(client: WireClient) -> None:
     assert sum(sizes_read(client, bytes_min=2 * PORTION_BYTES).values()) >= 2 * PORTION_BYTES
+
+
+def test_batches_that_do_not_fill_the_answer_do_not_hold_it_up(client: WireClient) -> None:
+    """Nine batches and a half are asked for, no more and no less: nine come, at once."""
+
+    def size_read(bytes_wanted: int) -> int:
+        request = fetch_request("a", {0: 0}, bytes_min=bytes_wanted, bytes_max=bytes_wanted, wait_ms=20_000)
+        (partition,) = client.call(request, FETCH_BY_NAME).responses[0].partitions
+        return len(partition.records)
+
+    batch_bytes = size_read(1)
+    started = time.monotonic()
+    assert size_read(19 * batch_bytes // 2) == 9 * batch_bytes
+    assert time.monotonic() - started < 10

@@ -58,13 +58,25 @@ class ConsumerFetch:
     def read(self, *, is_final: bool) -> list[Chunk] | None:
         """The framed answer, or None if there is less than the client asked to wait for."""
         fetched, size, has_error = self._read_partitions()
-        if size < self.bytes_min and not has_error and not is_final:
+        if size < self.bytes_min and not (has_error or is_final or (size and self._has_enough())):
             return None
         session_id = NO_SESSION
         if self.fetch_session is not None:
             session_id = self.fetch_session.id
             fetched = self.fetch_session.reduce(fetched, is_full=self.is_full)
         return self._framed(session_id, fetched)
+
+    def _has_enough(self) -> bool:
+        """Whether it is the size of batches that keeps the answer below what the client waits for: then it need not
+        wait for more to come."""
+        find = self.session.broker.partitions.find
+        available = 0
+        for topic, partitions in self.wanted:
+            for index, _, offset, _, _, partition_bytes_max in partitions:
+                if (partition := find(topic, index)) is not None and (log := partition.log) is not None:
+                    end = log.last_stable_offset if self.isolation == READ_COMMITTED else log.high_watermark
+                    available += log.available_bytes(offset, end, partition_bytes_max)
+        return min(available, self.bytes_max) >= self.bytes_min
 
     def _framed(self, session_id: int, fetched: Fetched) -> list[Chunk]:
         return framed(self.version, self.correlation_id, ErrorCode.NONE, session_id, fetched)
@@ -96,6 +108,7 @@ class ConsumerFetch:
         rack = self.rack
         fetched: Fetched = []
         size, left, has_error = 0, self.bytes_max, False
+        has_left_out = False
         for topic, wanted in self.wanted:
             by_index = hosted.by_index(topic)
             answers: list[PartitionFetched] = []
@@ -137,6 +150,8 @@ class ConsumerFetch:
                     answers.append(self._failed(index, log, error))
                     has_error = True
                     continue
+                if records is None and offset < stable:
+                    has_left_out = True
                 aborted = None
                 if is_committed:
                     aborted = [] if records is None else log.aborted_transactions(offset, stable)
@@ -149,8 +164,8 @@ class ConsumerFetch:
                     (index, 0, high_watermark, stable, log.start_offset, aborted, NO_REPLICA, records or b"")
                 )
             fetched.append((topic, answers))
-        has_room = left > 0 or not size
-        self.session.fetch_turn = 0 if has_room else self.session.fetch_turn + _places_served(fetched)
+        is_full = size > 0 and (left == 0 or has_left_out)
+        self.session.fetch_turn = self.session.fetch_turn + _places_served(fetched) if is_full else 0
         return fetched, size, has_error
 
     def _failed(self, index: int, log: PartitionLog, error: ApiError | StorageFault) -> PartitionFetched:

@@ -343,7 +343,7 @@ class PartitionLog:
             raise self._health.fail(f"Reading {self.topic_partition}", error) from error
 
     def available_bytes(self, offset: int, end_offset: int, bytes_max: int) -> int:
-        """What `read` would give, without opening it."""
+        """How much there is to read, up to `bytes_max`, be the last batch whole or cut."""
         if (found := self._locate(offset, end_offset)) is None:
             return 0
         _, position, end = found

@@ -44,6 +44,7 @@ def handle_frame(
         fetch = FollowerFetch(session, version, correlation_id, wanted, bytes_min, bytes_max, follower)
         return _answer(fetch, 0 if not wanted else wait_ms)
     bytes_max = min(bytes_max, broker.configs.broker.fetch_max_bytes)
+    bytes_min = min(bytes_min, bytes_max)
     is_full = True
     fetch_session: FetchSession | None = None
     for _, partitions in wanted:
@@ -67,7 +68,9 @@ def handle_frame(
     elif session_id != NO_SESSION:
         broker.fetch_sessions.close(session_id)
     if len(wanted) > 1 or (wanted and len(wanted[0][1]) > 1):
-        bytes_max = min(bytes_max, max(bytes_min, session.connection.portion_bytes()))
+        portion_bytes = session.connection.portion_bytes()
+        if bytes_min <= portion_bytes < bytes_max:
+            bytes_max = portion_bytes
         if session.fetch_turn and fetch_session is None:
             wanted = _rotated(wanted, session.fetch_turn)
     consumed = ConsumerFetch(
