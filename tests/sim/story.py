@@ -6,11 +6,16 @@ from random import Random
 from typing import Any
 
 from moldau.broker.partitions import Partition
+from moldau.broker.parts import Broker
 from moldau.broker.topic_rules import NewTopic
+from moldau.cluster.fetcher import ReplicaFetcher
+from moldau.cluster.peer_network import PeerNetwork
+from moldau.cluster.replication.throttle import ReplicationThrottle
 from moldau.coordination import tree
 from moldau.coordination.memory import MemoryTree
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
+from moldau.core.ids import BrokerId
 from moldau.protocol.messages.fetch import (
     FetchPartition,
     FetchRequest,
@@ -140,3 +145,22 @@ def tell(story: Callable[[Story], Coroutine[Any, Any, None]], **configs: str) ->
         assert not loop.problems
 
     run_simulated(run)
+
+
+def lone_fetcher(broker: Broker, leader: BrokerId, network: PeerNetwork) -> ReplicaFetcher:
+    """One more of this broker's, that nobody knows of, to be told what to follow."""
+    return ReplicaFetcher(
+        broker.broker_id,
+        leader,
+        network,
+        clock=broker.clock,
+        scheduler=broker.scheduler,
+        disks=broker.disks,
+        flusher=broker.flusher,
+        parked_fetches=broker.parked_fetches,
+        settings=lambda: broker.configs.broker,
+        throttle=ReplicationThrottle(lambda: 0, 1, 1),
+        remove_later=lambda *_: None,
+        broker_epoch=lambda: 0,
+        on_gone=lambda _: None,
+    )

@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 
 from moldau.broker.internal_topics import TRANSACTIONS_TOPIC
-from moldau.cluster.fetcher import ReplicaFetcher
-from moldau.cluster.replication.throttle import ReplicationThrottle
 from moldau.coordination.image import ImageDelta
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import BrokerId
@@ -26,7 +24,7 @@ from moldau.protocol.messages.write_txn_markers import (
 )
 from sim.producers import init_producer, produce
 from sim.sim_client import TRANSACTION, SimClient
-from sim.story import PATIENCE_S, TOPIC, Story, tell
+from sim.story import PATIENCE_S, TOPIC, Story, lone_fetcher, tell
 
 
 class WorstLuck(Random):
@@ -108,21 +106,7 @@ def test_what_was_followed_when_connecting_began_is_not_asked_for_when_it_is_fol
         assert broker is not None and part is not None
         for is_followed in (True, False):
             network = SlowNetwork()
-            fetcher = ReplicaFetcher(
-                broker.broker_id,
-                BrokerId(it.leader() or 0),
-                network,
-                clock=broker.clock,
-                scheduler=broker.scheduler,
-                disks=broker.disks,
-                flusher=broker.flusher,
-                parked_fetches=broker.parked_fetches,
-                settings=lambda: broker.configs.broker,
-                throttle=ReplicationThrottle(lambda: 0, 1, 1),
-                remove_later=lambda *_: None,
-                broker_epoch=lambda: 0,
-                on_gone=lambda _: None,
-            )
+            fetcher = lone_fetcher(broker, BrokerId(it.leader() or 0), network)
             fetcher.follow(part)
             await asyncio.sleep(0.1)
             if not is_followed:
