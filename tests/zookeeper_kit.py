@@ -30,7 +30,7 @@ def require_zookeeper() -> None:
 @contextmanager
 def one_zookeeper(directory: Path) -> Iterator[ZooKeeperServer]:
     require_zookeeper()
-    [server] = _started(lambda attempt: [ZooKeeperServer(directory / str(attempt), free_ports(1)[0])])
+    [server] = started(lambda attempt: [ZooKeeperServer(directory / str(attempt), free_ports(1)[0])])
     try:
         yield server
     finally:
@@ -40,7 +40,7 @@ def one_zookeeper(directory: Path) -> Iterator[ZooKeeperServer]:
 @contextmanager
 def three_zookeepers(directory: Path) -> Iterator[list[ZooKeeperServer]]:
     require_zookeeper()
-    servers = _started(lambda attempt: local_ensemble(directory / str(attempt), free_ports(3)))
+    servers = started(lambda attempt: local_ensemble(directory / str(attempt), free_ports(3)))
     try:
         yield servers
     finally:
@@ -48,7 +48,7 @@ def three_zookeepers(directory: Path) -> Iterator[list[ZooKeeperServer]]:
             server.kill()
 
 
-def _started(make: Callable[[int], list[ZooKeeperServer]]) -> list[ZooKeeperServer]:
+def started(make: Callable[[int], list[ZooKeeperServer]]) -> list[ZooKeeperServer]:
     """Another process may have taken a port that was free a moment ago: then with others."""
     for attempt in range(PORT_TRIES_MAX):
         servers = make(attempt)

@@ -1,15 +1,9 @@
-"""Clients that write: with acks=all and idempotence, without either, and in transactions."""
+"""Clients that write: with acks=all and idempotence, and without either."""
 
 from contextlib import suppress
 from typing import Final
 
 from moldau.core.error_codes import ErrorCode
-from moldau.protocol.messages.add_partitions_to_txn import (
-    AddPartitionsToTxnRequest,
-    AddPartitionsToTxnResponse,
-    AddPartitionsToTxnTopic,
-)
-from moldau.protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
 from moldau.protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from moldau.protocol.messages.produce import (
     PartitionProduceData,
@@ -20,7 +14,7 @@ from moldau.protocol.messages.produce import (
 from moldau.protocol.records.builder import build_batch
 from moldau.protocol.records.record import Record
 from moldau.testing.sim_loop import EPOCH_MS
-from sim.history import History, Place, Transaction, Violation
+from sim.history import History, Place, Violation
 from sim.sim_client import TRANSACTION, TROUBLE, SimClient
 
 ACKS_ALL: Final = -1
@@ -38,6 +32,7 @@ async def produce(
     producer: tuple[int, int] = (-1, -1),
     sequence: int = -1,
     transactional_id: str | None = None,
+    version: int = PRODUCE_VERSION,
 ) -> tuple[ErrorCode, int]:
     """The error and the base offset. One of TROUBLE when there was no answer."""
     topic, partition = place
@@ -61,7 +56,7 @@ async def produce(
     )
     leader = await client.leader(topic, partition)
     try:
-        answer = await client.ask(leader, request, PRODUCE_VERSION, ProduceResponse)
+        answer = await client.ask(leader, request, version, ProduceResponse)
     except TROUBLE:
         client.forget(topic, partition)
         raise
@@ -109,12 +104,12 @@ async def keep_producing_loosely(client: SimClient, place: tuple[str, int]) -> N
 
 async def init_producer(client: SimClient, transactional_id: str | None) -> int:
     while True:
-        epoch = await _init(client, transactional_id)
-        if epoch is not None:
-            return epoch[0]
+        producer = await try_init_producer(client, transactional_id)
+        if producer is not None:
+            return producer[0]
 
 
-async def _init(client: SimClient, transactional_id: str | None) -> tuple[int, int] | None:
+async def try_init_producer(client: SimClient, transactional_id: str | None) -> tuple[int, int] | None:
     request = InitProducerIdRequest(transactional_id=transactional_id, transaction_timeout_ms=4000)
     try:
         host = await client.coordinator(transactional_id or client.name, TRANSACTION)
@@ -125,95 +120,3 @@ async def _init(client: SimClient, transactional_id: str | None) -> tuple[int, i
         await client.pause()
         return None
     return answer.producer_id, answer.producer_epoch
-
-
-class TransactionalProducer:
-    def __init__(self, client: SimClient, history: History, topic: str, partitions: int) -> None:
-        self._client = client
-        self._history = history
-        self._topic = topic
-        self._partitions = partitions
-        self._number = 0
-
-    async def run(self) -> None:
-        while True:
-            producer = await _init(self._client, self._client.name)
-            sequences = dict.fromkeys(range(self._partitions), 0)
-            while producer is not None and await self._one(producer, sequences):
-                await self._client.pause()
-
-    async def _one(self, producer: tuple[int, int], sequences: dict[int, int]) -> bool:
-        """False when only a new start helps."""
-        self._number += 1
-        name = f"txn-{self._client.name}-{self._number}"
-        values = {index: f"{name}-{index}".encode() for index in range(self._partitions)}
-        transaction = Transaction(values)
-        self._history.transactions.append(transaction)
-        is_wanted = self._number % 4 != 0
-        try:
-            is_whole = await self._write(producer, sequences, values)
-        except TROUBLE:
-            is_whole = False
-        try:
-            if not is_whole:
-                # Until the end is asked for the coordinator can only abort it. A write may still be on its way.
-                transaction.committed = False
-                await self._end(producer, committed=False)
-                return False
-            ended = await self._end(producer, committed=is_wanted)
-        except TROUBLE:
-            return False
-        if ended:
-            transaction.committed = is_wanted
-        return ended
-
-    async def _write(
-        self, producer: tuple[int, int], sequences: dict[int, int], values: dict[int, bytes]
-    ) -> bool:
-        request = AddPartitionsToTxnRequest(
-            v3_and_below_transactional_id=self._client.name,
-            v3_and_below_producer_id=producer[0],
-            v3_and_below_producer_epoch=producer[1],
-            v3_and_below_topics=[
-                AddPartitionsToTxnTopic(name=self._topic, partitions=list(range(self._partitions)))
-            ],
-        )
-        for _ in range(20):
-            host = await self._client.coordinator(self._client.name, TRANSACTION)
-            added = await self._client.ask(host, request, 3, AddPartitionsToTxnResponse)
-            codes = {
-                ErrorCode(each.partition_error_code)
-                for topic in added.results_by_topic_v3_and_below
-                for each in topic.results_by_partition
-            }
-            if codes == {ErrorCode.NONE}:
-                break
-            if codes != {ErrorCode.CONCURRENT_TRANSACTIONS}:
-                return False
-            await self._client.pause()
-        else:
-            return False
-        for index, value in values.items():
-            code, _ = await produce(
-                self._client,
-                (self._topic, index),
-                [value],
-                producer=producer,
-                sequence=sequences[index],
-                transactional_id=self._client.name,
-            )
-            if code is not ErrorCode.NONE:
-                return False
-            sequences[index] += 1
-        return True
-
-    async def _end(self, producer: tuple[int, int], *, committed: bool) -> bool:
-        request = EndTxnRequest(
-            transactional_id=self._client.name,
-            producer_id=producer[0],
-            producer_epoch=producer[1],
-            committed=committed,
-        )
-        host = await self._client.coordinator(self._client.name, TRANSACTION)
-        answer = await self._client.ask(host, request, 3, EndTxnResponse)
-        return answer.error_code == ErrorCode.NONE

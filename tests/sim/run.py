@@ -17,10 +17,11 @@ from moldau.testing.sim_network import SimNetwork
 from sim.history import History, Violation
 from sim.invariants import Invariants
 from sim.nemesis import PARTITIONS, TOPIC, Nemesis
-from sim.producers import TransactionalProducer, keep_producing, keep_producing_loosely
+from sim.producers import keep_producing, keep_producing_loosely
 from sim.readers import CommittedReader, keep_a_member, keep_reading
 from sim.sim_broker import SimBroker
 from sim.sim_client import TROUBLE, SimClient
+from sim.transactions import TransactionalProducer
 
 TROUBLED_S_MIN: Final = 3.0
 TROUBLED_S_MAX: Final = 10.0
@@ -105,7 +106,9 @@ class Simulation:
                 keep_producing_loosely(self._client(f"l{index}"), (TOPIC, index)),
                 keep_reading(self._client(f"r{index}"), history, TOPIC, index),
             ]
-        work.append(TransactionalProducer(self._client("t"), history, TOPIC, PARTITIONS).run())
+        for name, is_v2 in (("t", False), ("u", True)):
+            transactional = TransactionalProducer(self._client(name), history, TOPIC, PARTITIONS, is_v2=is_v2)
+            work.append(transactional.run())
         work += [keep_a_member(self._client(f"m{number}"), history) for number in range(3)]
         self._clients = [self._loop.create_task(each) for each in work]
 

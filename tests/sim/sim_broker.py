@@ -180,6 +180,10 @@ class SimBroker:
             self._loop.call_later(SESSION_S, store.close)
         self._gone()
 
+    def slow_files(self, delay_ms: int) -> None:
+        """From now on a job that works on files takes at least so long."""
+        self._threads[0].delay_ms_min = delay_ms
+
     def cut_from_store(self) -> None:
         store = self._store
         if store is not None:

@@ -18,7 +18,7 @@ from moldau.protocol.messages.write_txn_markers import (
     WriteTxnMarkersResponse,
 )
 
-REQUEST_VERSION: Final = 1
+REQUEST_VERSION: Final = 2
 RETRIED: Final = frozenset(
     {
         ErrorCode.KAFKA_STORAGE_ERROR,
@@ -32,7 +32,7 @@ RETRIED: Final = frozenset(
         ErrorCode.BROKER_NOT_AVAILABLE,
     }
 )
-"""A marker refused with anything else is not needed any more: a newer epoch was there."""
+"""A marker refused with anything else is not needed any more: a newer epoch was there, or the marker itself."""
 
 Written = Callable[[list[TopicPartition]], None]
 
@@ -95,6 +95,7 @@ class MarkerSender:
             producer_epoch=markers.producer_epoch,
             coordinator_epoch=markers.coordinator_epoch,
             committed=markers.committed,
+            transaction_version=markers.transaction_version,
         )
 
     async def _send_there(
@@ -116,6 +117,7 @@ class MarkerSender:
                 for name, indexes in by_topic.items()
             ],
             coordinator_epoch=markers.coordinator_epoch,
+            transaction_version=markers.transaction_version,
         )
         codes = dict.fromkeys(places, ErrorCode.BROKER_NOT_AVAILABLE)
         try:

@@ -12,6 +12,7 @@ from moldau.broker.disks import Disks
 from moldau.broker.internal_topics import OFFSETS_TOPIC
 from moldau.broker.parked_fetches import ParkedFetches
 from moldau.broker.partitions import HostedPartitions, Partition
+from moldau.broker.txn.states import EPOCH_BUMP_VERSION
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError, StorageFault
 from moldau.core.ids import ProducerEpoch, ProducerId, TopicPartition
@@ -49,11 +50,15 @@ class MarkerWriter:
         producer_epoch: ProducerEpoch,
         coordinator_epoch: int,
         committed: bool,
+        transaction_version: int,
     ) -> None:
         """Tells `done` when the marker is committed, at once where there is one replica, or why it is not."""
         partition = self._partitions.find(place.topic, place.partition)
         if partition is None:
             done(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            return
+        if transaction_version >= EPOCH_BUMP_VERSION and _is_ended(partition, producer_id, producer_epoch):
+            self._tell_ended(partition, done)
             return
         now_ms = self._clock.now_ms()
         marker = build_end_transaction_marker(
@@ -89,6 +94,17 @@ class MarkerWriter:
         else:
             partition.leading.when_committed(log.end_offset, settle)
 
+    def _tell_ended(self, partition: Partition, done: Done) -> None:
+        """The marker is there already, but perhaps not for good: the coordinator must not hear of it before."""
+        log, leading = partition.log, partition.leading
+        if leading is None or log is None:
+            done(ErrorCode.INVALID_PRODUCER_EPOCH)
+            return
+        leading.when_committed(
+            log.end_offset,
+            lambda code: done(ErrorCode.INVALID_PRODUCER_EPOCH if code is ErrorCode.NONE else code),
+        )
+
     def _append(self, partition: Partition, marker: memoryview, now_ms: int) -> PartitionLog:
         log, leading = partition.log, partition.leading
         if log is None:
@@ -105,3 +121,10 @@ class MarkerWriter:
             if partition.waiters:
                 self._parked_fetches.appended(partition)
         return log
+
+
+def _is_ended(partition: Partition, producer_id: int, producer_epoch: int) -> bool:
+    """An end raises the epoch, so one that is not above what is there came late: what is open now is the next
+    transaction, which it must not end (KIP-1228)."""
+    log = partition.log
+    return log is not None and partition.is_leader and log.has_reached_epoch(producer_id, producer_epoch)

@@ -62,7 +62,10 @@ def start_cluster(
     directory: Path,
     settings: Sequence[str],
 ) -> list[str]:
-    """Their endpoints, when all of them serve and know each other. What is started is added to the services."""
+    """Their endpoints, when all of them serve and know each other. What is started is added to the services.
+
+    What several brokers have to say would bury everything else: it goes to a file for each, beside its directory.
+    """
     if (directory / ALONE).exists():
         raise Failure(
             f"{directory} has the data of a broker that stood alone.", "Name another directory with --data."
@@ -75,13 +78,15 @@ def start_cluster(
     for number in range(count):
         its_port = port + number if port else 0
         told = broker_settings(number, count, its_port, directory, zookeeper, settings)
-        brokers.append(Service(f"broker {number}", ["broker", *overrides(told)]))
+        log = directory / f"broker-{number}.log"
+        brokers.append(Service(f"broker {number}", ["broker", *overrides(told)], log))
         services.append(brokers[-1])
     endpoints = []
     for number, broker in enumerate(brokers):
         endpoints.append(broker.wait_until_ready())
         click.echo(f"broker {number}  {endpoints[-1]}")
     wait_until_acquainted([dialled(each) for each in endpoints])
+    click.echo(f"logs      {directory / 'broker-*.log'}, {directory / ZOOKEEPER / 'zookeeper.log'}")
     return endpoints
 
 
@@ -102,7 +107,7 @@ def wait_until_acquainted(addresses: Sequence[str]) -> None:
             if time.monotonic() > deadline:
                 raise Failure(
                     f"the broker at {address} knows of {known} brokers, not of {len(addresses)}.",
-                    "What the brokers say above may tell why.",
+                    "What the brokers say in their logs may tell why.",
                 )
             time.sleep(LOOK_AGAIN_S)
 

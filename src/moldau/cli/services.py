@@ -18,6 +18,7 @@ from moldau.cli.addresses import DEFAULT_PORT
 from moldau.cli.failures import Failure
 
 READY = "ready "
+LAST_LINES = 10
 STOP_S = 30.0
 TURN_S = 0.5
 _PROGRAM = "import sys; from moldau.cli.main import main; sys.exit(main())"
@@ -26,16 +27,20 @@ _PROGRAM = "import sys; from moldau.cli.main import main; sys.exit(main())"
 class Service:
     """`moldau ARGUMENTS`, ready when it says so."""
 
-    def __init__(self, title: str, arguments: Sequence[str]) -> None:
+    def __init__(self, title: str, arguments: Sequence[str], log: Path | None = None) -> None:
+        """What it has to say of its work goes to the end of `log`, or to this terminal."""
         self.title = title
+        self._log = log
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        self._process = subprocess.Popen(  # noqa: S603 Our own command, with the arguments given to us.
-            [sys.executable, "-c", _PROGRAM, *arguments],
-            stdout=subprocess.PIPE,
-            text=True,
-            # Ctrl-C is for this process, which stops the others one after the other.
-            start_new_session=True,
-        )
+        with contextlib.ExitStack() as stack:
+            self._process = subprocess.Popen(  # noqa: S603 Our own command, with the arguments given to us.
+                [sys.executable, "-c", _PROGRAM, *arguments],
+                stdout=subprocess.PIPE,
+                stderr=None if log is None else stack.enter_context(log.open("ab")),
+                text=True,
+                # Ctrl-C is for this process, which stops the others one after the other.
+                start_new_session=True,
+            )
         threading.Thread(target=self._relay, daemon=True).start()
 
     def wait_until_ready(self) -> str:
@@ -44,8 +49,15 @@ class Service:
             if line.startswith(READY):
                 return line.removeprefix(READY).strip()
         raise Failure(
-            f"the {self.title} did not start (exit code {self._process.wait()}).", "Its last lines say why."
+            f"the {self.title} did not start (exit code {self._process.wait()}).", self.last_words()
         )
+
+    def last_words(self) -> str:
+        """Where to read why it ended."""
+        if self._log is None:
+            return "Its last lines say why."
+        lines = self._log.read_text(encoding="utf-8", errors="replace").splitlines()[-LAST_LINES:]
+        return "\n".join([f"The last lines of {self._log} say why:", *lines])
 
     def has_ended(self) -> bool:
         return self._process.poll() is not None
@@ -92,13 +104,13 @@ def watch(services: Collection[Service], brokers: Collection[Service]) -> None:
     never = threading.Event()
     reported: set[str] = set()
     while not never.wait(TURN_S):
-        ended = [service.title for service in services if service.has_ended()]
+        ended = {service.title: service for service in services if service.has_ended()}
         spared = {broker.title for broker in brokers}
-        missed = [title for title in ended if title not in spared or spared <= set(ended)]
+        missed = [each for title, each in ended.items() if title not in spared or spared <= set(ended)]
         if missed:
-            raise Failure(f"the {missed[0]} has ended; everything is stopped.", "Its last lines say why.")
+            raise Failure(f"the {missed[0].title} has ended; everything is stopped.", missed[0].last_words())
         for title in set(ended) - reported:
-            click.echo(f"the {title} has ended; the others go on.", err=True)
+            click.echo(f"the {title} has ended; the others go on. {ended[title].last_words()}", err=True)
             reported.add(title)
 
 

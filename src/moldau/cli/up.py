@@ -71,7 +71,8 @@ def command(
         servers = ",".join(dialled(each) for each in endpoints)
         if not no_registry:
             settings = overrides([f"kafkastore.bootstrap.servers={servers}", *registry])
-            click.echo(f"registry  {_start(services, Service('registry', ['registry', *settings]))}")
+            log = Path(directory) / "registry.log" if count > 1 else None
+            click.echo(f"registry  {_start(services, Service('registry', ['registry', *settings], log))}")
         click.echo(pasteable(HINTS, servers))
         with contextlib.ExitStack() as stack:
             if demo:

@@ -146,7 +146,17 @@ class Wire:
         return {broker.node_id: Address(broker.host, broker.port) for broker in answer.brokers}
 
     def any_broker(self) -> Address:
-        return next(iter(self.brokers.values()))
+        """One that answers: the first may have died, and who told of it has not heard yet."""
+        first, *others = self.brokers.values()
+        for address in (first, *others):
+            try:
+                self._connection(address)
+            except (OSError, PeerError):
+                continue
+            except Failure:  # To be told by whoever asks.
+                pass
+            return address
+        return first
 
     def ask(
         self, address: Address, request: Request, answer: type[Answer], doing: str, version_min: int = 0

@@ -234,7 +234,7 @@ class ReplicaFetcher:
             )
         return FetchRequest(
             replica_state=ReplicaState(replica_id=self._broker_id, replica_epoch=self._broker_epoch()),
-            max_wait_ms=settings.replica_fetch_wait_max_ms,
+            max_wait_ms=self._wait_ms_max(settings.replica_fetch_wait_max_ms),
             min_bytes=settings.replica_fetch_min_bytes,
             max_bytes=settings.replica_fetch_response_max_bytes,
             topics=[
@@ -242,6 +242,15 @@ class ReplicaFetcher:
                 for topic_id, partitions in by_topic.items()
             ],
         )
+
+    def _wait_ms_max(self, wait_ms_max: int) -> int:
+        """Nothing else can be asked while a request is parked: it comes back when a partition that was put off is due,
+        as those are whose leader had not heard of them yet."""
+        now_ms = self._clock.monotonic_ms()
+        put_off = [
+            each.wait_until_ms - now_ms for each in self._followed.values() if each.wait_until_ms > now_ms
+        ]
+        return min([wait_ms_max, *put_off])
 
     async def _take(self, answer: FetchResponse) -> None:
         unflushed: list[PartitionLog] = []

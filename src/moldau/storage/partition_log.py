@@ -168,6 +168,12 @@ class PartitionLog:
         producer = None if state is None else state.producers.get(producer_id)
         return producer is not None and producer.epoch == producer_epoch and producer.txn_first_offset >= 0
 
+    def has_reached_epoch(self, producer_id: int, producer_epoch: int) -> bool:
+        """Whether something was written here in this epoch of the producer or a later one."""
+        state = self.producers.state
+        producer = None if state is None else state.producers.get(producer_id)
+        return producer is not None and producer.epoch >= producer_epoch
+
     def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
         """(epoch, end offset) of the largest epoch we know that is not above `epoch` (KIP-101, KIP-320);
         (-1, -1) when that cannot be told."""

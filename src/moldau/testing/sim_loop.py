@@ -75,6 +75,7 @@ class SimThreads:
         self._loop = loop
         self._random = random
         self._delay_ms_max = delay_ms_max
+        self.delay_ms_min = 0.0
         self._turn = asyncio.Lock() if is_in_order else None
         self._tasks: dict[asyncio.Task[None], None] = {}
         self._is_dead = False
@@ -105,7 +106,7 @@ class SimThreads:
             task.cancel()
 
     async def _run(self, job: Callable[[], Result]) -> Result:
-        await asyncio.sleep(self._random.random() * self._delay_ms_max / 1000)
+        await asyncio.sleep((self.delay_ms_min + self._random.random() * self._delay_ms_max) / 1000)
         result = job()
         await asyncio.sleep(self._random.random() * self._delay_ms_max / 1000)
         return result

@@ -197,6 +197,10 @@ class Banker(Client):
                 return "committed"
             except KafkaException as failure:
                 error = failure.args[0]
+                if error.code() == KafkaError.INVALID_TXN_STATE:
+                    # Everything was delivered, so the coordinator knew of the transaction. To an abort it may say so,
+                    # as Kafka's does: librdkafka aborts also what it is not sure to have announced.
+                    self.history.failures.append(f"{self.name}: a transaction was forgotten: {error}")
                 if error.txn_requires_abort():
                     producer.abort_transaction(60)
                     return "aborted"

@@ -11,6 +11,7 @@ from typing import Self
 from compat.moldau_broker import MoldauBroker
 from compat.server_process import wait_until
 from e2e.cli.shell import Shell
+from e2e.cluster.ensemble import GatesOf, gated_zookeepers
 from e2e.cluster.gates import Gate, Gates
 from moldau.cli.cluster import Cluster
 from moldau.cli.cluster_queries import Partition, Picture, picture
@@ -46,12 +47,14 @@ class ClusterProcesses:
         settings: Mapping[str, str] | None = None,
         broker_class: type[MoldauBroker] = MoldauBroker,
     ) -> None:
-        """With gates, brokers are reached by clients and by each other, and reach ZooKeeper, through them alone."""
+        """With gates, brokers are reached by clients and by each other, and reach ZooKeeper, through them alone; the
+        servers of an ensemble reach each other through gates, too."""
         self._folder = folder
         self._gates = gates
         self._broker_class = broker_class
         self._gates_of: dict[int, list[Gate]] = {}
         """By broker: the one before it, then those before each ZooKeeper."""
+        self._between: GatesOf = {}
         self._numbers = brokers
         self._is_ensemble = is_ensemble
         self._settings = {**SETTINGS, **(settings or {})}
@@ -61,7 +64,10 @@ class ClusterProcesses:
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
-            if self._is_ensemble:
+            if self._is_ensemble and self._gates is not None:
+                self._between = stack.enter_context(gated_zookeepers(self._folder / "zookeeper", self._gates))
+                self.zookeepers = list(self._between)
+            elif self._is_ensemble:
                 self.zookeepers = stack.enter_context(three_zookeepers(self._folder / "zookeeper"))
             else:
                 self.zookeepers = [stack.enter_context(one_zookeeper(self._folder / "zookeeper"))]
@@ -125,7 +131,7 @@ class ClusterProcesses:
             gate.open()
 
     def isolate_zookeeper(self, server: ZooKeeperServer) -> None:
-        """No broker reaches it; the other ZooKeepers do."""
+        """No broker reaches it, nor does another ZooKeeper, and it reaches none."""
         for gate in self._gates_to(server):
             gate.shut()
 
@@ -135,7 +141,7 @@ class ClusterProcesses:
 
     def _gates_to(self, server: ZooKeeperServer) -> list[Gate]:
         place = 1 + self.zookeepers.index(server)
-        return [gates[place] for gates in self._gates_of.values()]
+        return [gates[place] for gates in self._gates_of.values()] + self._between.get(server, [])
 
     def pause(self, number: int) -> None:
         os.kill(self.brokers[number].pid, signal.SIGSTOP)

@@ -33,8 +33,9 @@ def started(*arguments: str) -> Iterator["subprocess.Popen[str]"]:
 def test_one_command_starts_and_stops_a_cluster(tmp_path: Path) -> None:
     arguments = ("--brokers", "3", "--port", "0", "--zookeeper-port", "0", "--data", str(tmp_path))
     with started("cluster", "up", *arguments) as running:
-        lines = [read_line(running) for _ in range(5)]
-        assert [line.split()[0] for line in lines] == ["zookeeper", "broker", "broker", "broker", "ready"]
+        lines = [read_line(running) for _ in range(6)]
+        said = [line.split()[0] for line in lines]
+        assert said == ["zookeeper", "broker", "broker", "broker", "logs", "ready"]
         servers = [endpoint.removeprefix("PLAINTEXT://") for endpoint in lines[-1].split()[1:]]
         shell = Shell(",".join(servers))
         assert shell.run("topics", "create", "t", "--partitions", "3").endswith("replication factor 3.\n")
@@ -61,8 +62,8 @@ def test_up_starts_the_platform_on_three_brokers(tmp_path: Path) -> None:
     registry = f"http://127.0.0.1:{free_port()}"
     arguments = ("--brokers", "3", "--port", "0", "--zookeeper-port", "0", "--data", str(tmp_path))
     with started("up", *arguments, "--registry-override", f"listeners={registry}") as running:
-        lines = [read_line(running).split() for _ in range(5)]
-        assert [line[0] for line in lines] == ["zookeeper", "broker", "broker", "broker", "registry"]
+        lines = [read_line(running).split() for _ in range(6)]
+        assert [line[0] for line in lines] == ["zookeeper", "broker", "broker", "broker", "logs", "registry"]
         assert ask(registry, "POST", "/subjects/s/versions", {"schema": '"int"'}).status == 200
         servers = ",".join(line[-1].removeprefix("PLAINTEXT://") for line in lines[1:4])
         producer = Producer({"bootstrap.servers": servers})

@@ -16,6 +16,7 @@ from moldau.protocol.codec import encode
 from moldau.protocol.headers import decode_request_header, encode_response_header
 from moldau.protocol.messages.api_versions import ApiVersion, ApiVersionsResponse
 from moldau.protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
+from moldau.protocol.messages.metadata import MetadataResponse, MetadataResponseBroker
 from moldau.protocol.private.explain import ExplainRequest, ExplainResponse
 
 Answers = Callable[[int, int, int], bytes | None]
@@ -130,3 +131,28 @@ def test_errors_that_pass_are_waited_for_and_others_raised() -> None:
     with pytest.raises(Failure, match="cannot wait: ") as raised:
         wire.settled(lambda: (30, None), "wait")
     assert raised.value.code == KafkaError.GROUP_AUTHORIZATION_FAILED
+
+
+def test_a_broker_that_has_just_died_is_passed_by() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as gone:
+        nobody = Address(*gone.getsockname())
+    told = [nobody]
+
+    def answers(key: int, version: int, correlation_id: int) -> bytes:
+        if key == 18:
+            return versions({3: (0, 9)}, correlation_id)
+        brokers = [
+            MetadataResponseBroker(node_id=number, host=address.host, port=address.port)
+            for number, address in enumerate(told)
+        ]
+        head = encode_response_header(key, version, correlation_id)
+        return head + encode(MetadataResponse(brokers=brokers, topics=[]), version)
+
+    with peer(answers) as alive:
+        told.append(alive)
+        wire = Wire(str(alive), Security({}), 5)
+        try:
+            assert list(wire.brokers.values()) == [nobody, alive]
+            assert wire.any_broker() == alive
+        finally:
+            wire.close()

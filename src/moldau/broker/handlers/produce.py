@@ -267,7 +267,10 @@ def _reply_when_safe(request: _Request) -> None:
         if left == 0:
             request.session.connection.reply(_answer(request))
 
-    def committed(partition: Partition, code: ErrorCode) -> None:
+    def committed(partition: Partition, leading: Leading, code: ErrorCode) -> None:
+        if code is ErrorCode.NONE and leading.is_short:
+            # It was committed while another part of the request was waited for, and replicas were lost since.
+            code = ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND
         if code is not ErrorCode.NONE:
             _take_back(request, partition, code)
         one_done()
@@ -281,7 +284,7 @@ def _reply_when_safe(request: _Request) -> None:
         request.session.broker.flusher.after_flush(request.unflushed, flushed)
     for partition, leading, end_offset in request.uncommitted:
         # It may have changed hands, perhaps twice, while another batch was being unpacked: who led then is asked.
-        leading.when_committed(end_offset, partial(committed, partition), request.timeout_ms)
+        leading.when_committed(end_offset, partial(committed, partition, leading), request.timeout_ms)
 
 
 def _take_back(request: _Request, partition: Partition, code: ErrorCode) -> None:

@@ -63,6 +63,7 @@ def _write_one(
         producer_epoch=ProducerEpoch(marker.producer_epoch),
         coordinator_epoch=marker.coordinator_epoch,
         committed=marker.transaction_result,
+        transaction_version=marker.transaction_version,
     )
     return done
 
