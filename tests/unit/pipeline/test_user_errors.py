@@ -137,6 +137,36 @@ def test_suppress_needs_windows_or_a_time() -> None:
     assert "no windows that could close" in refused(mistake)
 
 
+def test_history_where_it_does_not_fit() -> None:
+    def suppressed() -> None:
+        StreamsBuilder().table("a", history_ms=10).filter(lambda key, value: True).suppress(until_ms=5)
+
+    def grace_without_history() -> None:
+        builder = StreamsBuilder()
+        builder.stream("a").join(builder.table("b"), lambda a, b: a, grace_ms=5)
+
+    def grace_beyond_history() -> None:
+        builder = StreamsBuilder()
+        builder.stream("a").join(builder.table("b", history_ms=4), lambda a, b: a, grace_ms=5)
+
+    def grace_of_streams() -> None:
+        builder = StreamsBuilder()
+        builder.stream("a").join(builder.stream("b"), lambda a, b: a, windows=within(5), grace_ms=5)
+
+    def negative() -> None:
+        StreamsBuilder().table("a", history_ms=-1)
+
+    def with_windows() -> None:
+        StreamsBuilder().add_store("s", window_ms=5, history_ms=5)
+
+    assert "keeps its history" in refused(suppressed)
+    assert "needs a table that keeps its history" in refused(grace_without_history)
+    assert "whose history goes back 4 ms" in refused(grace_beyond_history)
+    assert "is for joins with a table" in refused(grace_of_streams)
+    assert "must not be negative" in refused(negative)
+    assert "windows or a history, not both" in refused(with_windows)
+
+
 def test_a_processor_without_process() -> None:
     from moldau.testing import TopologyTestDriver
 

@@ -8,11 +8,11 @@ A *stream* edge carries records; a *table* edge carries changes (new and old val
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from moldau.pipeline.plan.expressions import Expression
 from moldau.pipeline.plan.location import NOWHERE, Location
-from moldau.pipeline.plan.stores import StoreSpec
+from moldau.pipeline.plan.stores import StoreKind, StoreSpec
 from moldau.pipeline.plan.windows import JoinWindows, SessionWindows, SlidingWindows, TimeWindows
 from moldau.pipeline.serdes.serde import Serde
 
@@ -364,6 +364,24 @@ class Suppress(Node):
         return (self.store,)
 
 
+def history_of(table: str, nodes: "Nodes") -> int | None:
+    """How many milliseconds back a table can be read, by its versioned store or that of the table it is made of; None:
+    it has only its present."""
+    node = nodes[table]
+    if isinstance(node, TableSource):
+        versioned = node.store is not None and node.store.kind is StoreKind.VERSIONED
+        return node.store.retention_ms if node.store and versioned else None
+    if isinstance(node, TableFilter | TableMapValues | TableTransformValues) and node.store is None:
+        return history_of(node.parents[0], nodes)
+    return None
+
+
+class Nodes(Protocol):
+    """Nodes by name."""
+
+    def __getitem__(self, name: str, /) -> Node: ...
+
+
 # Joins
 
 
@@ -388,13 +406,19 @@ class StreamJoin(Node):
 
 @dataclass(frozen=True, kw_only=True)
 class StreamTableJoin(Node):
-    """A stream (the parent) looks up a table (a node of the same sub-topology)."""
+    """A stream (the parent) looks up a table (a node of the same sub-topology). With a `buffer` its records wait there
+    for `grace_ms` of stream time first (KIP-923)."""
 
     table: str
     kind: JoinKind
     joiner: Function
     with_key: bool
+    grace_ms: int = 0
+    buffer: StoreSpec | None = None
     label: ClassVar[str] = "stream-table-join"
+
+    def stores(self) -> tuple[StoreSpec, ...]:
+        return (self.buffer,) if self.buffer else ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -50,6 +50,9 @@ def prepare_topics(
 
 def _changelog_config(topology: Topology, store: str) -> dict[str, str]:
     spec = topology.stores[store]
+    if spec.kind is StoreKind.VERSIONED:
+        lag_ms = spec.retention_ms + RETENTION_EXTRA_MS
+        return {**CHANGELOG_CONFIG, "min.compaction.lag.ms": str(lag_ms)}
     if spec.kind not in (StoreKind.WINDOW, StoreKind.SESSION):
         return dict(CHANGELOG_CONFIG)
     retention_ms = spec.retention_ms + RETENTION_EXTRA_MS

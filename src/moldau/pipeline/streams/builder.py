@@ -55,25 +55,23 @@ class StreamsBuilder:
         value: Serde | None = None,
         timestamp: Rule | str | None = None,
         store: str | None = None,
+        history_ms: int | None = None,
         name: str | None = None,
     ) -> KTable:
-        """A topic as a table: the last value of each key."""
+        """A topic as a table: the last value of each key. With `history_ms` it keeps what held before, so far back: a
+        row that comes late goes where its time belongs, and a stream that is joined sees the rows of its own time."""
         draft = self._draft
         source = self._source(
             (topic,), key, value, timestamp, OffsetReset.EARLIEST, name and f"{name}-source"
         )
-        latent = StoreSpec(
-            store or draft.name(f"{topic}-STATE-STORE"),
-            StoreKind.KEY_VALUE,
-            source.key_serde,
-            source.value_serde,
-            queryable=store is not None,
+        latent = draft.table_store(
+            store, f"{topic}-STATE-STORE", source.key_serde, source.value_serde, history_ms, source.where
         )
         node = TableSource(
             name=draft.name("KTABLE-SOURCE", name),
             parents=(source.name,),
             where=source.where,
-            store=latent if store else None,
+            store=None if store is None and history_ms is None else latent,
         )
         draft.add(node, latent)
         return KTable(draft, node.name, source.key_serde, source.value_serde, (topic,))
@@ -115,23 +113,27 @@ class StreamsBuilder:
         value: Serde | None = None,
         window_ms: int | None = None,
         retention_ms: int = 0,
+        history_ms: int | None = None,
     ) -> str:
-        """A state store for processors: by key, or with `window_ms` by key and window start. Gives its name."""
+        """A state store for processors: by key, with `window_ms` by key and window start, with `history_ms` by key and
+        time. Gives its name."""
         draft, where = self._draft, self._draft.here()
         if name in draft.user_stores:
             raise ConfigError(
                 f"{where}: the store {name!r} was added before, at {draft.user_stores[name][1]}"
             )
-        kind = StoreKind.KEY_VALUE if window_ms is None else StoreKind.WINDOW
-        spec = StoreSpec(
-            name,
-            kind,
-            key or draft.key_serde,
-            value or draft.value_serde,
-            max(retention_ms, window_ms or 0),
-            window_ms or 0,
-            queryable=True,
-        )
+        keys, values = key or draft.key_serde, value or draft.value_serde
+        if window_ms is None:
+            spec = draft.table_store(name, "", keys, values, history_ms, where)
+        elif history_ms is not None:
+            raise ConfigError(f"{where}: the store {name!r} can have windows or a history, not both")
+        elif window_ms <= 0:
+            raise ConfigError(
+                f"{where}: the windows of the store {name!r} must be longer than {window_ms} ms"
+            )
+        else:
+            retention_ms = max(retention_ms, window_ms)
+            spec = StoreSpec(name, StoreKind.WINDOW, keys, values, retention_ms, window_ms, queryable=True)
         draft.user_stores[name] = (spec, where)
         return name
 

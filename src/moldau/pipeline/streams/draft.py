@@ -23,7 +23,7 @@ from moldau.pipeline.plan.nodes import (
     TableSource,
     TableTransformValues,
 )
-from moldau.pipeline.plan.stores import StoreSpec
+from moldau.pipeline.plan.stores import StoreKind, StoreSpec
 from moldau.pipeline.serdes.serde import Serde
 
 N = TypeVar("N", bound=Node)
@@ -69,6 +69,23 @@ class Draft:
                 "give this one another name="
             )
         self.repartition_topics.append(topic)
+
+    def table_store(
+        self,
+        given: str | None,
+        prefix: str,
+        key: Serde,
+        value: Serde,
+        history_ms: int | None,
+        where: Location,
+    ) -> StoreSpec:
+        """The store of a table: under the name the user gave, who may then ask it, or the next of Kafka's kind."""
+        if history_ms is not None and history_ms < 0:
+            raise ConfigError(f"{where}: history_ms must not be negative, not {history_ms}")
+        kind = StoreKind.KEY_VALUE if history_ms is None else StoreKind.VERSIONED
+        return StoreSpec(
+            self.name(prefix, given), kind, key, value, history_ms or 0, queryable=given is not None
+        )
 
     def change(self, name: str, **fields: Any) -> None:
         self.nodes[name] = replace(self.nodes[name], **fields)

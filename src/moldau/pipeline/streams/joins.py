@@ -5,7 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 from moldau.core.errors import ConfigError
 from moldau.pipeline.plan.location import Location
-from moldau.pipeline.plan.nodes import JoinKind, Rule, StreamGlobalJoin, StreamJoin, StreamTableJoin
+from moldau.pipeline.plan.nodes import (
+    JoinKind,
+    Rule,
+    StreamGlobalJoin,
+    StreamJoin,
+    StreamTableJoin,
+    history_of,
+)
 from moldau.pipeline.plan.stores import StoreKind, StoreSpec
 from moldau.pipeline.plan.windows import JoinWindows
 from moldau.pipeline.serdes.serde import Serde
@@ -19,7 +26,8 @@ if TYPE_CHECKING:
 
 class StreamJoins(StatelessOperators):
     """`joiner(left, right)`, with `with_key` `joiner(key, left, right)`. A join with a stream takes `windows`, one
-    with a global table takes `on(key, value)`, the key to look up there."""
+    with a global table takes `on(key, value)`, the key to look up there, one with a table that keeps its history may
+    take `grace_ms`, how long records wait for rows that come late."""
 
     def join(
         self,
@@ -28,12 +36,13 @@ class StreamJoins(StatelessOperators):
         *,
         windows: JoinWindows | None = None,
         on: Rule | None = None,
+        grace_ms: int | None = None,
         with_key: bool = False,
         value: Serde | None = None,
         name: str | None = None,
     ) -> "KStream":
         """Only records that have a partner."""
-        return self._join(JoinKind.INNER, other, joiner, windows, on, with_key, value, name)
+        return self._join(JoinKind.INNER, other, joiner, windows, on, grace_ms, with_key, value, name)
 
     def left_join(
         self,
@@ -42,13 +51,14 @@ class StreamJoins(StatelessOperators):
         *,
         windows: JoinWindows | None = None,
         on: Rule | None = None,
+        grace_ms: int | None = None,
         with_key: bool = False,
         value: Serde | None = None,
         name: str | None = None,
     ) -> "KStream":
         """Every record of this stream; the right value is None where there is no partner. With a stream, a record
         without a partner is told when its window has closed."""
-        return self._join(JoinKind.LEFT, other, joiner, windows, on, with_key, value, name)
+        return self._join(JoinKind.LEFT, other, joiner, windows, on, grace_ms, with_key, value, name)
 
     def outer_join(
         self,
@@ -61,7 +71,7 @@ class StreamJoins(StatelessOperators):
         name: str | None = None,
     ) -> "KStream":
         """Every record of both streams, with None where there is no partner."""
-        return self._join(JoinKind.OUTER, other, joiner, windows, None, with_key, value, name)
+        return self._join(JoinKind.OUTER, other, joiner, windows, None, None, with_key, value, name)
 
     def _join(
         self,
@@ -70,6 +80,7 @@ class StreamJoins(StatelessOperators):
         joiner: Callable[..., Any],
         windows: JoinWindows | None,
         on: Rule | None,
+        grace_ms: int | None,
         with_key: bool,
         value: Serde | None,
         name: str | None,
@@ -77,6 +88,10 @@ class StreamJoins(StatelessOperators):
         where = self._draft.here()
         if other._draft is not self._draft:
             raise ConfigError(f"{where}: the two sides of a join come from two builders; make both with one")
+        if grace_ms is not None and not isinstance(other, KTable):
+            raise ConfigError(
+                f"{where}: grace_ms= is for joins with a table; two streams have it in their windows="
+            )
         match other:
             case GlobalKTable():
                 if on is None:
@@ -87,7 +102,7 @@ class StreamJoins(StatelessOperators):
             case KTable():
                 if windows is not None or on is not None:
                     raise ConfigError(f"{where}: a join with a table takes neither windows= nor on=")
-                return self._join_table(kind, other, joiner, with_key, value, name, where)
+                return self._join_table(kind, other, joiner, grace_ms, with_key, value, name, where)
         if windows is None:
             raise ConfigError(f"{where}: a join of two streams needs windows=, how far apart records may be")
         return self._join_stream(kind, other, joiner, windows, with_key, value, name, where)
@@ -118,6 +133,7 @@ class StreamJoins(StatelessOperators):
         kind: JoinKind,
         other: KTable,
         joiner: Callable[..., Any],
+        grace_ms: int | None,
         with_key: bool,
         value: Serde | None,
         name: str | None,
@@ -130,10 +146,40 @@ class StreamJoins(StatelessOperators):
         prefix = "KSTREAM-LEFTJOIN" if kind is JoinKind.LEFT else "KSTREAM-JOIN"
         fields = left._next(prefix, name)
         fields["where"] = where
-        node = StreamTableJoin(**fields, table=other.node, kind=kind, joiner=joiner, with_key=with_key)
+        buffer = None
+        if grace_ms is not None:
+            self._check_grace(grace_ms, other, where)
+            buffer = StoreSpec(
+                f"{fields['name']}-Buffer",
+                StoreKind.ORDERED,
+                left._keys(None, where),
+                left._values(None, where),
+            )
+        node = StreamTableJoin(
+            **fields,
+            table=other.node,
+            kind=kind,
+            joiner=joiner,
+            with_key=with_key,
+            grace_ms=grace_ms or 0,
+            buffer=buffer,
+        )
         joined = left._changed(node, None, value)
         joined._sources = sources
         return joined
+
+    def _check_grace(self, grace_ms: int, table: KTable, where: Location) -> None:
+        history_ms = history_of(table.node, self._draft.nodes)
+        if history_ms is None:
+            raise ConfigError(
+                f"{where}: grace_ms= needs a table that keeps its history, to see the row of the record's time; "
+                "give its table() a history_ms="
+            )
+        if not 0 <= grace_ms <= history_ms:
+            raise ConfigError(
+                f"{where}: a grace of {grace_ms} ms does not fit a table whose history goes back {history_ms} ms; "
+                "give at least 0 and at most the history"
+            )
 
     def _join_stream(
         self,

@@ -5,7 +5,6 @@ from typing import Any
 
 from moldau.core.errors import ConfigError
 from moldau.pipeline.plan.nodes import Arm, Node, Process, Rule, SelectKey, Sink, Split, TableSource
-from moldau.pipeline.plan.stores import StoreKind, StoreSpec
 from moldau.pipeline.serdes.serde import Serde
 from moldau.pipeline.streams.grouped import KGroupedStream
 from moldau.pipeline.streams.joins import StreamJoins
@@ -64,25 +63,25 @@ class KStream(StreamJoins):
         store: str | None = None,
         key: Serde | None = None,
         value: Serde | None = None,
+        history_ms: int | None = None,
         name: str | None = None,
     ) -> KTable:
-        """The stream as a table: the last value of each key."""
+        """The stream as a table: the last value of each key; with `history_ms` also those before it, so far back."""
         draft, where = self._draft, self._draft.here()
         keys, values = self._keys(key, where), self._values(value, where)
         table_name = draft.name("KSTREAM-TOTABLE", name)
-        latent = StoreSpec(
-            store or draft.name("KSTREAM-TOTABLE-STATE-STORE"),
-            StoreKind.KEY_VALUE,
-            keys,
-            values,
-            queryable=store is not None,
-        )
+        latent = draft.table_store(store, "KSTREAM-TOTABLE-STATE-STORE", keys, values, history_ms, where)
         parent, sources = self.node, self._sources
         if self._rekeyed:
             parent, topic = self._through_topic(table_name, keys, values, where)
             sources = (topic,)
         draft.add(
-            TableSource(name=table_name, parents=(parent,), where=where, store=latent if store else None),
+            TableSource(
+                name=table_name,
+                parents=(parent,),
+                where=where,
+                store=None if store is None and history_ms is None else latent,
+            ),
             latent,
         )
         return KTable(draft, table_name, keys, values, sources)

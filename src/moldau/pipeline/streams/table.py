@@ -15,6 +15,7 @@ from moldau.pipeline.plan.nodes import (
     TableMapValues,
     TableToStream,
     TableTransformValues,
+    history_of,
 )
 from moldau.pipeline.plan.stores import StoreKind, StoreSpec
 from moldau.pipeline.serdes.serde import Serde
@@ -161,6 +162,11 @@ class KTable(Handle):
         if until_ms is None and self._grace_ms is None:
             raise ConfigError(
                 f"{where}: this table has no windows that could close; give suppress() until_ms="
+            )
+        if history_of(self.node, draft.nodes) is not None:
+            raise ConfigError(
+                f"{where}: suppress() knows only the present of a table, and this one keeps its history; "
+                "leave history_ms= out, or suppress a table made of it that has a store of its own"
             )
         draft.need_old_values(self.node)
         node_name = draft.name("KTABLE-SUPPRESS", name)

@@ -2,14 +2,14 @@
 
     GET /views                                     the stores that are served
     GET /views/{store}?low=&high=&limit=           entries in the order of their keys
-    GET /views/{store}/keys/{key}                  the value of one key
+    GET /views/{store}/keys/{key}?at=              the value of one key; of a store with a history that of a time
     GET /views/{store}/windows/{key}?from=&to=     a key's windows or sessions, by their start in milliseconds
 
 Keys are written as text; those of a number or JSON serde are read as JSON.
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from typing import Any, Final, overload
 
 import orjson
 from starlette.applications import Starlette
@@ -49,9 +49,13 @@ def view_routes(host: ViewHost) -> list[Route]:
     async def one_key(request: Request) -> Any:
         view = host[request.path_params["store"]]
         key = _key(view, request.path_params["key"])
-        value = view.get(key)
+        at_ms = _number(request, "at", None)
+        value = view.get(key, at_ms)
         if value is None:
-            raise ApiError(ErrorCode.RESOURCE_NOT_FOUND, f"the store {view.spec.name} has no key {key!r}")
+            when = "" if at_ms is None else f" at {at_ms} ms"
+            raise ApiError(
+                ErrorCode.RESOURCE_NOT_FOUND, f"the store {view.spec.name} has no key {key!r}{when}"
+            )
         return _entry((key, value))
 
     async def windows(request: Request) -> Any:
@@ -113,7 +117,11 @@ def _key(view: ChangelogView, text: str | None) -> Any:
         raise ValueError(f"the key {text!r} is no {serde.name}: write numbers and JSON as in JSON") from None
 
 
-def _number(request: Request, name: str, default: int) -> int:
+@overload
+def _number(request: Request, name: str, default: int) -> int: ...
+@overload
+def _number(request: Request, name: str, default: None) -> int | None: ...
+def _number(request: Request, name: str, default: int | None) -> int | None:
     given = request.query_params.get(name)
     try:
         return default if given is None else int(given)
