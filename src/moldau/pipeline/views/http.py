@@ -24,10 +24,11 @@ from moldau.pipeline.plan.windows import Windowed
 from moldau.pipeline.views.changelog_view import ENTRIES_MAX, ChangelogView, Entry
 from moldau.pipeline.views.view_host import ViewHost
 
+BUSY: Final = 503
 STATUS: Final = {
     ErrorCode.RESOURCE_NOT_FOUND: 404,
     ErrorCode.INVALID_REQUEST: 400,
-    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS: 503,
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS: BUSY,
 }
 
 
@@ -41,6 +42,8 @@ def view_routes(host: ViewHost) -> list[Route]:
     async def entries(request: Request) -> Any:
         view = host[request.path_params["store"]]
         limit = min(_number(request, "limit", ENTRIES_MAX), ENTRIES_MAX)
+        if limit < 1:
+            raise ValueError(f"limit must be at least 1, not {limit}")
         low, high = (_key(view, request.query_params.get(bound)) for bound in ("low", "high"))
         if low is None and high is None:
             return [_entry(one) for one in view.all(limit=limit)]
@@ -83,7 +86,11 @@ def _answered(ask: Callable[[Request], Awaitable[Any]]) -> Callable[[Request], A
         try:
             return _json(await ask(request))
         except ApiError as failure:
-            return _json({"error": failure.code.name, "message": str(failure)}, STATUS.get(failure.code, 500))
+            status = STATUS.get(failure.code, 500)
+            refusal = _json({"error": failure.code.name, "message": str(failure)}, status)
+            if status == BUSY:
+                refusal.headers["Retry-After"] = "1"
+            return refusal
         except (ValueError, TypeError) as failure:
             return _json({"error": ErrorCode.INVALID_REQUEST.name, "message": str(failure)}, 400)
 
