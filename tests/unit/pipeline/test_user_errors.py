@@ -220,6 +220,7 @@ ONE_LINERS: dict[str, tuple[Callable[[], object], str]] = {
         "the topic 'my topic' cannot be a topic's name",
     ),
     "a list of topics": (lambda: StreamsBuilder().stream(["a", "b"]), "['a', 'b'] is no topic"),
+    "a pattern": (lambda: StreamsBuilder().stream(re.compile("a.*")), "topics cannot be given by a pattern"),
     "an application id": (lambda: StreamsBuilder("my app"), "the application id 'my app'"),
     "a store's name": (lambda: StreamsBuilder().table("a", store="my store"), "the store 'my store'"),
     "a type for a serde": (lambda: StreamsBuilder(value=str), "`str` is no serde"),

@@ -26,8 +26,8 @@ def prepare_topics(
     missing = [topic for topic in topology.source_topics if topic not in users]
     if missing:
         raise ConfigError(
-            f"the application reads {', '.join(missing)}, which does not exist: create the topic first "
-            f"(moldau topics create {missing[0]})"
+            f"{topology.where_read(missing[0])}: the application reads {', '.join(missing)}, which does not exist: "
+            f"create the topic first (moldau topics create {missing[0]})"
         )
     known = {topic: facts.partitions for topic, facts in users.items()}
     owned = settle_partitions(topology, known)

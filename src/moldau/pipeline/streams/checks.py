@@ -89,6 +89,11 @@ def check_node(node: plan.Node) -> None:
 
 def check_name(what: str, name: object, where: Location) -> None:
     """Topics, and all that becomes part of a topic's name."""
+    if isinstance(name, re.Pattern):
+        raise ConfigError(
+            f"{where}: topics cannot be given by a pattern: an application's topics are settled when it first starts. "
+            'Name them: stream("a", "b")'
+        )
     if not isinstance(name, str):
         raise ConfigError(f"{where}: {name!r} is no {what}: give names as strings, one by one")
     if not _NAME.fullmatch(name) or name in (".", "..") or len(name) > NAME_LENGTH_MAX:
