@@ -37,6 +37,8 @@ import org.apache.kafka.streams.state.BuiltInDslStoreSuppliers;
 import org.apache.kafka.streams.state.KeyValueStore;
 import org.apache.kafka.streams.state.SessionStore;
 import org.apache.kafka.streams.state.Stores;
+import org.apache.kafka.streams.state.VersionedKeyValueStore;
+import org.apache.kafka.streams.state.VersionedRecord;
 import org.apache.kafka.streams.state.WindowStore;
 import org.apache.kafka.streams.test.TestRecord;
 
@@ -140,10 +142,23 @@ public final class Oracle {
                         rows.addArray().add((String) row.key).add(String.valueOf(row.value.value())).add(row.value.timestamp()));
                 case "window" -> driver.getTimestampedWindowStore(named.getKey()).all().forEachRemaining(row ->
                         rows.addArray().add(shown((Windowed<?>) row.key)).add(String.valueOf(row.value.value())).add(row.value.timestamp()));
+                case "versioned" -> history(driver.getVersionedKeyValueStore(named.getKey()), rows);
                 default -> throw new IllegalStateException(named.getValue());
             }
         }
         return answer;
+    }
+
+    /** What each key held at times in a row. */
+    private static void history(VersionedKeyValueStore<String, String> store, ArrayNode rows) {
+        for (String key : List.of("a", "b", "c", "d")) {
+            for (int at = 0; at < 200; at += 4) {
+                VersionedRecord<String> found = store.get(key, at);
+                if (found != null) {
+                    rows.addArray().add(key + "@" + at).add(found.value() + "/" + found.timestamp());
+                }
+            }
+        }
     }
 
     private static String text(JsonNode node, String field) {
@@ -173,6 +188,13 @@ public final class Oracle {
         String name = text(op, "store");
         if (name == null) {
             return Materialized.with(STRING, STRING);
+        }
+        if (op.hasNonNull("history")) {
+            stores.put(name, "versioned");
+            Duration history = Duration.ofMillis(op.get("history").asLong());
+            return Materialized.<String, String>as(Stores.persistentVersionedKeyValueStore(name, history))
+                    .withKeySerde(STRING)
+                    .withValueSerde(STRING);
         }
         stores.put(name, "key-value");
         return Materialized.<String, String, KeyValueStore<Bytes, byte[]>>as(name)
@@ -303,6 +325,9 @@ public final class Oracle {
         if (other instanceof KTable<?, ?>) {
             KTable<String, String> table = keyedTable(op, "other");
             Joined<String, String, String> with = Joined.with(STRING, STRING, STRING);
+            if (op.hasNonNull("table_grace")) {
+                with = with.withGracePeriod(Duration.ofMillis(op.get("table_grace").asLong()));
+            }
             return kind.equals("join") ? in.join(table, joiner, with) : in.leftJoin(table, joiner, with);
         }
         JoinWindows windows = JoinWindows.ofTimeDifferenceAndGrace(Duration.ZERO, Duration.ofMillis(op.get("grace").asLong()))

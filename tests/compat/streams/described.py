@@ -84,8 +84,8 @@ class Described:
             case "stream":
                 return self._builder.stream(op["topic"])
             case "table":
-                self._note(store, "key-value")
-                return self._builder.table(op["topic"], store=store)
+                self._note(store, "versioned" if "history" in op else "key-value")
+                return self._builder.table(op["topic"], store=store, history_ms=op.get("history"))
             case "global_table":
                 return self._builder.global_table(op["topic"])
             case "to":
@@ -137,8 +137,8 @@ class Described:
             case "repartition":
                 return source.repartition()
             case "to_table":
-                self._note(store, "key-value")
-                return source.to_table(store=store)
+                self._note(store, "versioned" if "history" in op else "key-value")
+                return source.to_table(store=store, history_ms=op.get("history"))
             case "join" | "left_join" | "outer_join":
                 return self._joined_stream(op, source)
             case "process":
@@ -155,7 +155,7 @@ class Described:
         if isinstance(other, GlobalKTable):
             return join(other, joined, on=KEYS["first"])
         if isinstance(other, KTable):
-            return join(other, joined)
+            return join(other, joined, grace_ms=op.get("table_grace"))
         return join(other, joined, windows=JoinWindows(op["before"], op["after"], op["grace"]))
 
     def _aggregated(self, op: Op, source: KStream) -> KTable:
@@ -315,6 +315,12 @@ def _rows(store: Any, kind: str) -> Iterator[list[Any]]:
     if kind == "key-value":
         for key, value in store.all():
             yield [key, value, store.get_with_timestamp(key)[1]]
+    elif kind == "versioned":
+        for key in "abcd":
+            for at_ms in range(0, 200, 4):
+                found = store.get_with_timestamp(key, at_ms)
+                if found is not None:
+                    yield [f"{key}@{at_ms}", f"{found[0]}/{found[1]}"]
     else:
         for windowed, value in store.all():
             yield [shown(windowed), value]

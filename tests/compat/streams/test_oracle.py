@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
-from compat.streams.cases import make_case
+from compat.streams.cases import make_case, make_history_case
 from compat.streams.described import run
 from compat.streams.oracle import answers
 from kafka_jars import KafkaJarsUnavailable
 
 CASES = 400
+HISTORY_CASES = 120
 EVERY_OPERATOR = {
     "stream", "table", "global_table", "filter", "filter_not", "map", "map_values", "flat_map", "flat_map_values",
     "select_key", "peek", "merge", "branch", "repartition", "to_table", "process", "process_values", "count", "reduce",
@@ -23,7 +24,8 @@ pytestmark = [pytest.mark.java, pytest.mark.slow]
 
 @pytest.fixture(scope="module")
 def cases() -> list[dict[str, Any]]:
-    return [make_case(seed) for seed in range(CASES)]
+    histories = [make_history_case(seed) for seed in range(HISTORY_CASES)]
+    return [*map(make_case, range(CASES)), *histories]
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +39,9 @@ def kafka_says(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def test_the_cases_cover_every_operator(cases: list[dict[str, Any]]) -> None:
     used = Counter(op["op"] for case in cases for op in case["ops"])
     assert {op for op in EVERY_OPERATOR if used[op] < 5} == set()
+    with_history = Counter(field for case in cases for op in case["ops"] for field in op)
+    assert with_history["history"] > 100
+    assert with_history["table_grace"] > 20
 
 
 def test_outputs_and_stores_equal_kafkas(
@@ -46,7 +51,8 @@ def test_outputs_and_stores_equal_kafkas(
         seed for seed, (case, told) in enumerate(zip(cases, kafka_says, strict=True)) if differs(case, told)
     ]
     assert wrong == [], (
-        f"seeds {wrong} differ from Kafka Streams; look at one with make_case(seed) and run(case)"
+        f"cases {wrong} differ from Kafka Streams; look at one with make_case(seed), from {CASES} on with "
+        f"make_history_case(seed - {CASES}), and run(case)"
     )
 
 

@@ -73,7 +73,7 @@ def test_a_store_that_was_not_connected() -> None:
     stream.process(Nosy)
     with (
         TopologyTestDriver(builder.build()) as driver,
-        pytest.raises(ProcessingError, match="asks for store 'counts', which it is not connected to"),
+        pytest.raises(ProcessingError, match="asks for the store 'counts', which it is not connected to"),
     ):
         driver.pipe("in", "k", "v")
 

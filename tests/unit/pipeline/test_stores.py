@@ -1,12 +1,15 @@
-"""State stores: order, ranges, retention, and what the suppress buffer holds."""
+"""State stores: order, ranges, retention, history, and what the suppress buffer holds."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from moldau.pipeline.operators.stores.buffer import BufferStore
 from moldau.pipeline.operators.stores.join import JoinStore
 from moldau.pipeline.operators.stores.key_value import KeyValueStore
 from moldau.pipeline.operators.stores.keys import session_key, split_session_key, split_window_key, window_key
 from moldau.pipeline.operators.stores.session import SessionStore
+from moldau.pipeline.operators.stores.versioned import Placed, VersionedStore
 from moldau.pipeline.operators.stores.window import WindowStore
 
 
@@ -90,3 +93,56 @@ def test_the_buffer_keeps_the_place_of_the_first_change() -> None:
     assert (first.key, first.new, first.prior, first.timestamp_ms) == (b"x", b"x2", b"x0", 9)
     assert second.headers == (("h", b"v"), ("n", None))
     assert (len(copy), copy.bytes_held, copy.oldest()) == (0, 0, None)
+
+
+def test_a_version_that_comes_late_is_history() -> None:
+    store = VersionedStore("v", history_ms=100)
+    assert store.put_version(b"k", b"3", 30) is Placed.LATEST
+    assert store.put_version(b"k", b"1", 10) is Placed.BEFORE
+    assert store.put_version(b"k", None, 20) is Placed.BEFORE
+    assert store.get(b"k") == (b"3", 30)
+    at = {when: store.get_as_of(b"k", when) for when in (9, 10, 19, 20, 29, 30, 99)}
+    first, present = (b"1", 10), (b"3", 30)
+    assert at == {9: None, 10: first, 19: first, 20: None, 29: None, 30: present, 99: present}
+
+
+def test_versions_go_when_the_next_one_is_past_the_history() -> None:
+    store = VersionedStore("v", history_ms=100)
+    for since_ms in (0, 50, 120):
+        store.put_version(b"k", b"%d" % since_ms, since_ms)
+    assert store.get_as_of(b"k", 49) == (b"0", 0)
+    store.put_version(b"other", b"", 150)
+    assert store.get_as_of(b"k", 49) is None
+    assert store.get_as_of(b"k", 50) == (b"50", 50)
+    assert store.put_version(b"k", b"too late", 49) is Placed.NOWHERE
+    store.put_version(b"other", None, 10_000)
+    assert store.versions(b"k") == [(120, b"120")]
+    assert store.get_as_of(b"k", 5_000) == (b"120", 120)
+    store.put_version(b"k", b"", 20_000)
+    assert store.versions(b"other") == []
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([b"a", b"b"]), st.sampled_from([None, b"x", b"y"]), st.integers(0, 120)),
+        max_size=30,
+    ),
+    st.integers(0, 30),
+)
+def test_changes_rebuild_a_versioned_store(puts: list[tuple[bytes, bytes | None, int]], cut: int) -> None:
+    store, copy = VersionedStore("v", history_ms=40), VersionedStore("v", history_ms=40)
+    for part in (puts[:cut], puts[cut:]):
+        for put in part:
+            store.put_version(*put)
+        copy.load(store.take_changes())
+        copy.advance(store.stream_time_ms or -1)
+    snapshot = VersionedStore("v", history_ms=40)
+    snapshot.load(store.items())
+    snapshot.advance(store.stream_time_ms or -1)
+    for other in (copy, snapshot):
+        assert sorted(other.items()) == sorted(store.items())
+        assert list(other.range()) == list(store.range())
+        for key in (b"a", b"b"):
+            assert [other.get_as_of(key, at) for at in range(130)] == [
+                store.get_as_of(key, at) for at in range(130)
+            ]

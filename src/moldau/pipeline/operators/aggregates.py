@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from moldau.pipeline.operators.history import latest_only
 from moldau.pipeline.operators.records import Headers
 from moldau.pipeline.operators.tables import store_getter
 from moldau.pipeline.operators.wiring import Getter, Push, Wiring, builds, looks_up
@@ -97,7 +98,7 @@ def table_group(node: TableGroup, wiring: Wiring) -> list[Push]:
         if gives:
             forward(given_key, (given, None), timestamp_ms, headers)
 
-    return [push]
+    return [latest_only(node.parents[0], push, wiring)]
 
 
 @builds(TableAggregate)

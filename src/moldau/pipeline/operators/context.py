@@ -22,6 +22,8 @@ class RecordContext:
     stream_time_ms: int = UNKNOWN_TIME_MS
     """The highest timestamp the task has seen."""
     wall_clock_ms: int = 0
+    is_latest: bool = True
+    """False while a version of a table's row that came late makes its way: it is history already (KIP-914)."""
     current_key: Any = None
     """The key a processor of values was given."""
     columns: Columns | None = None

@@ -8,6 +8,7 @@ import hashlib
 import struct
 from typing import Any
 
+from moldau.pipeline.operators.history import latest_only
 from moldau.pipeline.operators.records import Headers
 from moldau.pipeline.operators.wiring import Push, Wiring, builds
 from moldau.pipeline.plan.nodes import ForeignKeyAnswer, ForeignKeyResolve, ForeignKeySubscribe, JoinKind
@@ -34,7 +35,7 @@ def subscribe(node: ForeignKeySubscribe, wiring: Wiring) -> list[Push]:
             subscription = Subscription(digest, instruction, key, context.partition)
             forward(foreign, subscription, timestamp_ms, headers)
 
-    return [push]
+    return [latest_only(node.parents[0], push, wiring)]
 
 
 def _left_instructions(
@@ -94,7 +95,7 @@ def answer(node: ForeignKeyAnswer, wiring: Wiring) -> list[Push]:
             one = decode(stored)
             forward(one.key, Answer(one.digest, new, one.partition), timestamp_ms, headers)
 
-    return [subscribed, changed]
+    return [subscribed, latest_only(node.table, changed, wiring)]
 
 
 @builds(ForeignKeyResolve)

@@ -64,8 +64,8 @@ class ProcessorContext:
         if name in wiring.state.global_stores or name in self._stores:
             return view_of(wiring.topology.stores[name], wiring)
         raise ConfigError(
-            f"{self._node} asks for store {name!r}, which it is not connected to; it has {sorted(self._stores)}. "
-            "Name the store in stores=[...] of process()"
+            f"{wiring.topology[self._node].where}: {self._node} asks for the store {name!r}, which it is not connected "
+            f"to; it has {sorted(self._stores)}. Name the store in stores=[...]"
         )
 
     def schedule(self, interval_ms: int, kind: PunctuationType, callback: Callable[[int], None]) -> Schedule:

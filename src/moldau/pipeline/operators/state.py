@@ -13,6 +13,7 @@ from moldau.pipeline.operators.stores.join import JoinStore
 from moldau.pipeline.operators.stores.key_value import KeyValueStore
 from moldau.pipeline.operators.stores.session import SessionStore
 from moldau.pipeline.operators.stores.store import Store
+from moldau.pipeline.operators.stores.versioned import VersionedStore
 from moldau.pipeline.operators.stores.window import WindowStore
 from moldau.pipeline.plan.stores import StoreKind, StoreSpec
 
@@ -24,6 +25,7 @@ Delta = tuple[str, bytes, bytes | None]
 
 _MAKERS: Mapping[StoreKind, Callable[[StoreSpec], Store]] = {
     StoreKind.KEY_VALUE: lambda spec: KeyValueStore(spec.name),
+    StoreKind.VERSIONED: lambda spec: VersionedStore(spec.name, spec.retention_ms),
     StoreKind.ORDERED: lambda spec: KeyValueStore(spec.name, ordered=True),
     StoreKind.WINDOW: lambda spec: WindowStore(spec.name, spec.retention_ms),
     StoreKind.SESSION: lambda spec: SessionStore(spec.name, spec.retention_ms),
@@ -94,6 +96,11 @@ class TaskState:
     def key_value(self, name: str) -> KeyValueStore:
         store = self.stores[name] if name in self.stores else self.global_stores[name]
         assert isinstance(store, KeyValueStore)
+        return store
+
+    def versioned(self, name: str) -> VersionedStore:
+        store = self.stores[name]
+        assert isinstance(store, VersionedStore)
         return store
 
     def window(self, name: str) -> WindowStore:

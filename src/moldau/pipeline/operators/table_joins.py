@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from moldau.pipeline.operators.history import latest_only
 from moldau.pipeline.operators.records import Headers
 from moldau.pipeline.operators.tables import materializer, store_getter
 from moldau.pipeline.operators.wiring import Getter, Push, Wiring, builds, looks_up
@@ -21,8 +22,8 @@ def table_join(node: TableJoin, wiring: Wiring) -> list[Push]:
         return joiner(left_value, right_value)
 
     return [
-        _side(node, wiring, joiner, wiring.getter(right), is_left=True),
-        _side(node, wiring, reversed_joiner, wiring.getter(left), is_left=False),
+        latest_only(left, _side(node, wiring, joiner, wiring.getter(right), is_left=True), wiring),
+        latest_only(right, _side(node, wiring, reversed_joiner, wiring.getter(left), is_left=False), wiring),
     ]
 
 

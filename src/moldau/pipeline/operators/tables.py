@@ -9,6 +9,7 @@ from typing import Any
 
 from moldau.pipeline.operators.context import UNKNOWN_TIME_MS
 from moldau.pipeline.operators.decoding import decode_global
+from moldau.pipeline.operators.history import derives, versioned_table
 from moldau.pipeline.operators.processors import ProcessorContext
 from moldau.pipeline.operators.records import Columns, Headers
 from moldau.pipeline.operators.stores.key_value import KeyValueStore
@@ -22,8 +23,9 @@ from moldau.pipeline.plan.nodes import (
     TableSource,
     TableToStream,
     TableTransformValues,
+    history_of,
 )
-from moldau.pipeline.plan.stores import StoreSpec
+from moldau.pipeline.plan.stores import StoreKind, StoreSpec
 
 Compute = Callable[[Any, Any], Any]
 """(key, value) -> value of the table made; never called with a null value."""
@@ -39,6 +41,8 @@ def table_source(node: TableSource, wiring: Wiring) -> list[Push]:
                 forward(key, value, None, timestamp_ms, headers)
 
         return [pass_on]
+    if node.store.kind is StoreKind.VERSIONED:
+        return [versioned_table(node, node.store, wiring)]
     store = wiring.state.key_value(node.store.name)
     get, put = store.get, store.put
     encode_key, encode_value, decode_value = wiring.store_codecs(node.store)
@@ -90,16 +94,18 @@ def load_global(table: GlobalTable, columns: Columns, store: KeyValueStore) -> N
 
 @builds(TableFilter)
 def table_filter(node: TableFilter, wiring: Wiring) -> list[Push]:
-    compute = _filtered(node)
-    return [_computing(node, wiring, compute, skips_nothing_to_nothing=True)]
+    # History wants to hear of every removal: a late one may end a row that did pass.
+    skips = history_of(node.parents[0], wiring.topology) is None
+    return [_computing(node, wiring, _filtered(node, wiring), skips_nothing_to_nothing=skips)]
 
 
 @looks_up(TableFilter)
 def table_filter_getter(node: TableFilter, wiring: Wiring) -> Getter:
-    return _computed_getter(node, wiring, _filtered(node))
+    return _computed_getter(node, wiring, _filtered(node, wiring))
 
 
-def _filtered(node: TableFilter) -> Compute:
+@derives(TableFilter)
+def _filtered(node: TableFilter, wiring: Wiring) -> Compute:
     holds, negate = of_record(node.predicate), node.negate
     by_expression = isinstance(node.predicate, Expression)
 
@@ -114,15 +120,16 @@ def _filtered(node: TableFilter) -> Compute:
 
 @builds(TableMapValues)
 def table_map_values(node: TableMapValues, wiring: Wiring) -> list[Push]:
-    return [_computing(node, wiring, _mapped(node))]
+    return [_computing(node, wiring, _mapped(node, wiring))]
 
 
 @looks_up(TableMapValues)
 def table_map_values_getter(node: TableMapValues, wiring: Wiring) -> Getter:
-    return _computed_getter(node, wiring, _mapped(node))
+    return _computed_getter(node, wiring, _mapped(node, wiring))
 
 
-def _mapped(node: TableMapValues) -> Compute:
+@derives(TableMapValues)
+def _mapped(node: TableMapValues, wiring: Wiring) -> Compute:
     mapped = of_record(node.mapper, takes_key=node.with_key)
     return lambda key, value: mapped(key, value, 0)
 
@@ -221,6 +228,7 @@ def table_transform_values_getter(node: TableTransformValues, wiring: Wiring) ->
     return getter
 
 
+@derives(TableTransformValues)
 def _transformer(node: TableTransformValues, wiring: Wiring) -> Compute:
     transformer = node.supplier()
     if hasattr(transformer, "init"):

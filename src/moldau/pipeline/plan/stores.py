@@ -8,6 +8,7 @@ from moldau.pipeline.serdes.serde import Serde
 
 class StoreKind(StrEnum):
     KEY_VALUE = "key-value"
+    VERSIONED = "versioned key-value"  # with the versions before the present one, for as long as it keeps
     ORDERED = "ordered key-value"  # read in the order of its keys all the time
     WINDOW = "window"
     SESSION = "session"

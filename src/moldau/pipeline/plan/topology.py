@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
-from moldau.pipeline.plan.location import Location
+from moldau.pipeline.plan.location import NOWHERE, Location
 from moldau.pipeline.plan.nodes import (
     GlobalTable,
     Node,
@@ -104,6 +104,16 @@ class Topology:
         read = [topic for part in self.sub_topologies for topic in part.source_topics]
         read += [table.topic for table in self.global_tables]
         return tuple(topic for topic in dict.fromkeys(read) if topic not in self.internal_topics)
+
+    def where_read(self, topic: str) -> Location:
+        """The user's line that reads a topic."""
+        for node in self.nodes:
+            match node:
+                case Source(topics=topics) if topic in topics:
+                    return node.where
+                case GlobalTable(topic=name) if name == topic:
+                    return node.where
+        return NOWHERE
 
     @cached_property
     def stores(self) -> Mapping[str, StoreSpec]:

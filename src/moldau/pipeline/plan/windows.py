@@ -4,9 +4,11 @@ Pure values. Sizes, advances and grace mean what they mean in Kafka Streams (KIP
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Generic, NamedTuple
 
 from moldau.core.errors import ConfigError
+from moldau.pipeline.plan.location import callers_location
+from moldau.pipeline.serdes.kinds import K
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +21,11 @@ class TimeWindows:
 
     def __post_init__(self) -> None:
         _positive("size", self.size_ms)
+        _positive("advance", self.advance_ms)
         _not_negative("grace", self.grace_ms)
         if not 0 < self.advance_ms <= self.size_ms:
             raise ConfigError(
-                f"a window of {self.size_ms} ms cannot advance by {self.advance_ms} ms: "
+                f"{callers_location()}: a window of {self.size_ms} ms cannot advance by {self.advance_ms} ms: "
                 "give an advance above 0 and at most the size"
             )
 
@@ -89,10 +92,12 @@ class JoinWindows:
 
     def __post_init__(self) -> None:
         _not_negative("grace", self.grace_ms)
+        for bound, span_ms in (("span before", self.before_ms), ("span after", self.after_ms)):
+            _whole(bound, span_ms)
         if self.before_ms + self.after_ms < 0:
             raise ConfigError(
-                f"a join window from {self.before_ms} ms before to {self.after_ms} ms after holds no time: "
-                "the sum of both must not be negative"
+                f"{callers_location()}: a join window from {self.before_ms} ms before to {self.after_ms} ms after "
+                "holds no time: the sum of both must not be negative"
             )
 
     @property
@@ -110,10 +115,10 @@ class JoinWindows:
 Windows = TimeWindows | SlidingWindows | SessionWindows
 
 
-class Windowed(NamedTuple):
+class Windowed(NamedTuple, Generic[K]):
     """A key in one window: [start, end) for time windows, [start, end] for sliding ones and sessions."""
 
-    key: Any
+    key: K
     start_ms: int
     end_ms: int
 
@@ -140,10 +145,16 @@ def within(difference_ms: int, *, grace_ms: int = 0) -> JoinWindows:
 
 
 def _positive(what: str, value_ms: int) -> None:
-    if value_ms <= 0:
-        raise ConfigError(f"a window's {what} must be above 0 ms, not {value_ms}")
+    if _whole(what, value_ms) <= 0:
+        raise ConfigError(f"{callers_location()}: a window's {what} must be above 0 ms, not {value_ms}")
 
 
 def _not_negative(what: str, value_ms: int) -> None:
-    if value_ms < 0:
-        raise ConfigError(f"a window's {what} must not be negative, not {value_ms} ms")
+    if _whole(what, value_ms) < 0:
+        raise ConfigError(f"{callers_location()}: a window's {what} must not be negative, not {value_ms} ms")
+
+
+def _whole(what: str, value_ms: object) -> int:
+    if isinstance(value_ms, int):
+        return value_ms
+    raise ConfigError(f"{callers_location()}: a window's {what} is in whole milliseconds, not {value_ms!r}")

@@ -6,10 +6,11 @@ from typing import Any
 
 import orjson
 
+from moldau.pipeline.serdes.kinds import V
 from moldau.pipeline.serdes.serde import Decoder, Encoder, Serde
 
 
-class _Plain(Serde):
+class _Plain(Serde[V]):
     """A codec that is the same for every topic, whose functions take None themselves: they run for every record. Found
     again by name when it is unpickled."""
 
@@ -42,7 +43,7 @@ class _Plain(Serde):
         return serde_named, (self._name,)
 
 
-def _fixed(name: str, layout: str, *types: type) -> Serde:
+def _fixed(name: str, layout: str, gives: type[V], *takes: type) -> Serde[V]:
     packer = struct.Struct(layout)
     pack, unpack, size = packer.pack, packer.unpack, packer.size
 
@@ -61,7 +62,7 @@ def _fixed(name: str, layout: str, *types: type) -> Serde:
             raise ValueError(f"{name} takes {size} bytes, the record has {len(data)}")
         return unpack(data)[0]
 
-    return _Plain(name, encode, decode, *types)
+    return _Plain(name, encode, decode, gives, *takes)
 
 
 def _encode_string(value: Any) -> bytes | None:
@@ -112,15 +113,15 @@ def _decode_json(data: bytes | None) -> Any:
     return None if data is None else orjson.loads(data)
 
 
-STRING: Serde = _Plain("string", _encode_string, _decode_string, str)
-BYTES: Serde = _Plain("bytes", _encode_bytes, _decode_bytes, bytes, bytearray, memoryview)
-BOOLEAN: Serde = _Plain("boolean", _encode_boolean, _decode_boolean, bool)
-LONG: Serde = _fixed("long", ">q", int, bool)
-INT: Serde = _fixed("int", ">i", int, bool)
-SHORT: Serde = _fixed("short", ">h", int, bool)
-DOUBLE: Serde = _fixed("double", ">d", float, int, bool)
-FLOAT: Serde = _fixed("float", ">f", float, int, bool)
-JSON: Serde = _Plain("json", _encode_json, _decode_json)
+STRING: Serde[str] = _Plain("string", _encode_string, _decode_string, str)
+BYTES: Serde[bytes] = _Plain("bytes", _encode_bytes, _decode_bytes, bytes, bytearray, memoryview)
+BOOLEAN: Serde[bool] = _Plain("boolean", _encode_boolean, _decode_boolean, bool)
+LONG: Serde[int] = _fixed("long", ">q", int, bool)
+INT: Serde[int] = _fixed("int", ">i", int, bool)
+SHORT: Serde[int] = _fixed("short", ">h", int, bool)
+DOUBLE: Serde[float] = _fixed("double", ">d", float, int, bool)
+FLOAT: Serde[float] = _fixed("float", ">f", float, int, bool)
+JSON: Serde[Any] = _Plain("json", _encode_json, _decode_json)
 
 _BY_NAME = {serde.name: serde for serde in (STRING, BYTES, BOOLEAN, LONG, INT, SHORT, DOUBLE, FLOAT, JSON)}
 

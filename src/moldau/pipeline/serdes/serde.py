@@ -7,9 +7,10 @@ a value it cannot write. What a codec needs and cannot reach now is no fault of 
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Generic
 
 from moldau.core.errors import MoldauError
+from moldau.pipeline.serdes.kinds import V
 
 Encoder = Callable[[Any], bytes | None]
 Decoder = Callable[[bytes | None], Any]
@@ -19,8 +20,8 @@ class ServiceAway(MoldauError):
     """What a record needs to be read or written does not answer: it must be tried again, not given up."""
 
 
-class Serde(ABC):
-    """Immutable and picklable: a serde travels with the topology to the workers."""
+class Serde(ABC, Generic[V]):
+    """Of values of one type. Immutable and picklable: a serde travels with the topology to the workers."""
 
     @property
     @abstractmethod

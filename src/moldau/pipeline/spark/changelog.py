@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from moldau.pipeline.operators.records import OutputRecord
 from moldau.pipeline.operators.state import Delta
 from moldau.pipeline.operators.stores.keys import split_timed
+from moldau.pipeline.operators.stores.versioned import split_version
 from moldau.pipeline.operators.task import STREAM_TIME, Task
 from moldau.pipeline.plan.stores import StoreKind
 from moldau.pipeline.spark.orders import TaskId
@@ -23,6 +24,11 @@ def changelog_records(
         if topic is None:
             continue
         timestamp_ms = stream_time_ms
-        if value is not None and kinds[store] in TIMED:
+        if kinds[store] is StoreKind.VERSIONED:
+            if value is None:
+                # A version past the history: readers leave it out themselves, and the key has others.
+                continue
+            key, value, timestamp_ms = split_version(key, value)
+        elif value is not None and kinds[store] in TIMED:
             value, timestamp_ms = split_timed(value)
         yield OutputRecord(topic, task_id.partition, max(timestamp_ms, 0), key, value)

@@ -26,8 +26,8 @@ def prepare_topics(
     missing = [topic for topic in topology.source_topics if topic not in users]
     if missing:
         raise ConfigError(
-            f"the application reads {', '.join(missing)}, which does not exist: create the topic first "
-            f"(moldau topics create {missing[0]})"
+            f"{topology.where_read(missing[0])}: the application reads {', '.join(missing)}, which does not exist: "
+            f"create the topic first (moldau topics create {missing[0]})"
         )
     known = {topic: facts.partitions for topic, facts in users.items()}
     owned = settle_partitions(topology, known)
@@ -50,6 +50,9 @@ def prepare_topics(
 
 def _changelog_config(topology: Topology, store: str) -> dict[str, str]:
     spec = topology.stores[store]
+    if spec.kind is StoreKind.VERSIONED:
+        lag_ms = spec.retention_ms + RETENTION_EXTRA_MS
+        return {**CHANGELOG_CONFIG, "min.compaction.lag.ms": str(lag_ms)}
     if spec.kind not in (StoreKind.WINDOW, StoreKind.SESSION):
         return dict(CHANGELOG_CONFIG)
     retention_ms = spec.retention_ms + RETENTION_EXTRA_MS

@@ -1,10 +1,13 @@
 """StreamsBuilder: where a topology is written down, and where its mistakes are found."""
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from enum import StrEnum
+from typing import TypeVar
 
 from moldau.core.errors import ConfigError
+from moldau.pipeline.plan.location import Location, callers_location
 from moldau.pipeline.plan.nodes import (
     GlobalTable,
     Node,
@@ -18,12 +21,16 @@ from moldau.pipeline.plan.nodes import (
 from moldau.pipeline.plan.partitions import settle_partitions
 from moldau.pipeline.plan.stores import StoreKind, StoreSpec
 from moldau.pipeline.plan.topology import Guarantee, Topology
+from moldau.pipeline.serdes.kinds import K, V
 from moldau.pipeline.serdes.primitives import JSON, STRING
 from moldau.pipeline.serdes.serde import Serde
+from moldau.pipeline.streams.checks import check_name, check_serde
 from moldau.pipeline.streams.draft import Draft
 from moldau.pipeline.streams.global_table import GlobalKTable
 from moldau.pipeline.streams.stream import KStream
 from moldau.pipeline.streams.table import KTable
+
+E = TypeVar("E", bound=StrEnum)
 
 
 class StreamsBuilder:
@@ -31,49 +38,52 @@ class StreamsBuilder:
     own topics and the name of its consumer group."""
 
     def __init__(self, application_id: str = "app", *, key: Serde = STRING, value: Serde = JSON) -> None:
+        where = callers_location()
+        check_name("application id", application_id, where)
+        for serde in (key, value):
+            check_serde(serde, where)
         self._draft = Draft(application_id, key, value)
 
     def stream(
         self,
         *topics: str,
-        key: Serde | None = None,
-        value: Serde | None = None,
+        key: Serde[K] | None = None,
+        value: Serde[V] | None = None,
         timestamp: Rule | str | None = None,
-        offset_reset: OffsetReset = OffsetReset.EARLIEST,
+        offset_reset: OffsetReset | str = OffsetReset.EARLIEST,
         name: str | None = None,
-    ) -> KStream:
+    ) -> KStream[K, V]:
         """The records of one or more topics. `timestamp`: the field of the value that holds the event time in ms, a
         column expression, or a function of (value, record timestamp)."""
-        source = self._source(topics, key, value, timestamp, offset_reset, name)
+        reset = _one_of(OffsetReset, offset_reset, "offset_reset", self._draft.here())
+        source = self._source(topics, key, value, timestamp, reset, name)
         return KStream(self._draft, source.name, source.key_serde, source.value_serde, topics)
 
     def table(
         self,
         topic: str,
         *,
-        key: Serde | None = None,
-        value: Serde | None = None,
+        key: Serde[K] | None = None,
+        value: Serde[V] | None = None,
         timestamp: Rule | str | None = None,
         store: str | None = None,
+        history_ms: int | None = None,
         name: str | None = None,
-    ) -> KTable:
-        """A topic as a table: the last value of each key."""
+    ) -> KTable[K, V]:
+        """A topic as a table: the last value of each key. With `history_ms` it keeps what held before, so far back: a
+        row that comes late goes where its time belongs, and a stream that is joined sees the rows of its own time."""
         draft = self._draft
         source = self._source(
             (topic,), key, value, timestamp, OffsetReset.EARLIEST, name and f"{name}-source"
         )
-        latent = StoreSpec(
-            store or draft.name(f"{topic}-STATE-STORE"),
-            StoreKind.KEY_VALUE,
-            source.key_serde,
-            source.value_serde,
-            queryable=store is not None,
+        latent = draft.table_store(
+            store, f"{topic}-STATE-STORE", source.key_serde, source.value_serde, history_ms, source.where
         )
         node = TableSource(
             name=draft.name("KTABLE-SOURCE", name),
             parents=(source.name,),
             where=source.where,
-            store=latent if store else None,
+            store=None if store is None and history_ms is None else latent,
         )
         draft.add(node, latent)
         return KTable(draft, node.name, source.key_serde, source.value_serde, (topic,))
@@ -82,15 +92,16 @@ class StreamsBuilder:
         self,
         topic: str,
         *,
-        key: Serde | None = None,
-        value: Serde | None = None,
+        key: Serde[K] | None = None,
+        value: Serde[V] | None = None,
         timestamp: Rule | str | None = None,
         store: str | None = None,
         name: str | None = None,
-    ) -> GlobalKTable:
+    ) -> GlobalKTable[K, V]:
         """A whole topic at every task's hand, for joins on any key."""
         draft = self._draft
-        keys, values = key or draft.key_serde, value or draft.value_serde
+        keys: Serde = key or draft.key_serde
+        values: Serde = value or draft.value_serde
         store_name = store or draft.name(f"{topic}-STATE-STORE")
         spec = StoreSpec(
             store_name, StoreKind.KEY_VALUE, keys, values, logged=False, queryable=store is not None
@@ -115,41 +126,59 @@ class StreamsBuilder:
         value: Serde | None = None,
         window_ms: int | None = None,
         retention_ms: int = 0,
+        history_ms: int | None = None,
     ) -> str:
-        """A state store for processors: by key, or with `window_ms` by key and window start. Gives its name."""
+        """A state store for processors: by key, with `window_ms` by key and window start, with `history_ms` by key and
+        time. Gives its name."""
         draft, where = self._draft, self._draft.here()
-        if name in draft.user_stores:
+        check_name("store", name, where)
+        made = {store.name: node.where for node in draft.nodes.values() for store in node.stores()}
+        before = draft.user_stores[name][1] if name in draft.user_stores else made.get(name)
+        if before is not None:
             raise ConfigError(
-                f"{where}: the store {name!r} was added before, at {draft.user_stores[name][1]}"
+                f"{where}: the store {name!r} was made before, at {before}; give one of them another name"
             )
-        kind = StoreKind.KEY_VALUE if window_ms is None else StoreKind.WINDOW
-        spec = StoreSpec(
-            name,
-            kind,
-            key or draft.key_serde,
-            value or draft.value_serde,
-            max(retention_ms, window_ms or 0),
-            window_ms or 0,
-            queryable=True,
-        )
+        keys, values = key or draft.key_serde, value or draft.value_serde
+        if window_ms is None:
+            spec = draft.table_store(name, "", keys, values, history_ms, where)
+        elif history_ms is not None:
+            raise ConfigError(f"{where}: the store {name!r} can have windows or a history, not both")
+        elif window_ms <= 0:
+            raise ConfigError(
+                f"{where}: the windows of the store {name!r} must be longer than {window_ms} ms"
+            )
+        else:
+            retention_ms = max(retention_ms, window_ms)
+            spec = StoreSpec(name, StoreKind.WINDOW, keys, values, retention_ms, window_ms, queryable=True)
         draft.user_stores[name] = (spec, where)
         return name
 
     def build(
-        self, partitions: Mapping[str, int] | None = None, *, guarantee: Guarantee = Guarantee.EXACTLY_ONCE
+        self,
+        partitions: Mapping[str, int] | None = None,
+        *,
+        guarantee: Guarantee | str = Guarantee.EXACTLY_ONCE,
     ) -> Topology:
         """The finished topology. With the partition counts of its source topics it also checks that joins fit."""
         draft = self._draft
         if not draft.nodes:
-            raise ConfigError("the topology is empty: start with stream(), table() or global_table()")
+            raise ConfigError(
+                f"{draft.here()}: the topology is empty: start with stream(), table() or global_table()"
+            )
         topology = Topology(
             nodes=tuple(self._with_stores()),
             repartition_topics=tuple(draft.repartition_topics),
             copartitioned=tuple(topics for topics, _ in draft.copartitioned),
             copartitioned_at=tuple(where for _, where in draft.copartitioned),
-            guarantee=guarantee,
+            guarantee=_one_of(Guarantee, guarantee, "guarantee", draft.here()),
             application_id=draft.application_id,
         )
+        for topic in partitions or {}:
+            if topic not in topology.source_topics:
+                hint = _near(topic, topology.source_topics, "leave it out")
+                raise ConfigError(
+                    f"{draft.here()}: build() is told the partitions of {topic!r}, which is not read; {hint}"
+                )
         settle_partitions(topology, partitions or {})
         return topology
 
@@ -196,6 +225,11 @@ class StreamsBuilder:
                 owned.update(fresh)
                 node = replace(node, owns=tuple(draft.user_stores[name][0] for name in fresh))
             nodes.append(node)
+        for name, (_, where) in draft.user_stores.items():
+            if name not in owned:
+                raise ConfigError(
+                    f"{where}: no processor uses the store {name!r}; name it in stores=[...] of process()"
+                )
         return nodes
 
 
@@ -205,7 +239,19 @@ def _time_rule(given: Rule | str | None) -> Rule | None:
     return col(given) if isinstance(given, str) else given
 
 
+def _one_of(kind: type[E], given: E | str, what: str, where: Location) -> E:
+    try:
+        return kind(given)
+    except ValueError:
+        choices = ", ".join(repr(str(one)) for one in kind)
+        raise ConfigError(f"{where}: {what} cannot be {given!r}; it is one of {choices}") from None
+
+
+def _near(name: str, known: Iterable[str], otherwise: str) -> str:
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return f"did you mean {near[0]!r}?" if near else otherwise
+
+
 def _unknown_store(node: Node, name: str, known: set[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else "add it with add_store()"
+    hint = _near(name, known, "add it with add_store()")
     return f"{node.where}: {node.name} uses the store {name!r}, which nobody made; {hint}"

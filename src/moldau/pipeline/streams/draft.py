@@ -12,6 +12,7 @@ from moldau.pipeline.plan.location import Location, callers_location
 from moldau.pipeline.plan.nodes import (
     Aggregate,
     Node,
+    Process,
     RepartitionTopic,
     Suppress,
     TableAggregate,
@@ -23,8 +24,9 @@ from moldau.pipeline.plan.nodes import (
     TableSource,
     TableTransformValues,
 )
-from moldau.pipeline.plan.stores import StoreSpec
+from moldau.pipeline.plan.stores import StoreKind, StoreSpec
 from moldau.pipeline.serdes.serde import Serde
+from moldau.pipeline.streams.checks import check_node
 
 N = TypeVar("N", bound=Node)
 
@@ -50,6 +52,7 @@ class Draft:
 
     def add(self, node: N, latent_store: StoreSpec | None = None) -> N:
         """`latent_store` is the store a table gets once something needs it."""
+        check_node(node)
         if node.name in self.nodes:
             raise ConfigError(
                 f"{node.where}: the name {node.name!r} is taken by the {self.nodes[node.name].label} made at "
@@ -63,6 +66,10 @@ class Draft:
         return node
 
     def add_topic(self, topic: RepartitionTopic, where: Location) -> None:
+        if topic.partitions < 0:
+            raise ConfigError(
+                f"{where}: a topic cannot have {topic.partitions} partitions; leave partitions= out"
+            )
         if any(one.name == topic.name for one in self.repartition_topics):
             raise ConfigError(
                 f"{where}: the application has a topic {topic.name} already, named by another operator; "
@@ -70,8 +77,27 @@ class Draft:
             )
         self.repartition_topics.append(topic)
 
+    def table_store(
+        self,
+        given: str | None,
+        prefix: str,
+        key: Serde,
+        value: Serde,
+        history_ms: int | None,
+        where: Location,
+    ) -> StoreSpec:
+        """The store of a table: under the name the user gave, who may then ask it, or the next of Kafka's kind."""
+        if history_ms is not None and history_ms < 0:
+            raise ConfigError(f"{where}: history_ms must not be negative, not {history_ms}")
+        kind = StoreKind.KEY_VALUE if history_ms is None else StoreKind.VERSIONED
+        return StoreSpec(
+            self.name(prefix, given), kind, key, value, history_ms or 0, queryable=given is not None
+        )
+
     def change(self, name: str, **fields: Any) -> None:
-        self.nodes[name] = replace(self.nodes[name], **fields)
+        changed = replace(self.nodes[name], **fields)
+        check_node(changed)
+        self.nodes[name] = changed
 
     def need_values(self, table: str) -> None:
         """Something looks this table up: it must be readable, through a store of its own or of those it is made of."""
@@ -109,7 +135,17 @@ class Draft:
         self.change(table, send_old_values=True)
         return True
 
+    def check_builder(self, other: object, where: Location) -> None:
+        """What is put together must come from one builder."""
+        if getattr(other, "_draft", None) is not self:
+            raise ConfigError(f"{where}: the two sides come from two builders; make both with one")
+
     def _check_store_name(self, store: StoreSpec, node: Node) -> None:
+        if store.name in self.user_stores and not isinstance(node, Process):
+            raise ConfigError(
+                f"{node.where}: the store {store.name!r} was added before, at {self.user_stores[store.name][1]}; "
+                "give one of them another name"
+            )
         for other in self.nodes.values():
             if any(one.name == store.name and one is not store for one in other.stores()):
                 raise ConfigError(

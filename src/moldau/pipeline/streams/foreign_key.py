@@ -21,10 +21,11 @@ from moldau.pipeline.serdes.serde import Serde
 if TYPE_CHECKING:
     from moldau.pipeline.streams.draft import Draft
     from moldau.pipeline.streams.table import KTable
+    from moldau.pipeline.streams.table_joins import TableJoins
 
 
 def join_on_foreign_key(
-    left: "KTable",
+    left: "TableJoins",
     right: "KTable",
     kind: JoinKind,
     extractor: Callable[[Any], Any],

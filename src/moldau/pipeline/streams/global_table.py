@@ -1,13 +1,18 @@
 """GlobalKTable: a whole topic, every partition of it, at every task's hand."""
 
+from typing import Generic
+
+from moldau.pipeline.serdes.kinds import K, V
 from moldau.pipeline.serdes.serde import Serde
 from moldau.pipeline.streams.draft import Draft
 
 
-class GlobalKTable:
+class GlobalKTable(Generic[K, V]):
     """Only for lookups: join a stream with it, or read its store in a processor."""
 
-    def __init__(self, draft: Draft, node: str, key_serde: Serde, value_serde: Serde, store: str) -> None:
+    def __init__(
+        self, draft: Draft, node: str, key_serde: Serde[K], value_serde: Serde[V], store: str
+    ) -> None:
         self._draft = draft
         self.node = node
         self.key_serde = key_serde

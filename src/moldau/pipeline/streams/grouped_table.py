@@ -6,48 +6,50 @@ from typing import Any
 from moldau.pipeline.plan.nodes import TableAggregate
 from moldau.pipeline.plan.stores import StoreKind, StoreSpec
 from moldau.pipeline.serdes.changes import ChangeSerde
+from moldau.pipeline.serdes.kinds import K, R, V
 from moldau.pipeline.serdes.primitives import LONG
 from moldau.pipeline.serdes.serde import Serde
+from moldau.pipeline.streams.checks import check_start
 from moldau.pipeline.streams.draft import Draft
-from moldau.pipeline.streams.grouped import _one_more, _zero
+from moldau.pipeline.streams.folding import one_more, zero
 from moldau.pipeline.streams.handle import Handle
 from moldau.pipeline.streams.table import KTable
 
 
-class KGroupedTable(Handle):
+class KGroupedTable(Handle[K, V]):
     def __init__(
-        self, draft: Draft, node: str, key_serde: Serde, value_serde: Serde, name: str | None
+        self, draft: Draft, node: str, key_serde: Serde[K], value_serde: Serde[V], name: str | None
     ) -> None:
         super().__init__(draft, node, key_serde, value_serde, ())
         self._name = name
         self._repartitioned: tuple[str, str] | None = None
 
-    def count(self, *, store: str | None = None, name: str | None = None) -> KTable:
+    def count(self, *, store: str | None = None, name: str | None = None) -> KTable[K, int]:
         """How many rows each group has."""
-        return self._aggregate(_zero, _one_more, _one_less, LONG, store, name)
+        return self._aggregate(zero, one_more, _one_less, LONG, store, name)
 
     def reduce(
         self,
-        adder: Callable[[Any, Any], Any],
-        subtractor: Callable[[Any, Any], Any],
+        adder: Callable[[V, V], V],
+        subtractor: Callable[[V, V], V],
         *,
         store: str | None = None,
         name: str | None = None,
-    ) -> KTable:
+    ) -> KTable[K, V]:
         """`adder(so far, value)` for a row that came, `subtractor(so far, value)` for one that left."""
         serde = self._values(None, self._draft.here())
         return self._aggregate(None, adder, subtractor, serde, store, name, "KTABLE-REDUCE")
 
     def aggregate(
         self,
-        initializer: Callable[[], Any],
-        adder: Callable[[Any, Any, Any], Any],
-        subtractor: Callable[[Any, Any, Any], Any],
+        initializer: Callable[[], R],
+        adder: Callable[[K, V, R], R],
+        subtractor: Callable[[K, V, R], R],
         *,
-        value: Serde | None = None,
+        value: Serde[R] | None = None,
         store: str | None = None,
         name: str | None = None,
-    ) -> KTable:
+    ) -> KTable[K, R]:
         """`adder(key, value, so far)`, `subtractor(key, value, so far)`, from `initializer()`."""
         return self._aggregate(initializer, adder, subtractor, value or self._draft.value_serde, store, name)
 
@@ -62,8 +64,9 @@ class KGroupedTable(Handle):
         prefix: str = "KTABLE-AGGREGATE",
     ) -> KTable:
         draft, where = self._draft, self._draft.here()
+        check_start(initializer, value_serde, where)
         node_name = draft.name(prefix, name)
-        store_name = store or draft.name(f"{prefix}-STATE-STORE")
+        store_name = draft.name(f"{prefix}-STATE-STORE", store)
         keys = self._keys(None, where)
         if self._repartitioned is None:
             changes = ChangeSerde(self._values(None, where))

@@ -1,13 +1,17 @@
 """What streams and tables in the user's hands have in common: the node behind them, serdes, partitioning."""
 
+from typing import Any, Generic
+
 from moldau.core.errors import ConfigError
 from moldau.pipeline.plan.location import Location
 from moldau.pipeline.plan.nodes import Filter, RepartitionTopic, Sink, Source
+from moldau.pipeline.serdes.kinds import K, V
 from moldau.pipeline.serdes.serde import Serde
+from moldau.pipeline.streams.checks import check_serde
 from moldau.pipeline.streams.draft import Draft
 
 
-class Handle:
+class Handle(Generic[K, V]):
     """`key_serde` and `value_serde` None: not known, the builder's defaults will be used. `sources`: the topics whose
     partitions its records are in. `rekeyed`: the key may have changed since, so those partitions are not its own."""
 
@@ -15,8 +19,8 @@ class Handle:
         self,
         draft: Draft,
         node: str,
-        key_serde: Serde | None,
-        value_serde: Serde | None,
+        key_serde: Serde[K] | None,
+        value_serde: Serde[V] | None,
         sources: tuple[str, ...],
         *,
         rekeyed: bool = False,
@@ -31,14 +35,19 @@ class Handle:
         self._rekeyed = rekeyed
         self._key_sure = key_sure
         self._value_sure = value_sure
-        self._homes: dict[bool, Handle] = {}
+        self._homes: dict[bool, Handle[K, V]] = {}
         """This stream behind a repartition topic, with null keys or without: several joins share it."""
 
-    def _keys(self, given: Serde | None, where: Location) -> Serde:
+    def _next(self, prefix: str, name: str | None) -> dict[str, Any]:
+        """The fields every node after this one has."""
+        draft = self._draft
+        return {"name": draft.name(prefix, name), "parents": (self.node,), "where": draft.here()}
+
+    def _keys(self, given: Serde[K] | None, where: Location) -> Serde[K]:
         """The serde for keys here: the one given, checked against what is known to flow, or what is known."""
         return _settled("key", given, self.key_serde, self._key_sure, self._draft.key_serde, where)
 
-    def _values(self, given: Serde | None, where: Location) -> Serde:
+    def _values(self, given: Serde[V] | None, where: Location) -> Serde[V]:
         return _settled("value", given, self.value_serde, self._value_sure, self._draft.value_serde, where)
 
     def _through_topic(
@@ -78,6 +87,15 @@ class Handle:
         draft.add_topic(RepartitionTopic(topic, partitions), where)
         return source_name, topic
 
+    def _check_same_key(self, other: "Handle", where: Location) -> None:
+        mine, theirs = self.key_serde, other.key_serde
+        sure = self._key_sure and other._key_sure
+        if mine is not None and theirs is not None and mine != theirs and sure:
+            raise ConfigError(
+                f"{where}: the keys of the two sides are {theirs.name} and {mine.name}, so equal keys would lie in "
+                "different partitions; give both the same key serde"
+            )
+
     def _copartition(self, *others: "Handle") -> tuple[str, ...]:
         """Notes that the topics of these must have equal partitions; gives all their topics."""
         sources = tuple(dict.fromkeys(topic for one in (self, *others) for topic in one._sources))
@@ -95,6 +113,7 @@ def _settled(
 ) -> Serde:
     if given is None:
         return known or default
+    check_serde(given, where)
     if known is not None and sure and known.gives and given.takes and not known.gives & given.takes:
         raise ConfigError(
             f"{where}: the {what}s here are {known.name} and cannot be written as {given.name}: "

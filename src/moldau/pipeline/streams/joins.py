@@ -4,10 +4,19 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from moldau.core.errors import ConfigError
+from moldau.pipeline.plan.expressions import Expression
 from moldau.pipeline.plan.location import Location
-from moldau.pipeline.plan.nodes import JoinKind, Rule, StreamGlobalJoin, StreamJoin, StreamTableJoin
+from moldau.pipeline.plan.nodes import (
+    JoinKind,
+    Rule,
+    StreamGlobalJoin,
+    StreamJoin,
+    StreamTableJoin,
+    history_of,
+)
 from moldau.pipeline.plan.stores import StoreKind, StoreSpec
 from moldau.pipeline.plan.windows import JoinWindows
+from moldau.pipeline.serdes.kinds import K, R, V
 from moldau.pipeline.serdes.serde import Serde
 from moldau.pipeline.streams.global_table import GlobalKTable
 from moldau.pipeline.streams.stateless import StatelessOperators
@@ -17,51 +26,54 @@ if TYPE_CHECKING:
     from moldau.pipeline.streams.stream import KStream
 
 
-class StreamJoins(StatelessOperators):
+class StreamJoins(StatelessOperators[K, V]):
     """`joiner(left, right)`, with `with_key` `joiner(key, left, right)`. A join with a stream takes `windows`, one
-    with a global table takes `on(key, value)`, the key to look up there."""
+    with a global table takes `on(key, value)`, the key to look up there, one with a table that keeps its history may
+    take `grace_ms`, how long records wait for rows that come late."""
 
     def join(
         self,
-        other: "KStream | KTable | GlobalKTable",
-        joiner: Callable[..., Any],
+        other: "KStream[K, Any] | KTable[K, Any] | GlobalKTable",
+        joiner: Callable[..., R],
         *,
         windows: JoinWindows | None = None,
-        on: Rule | None = None,
+        on: Callable[[K, V], object] | Expression | None = None,
+        grace_ms: int | None = None,
         with_key: bool = False,
-        value: Serde | None = None,
+        value: Serde[R] | None = None,
         name: str | None = None,
-    ) -> "KStream":
+    ) -> "KStream[K, R]":
         """Only records that have a partner."""
-        return self._join(JoinKind.INNER, other, joiner, windows, on, with_key, value, name)
+        return self._join(JoinKind.INNER, other, joiner, windows, on, grace_ms, with_key, value, name)
 
     def left_join(
         self,
-        other: "KStream | KTable | GlobalKTable",
-        joiner: Callable[..., Any],
+        other: "KStream[K, Any] | KTable[K, Any] | GlobalKTable",
+        joiner: Callable[..., R],
         *,
         windows: JoinWindows | None = None,
-        on: Rule | None = None,
+        on: Callable[[K, V], object] | Expression | None = None,
+        grace_ms: int | None = None,
         with_key: bool = False,
-        value: Serde | None = None,
+        value: Serde[R] | None = None,
         name: str | None = None,
-    ) -> "KStream":
+    ) -> "KStream[K, R]":
         """Every record of this stream; the right value is None where there is no partner. With a stream, a record
         without a partner is told when its window has closed."""
-        return self._join(JoinKind.LEFT, other, joiner, windows, on, with_key, value, name)
+        return self._join(JoinKind.LEFT, other, joiner, windows, on, grace_ms, with_key, value, name)
 
     def outer_join(
         self,
-        other: "KStream",
-        joiner: Callable[..., Any],
+        other: "KStream[K, Any]",
+        joiner: Callable[..., R],
         *,
         windows: JoinWindows,
         with_key: bool = False,
-        value: Serde | None = None,
+        value: Serde[R] | None = None,
         name: str | None = None,
-    ) -> "KStream":
+    ) -> "KStream[K, R]":
         """Every record of both streams, with None where there is no partner."""
-        return self._join(JoinKind.OUTER, other, joiner, windows, None, with_key, value, name)
+        return self._join(JoinKind.OUTER, other, joiner, windows, None, None, with_key, value, name)
 
     def _join(
         self,
@@ -70,13 +82,19 @@ class StreamJoins(StatelessOperators):
         joiner: Callable[..., Any],
         windows: JoinWindows | None,
         on: Rule | None,
+        grace_ms: int | None,
         with_key: bool,
         value: Serde | None,
         name: str | None,
     ) -> "KStream":
         where = self._draft.here()
-        if other._draft is not self._draft:
-            raise ConfigError(f"{where}: the two sides of a join come from two builders; make both with one")
+        if not isinstance(other, StreamJoins | KTable | GlobalKTable):
+            raise ConfigError(f"{where}: a stream is joined with a stream or a table, not with {other!r}")
+        self._draft.check_builder(other, where)
+        if grace_ms is not None and not isinstance(other, KTable):
+            raise ConfigError(
+                f"{where}: grace_ms= is for joins with a table; two streams have it in their windows="
+            )
         match other:
             case GlobalKTable():
                 if on is None:
@@ -87,9 +105,13 @@ class StreamJoins(StatelessOperators):
             case KTable():
                 if windows is not None or on is not None:
                     raise ConfigError(f"{where}: a join with a table takes neither windows= nor on=")
-                return self._join_table(kind, other, joiner, with_key, value, name, where)
+                return self._join_table(kind, other, joiner, grace_ms, with_key, value, name, where)
         if windows is None:
             raise ConfigError(f"{where}: a join of two streams needs windows=, how far apart records may be")
+        if not isinstance(windows, JoinWindows):
+            raise ConfigError(
+                f"{where}: {windows!r} are no windows of a join: use within(milliseconds) or JoinWindows"
+            )
         return self._join_stream(kind, other, joiner, windows, with_key, value, name, where)
 
     def _join_global(
@@ -118,6 +140,7 @@ class StreamJoins(StatelessOperators):
         kind: JoinKind,
         other: KTable,
         joiner: Callable[..., Any],
+        grace_ms: int | None,
         with_key: bool,
         value: Serde | None,
         name: str | None,
@@ -130,10 +153,40 @@ class StreamJoins(StatelessOperators):
         prefix = "KSTREAM-LEFTJOIN" if kind is JoinKind.LEFT else "KSTREAM-JOIN"
         fields = left._next(prefix, name)
         fields["where"] = where
-        node = StreamTableJoin(**fields, table=other.node, kind=kind, joiner=joiner, with_key=with_key)
+        buffer = None
+        if grace_ms is not None:
+            self._check_grace(grace_ms, other, where)
+            buffer = StoreSpec(
+                f"{fields['name']}-Buffer",
+                StoreKind.ORDERED,
+                left._keys(None, where),
+                left._values(None, where),
+            )
+        node = StreamTableJoin(
+            **fields,
+            table=other.node,
+            kind=kind,
+            joiner=joiner,
+            with_key=with_key,
+            grace_ms=grace_ms or 0,
+            buffer=buffer,
+        )
         joined = left._changed(node, None, value)
         joined._sources = sources
         return joined
+
+    def _check_grace(self, grace_ms: int, table: KTable, where: Location) -> None:
+        history_ms = history_of(table.node, self._draft.nodes)
+        if history_ms is None:
+            raise ConfigError(
+                f"{where}: grace_ms= needs a table that keeps its history, to see the row of the record's time; "
+                "give its table() a history_ms="
+            )
+        if not 0 <= grace_ms <= history_ms:
+            raise ConfigError(
+                f"{where}: a grace of {grace_ms} ms does not fit a table whose history goes back {history_ms} ms; "
+                "give at least 0 and at most the history"
+            )
 
     def _join_stream(
         self,
@@ -149,6 +202,7 @@ class StreamJoins(StatelessOperators):
         draft, relaxed = self._draft, kind is not JoinKind.INNER
         left = self._belonging(name and f"{name}-left", where, keeps_null_keys=relaxed)
         right = other._belonging(name and f"{name}-right", where, keeps_null_keys=relaxed)
+        right._check_same_key(left, where)
         sources = left._copartition(right)
         join_name = draft.name("KSTREAM-JOIN", name)
         keys = left._keys(None, where)

@@ -1,21 +1,24 @@
 """KStream: a stream of records in the user's hands."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Generic
 
 from moldau.core.errors import ConfigError
+from moldau.pipeline.operators.context import RecordContext
+from moldau.pipeline.plan.expressions import Expression
 from moldau.pipeline.plan.nodes import Arm, Node, Process, Rule, SelectKey, Sink, Split, TableSource
-from moldau.pipeline.plan.stores import StoreKind, StoreSpec
+from moldau.pipeline.serdes.kinds import K2, V2, K, R, V
 from moldau.pipeline.serdes.serde import Serde
+from moldau.pipeline.streams.checks import store_names
 from moldau.pipeline.streams.grouped import KGroupedStream
 from moldau.pipeline.streams.joins import StreamJoins
 from moldau.pipeline.streams.table import KTable
 
 
-class KStream(StreamJoins):
+class KStream(StreamJoins[K, V]):
     """Records, each a fact of its own. See the operators without state and the joins in the classes it is made of."""
 
-    def split(self, *, name: str | None = None) -> "BranchedStream":
+    def split(self, *, name: str | None = None) -> "BranchedStream[K, V]":
         """Several ways out: `.branch(predicate, name)` for each, then `.rest(name)` or `.no_rest()`."""
         return BranchedStream(self, name)
 
@@ -24,9 +27,9 @@ class KStream(StreamJoins):
         *,
         name: str | None = None,
         partitions: int = 0,
-        key: Serde | None = None,
-        value: Serde | None = None,
-    ) -> "KStream":
+        key: Serde[K] | None = None,
+        value: Serde[V] | None = None,
+    ) -> "KStream[K, V]":
         """Through a topic of the application, so that records lie where their keys belong."""
         where = self._draft.here()
         keys, values = self._keys(key, where), self._values(value, where)
@@ -37,11 +40,11 @@ class KStream(StreamJoins):
 
     def to(
         self,
-        topic: str | Callable[[Any, Any, Any], str],
+        topic: str | Callable[[K, V, RecordContext], str],
         *,
-        key: Serde | None = None,
-        value: Serde | None = None,
-        partition_of: Callable[[str, Any, Any], int] | None = None,
+        key: Serde[K] | None = None,
+        value: Serde[V] | None = None,
+        partition_of: Callable[[str, K, V], int] | None = None,
         name: str | None = None,
     ) -> None:
         """Writes to a topic, or to the one that `topic(key, value, context)` names for each record."""
@@ -62,34 +65,39 @@ class KStream(StreamJoins):
         self,
         *,
         store: str | None = None,
-        key: Serde | None = None,
-        value: Serde | None = None,
+        key: Serde[K] | None = None,
+        value: Serde[V] | None = None,
+        history_ms: int | None = None,
         name: str | None = None,
-    ) -> KTable:
-        """The stream as a table: the last value of each key."""
+    ) -> KTable[K, V]:
+        """The stream as a table: the last value of each key; with `history_ms` also those before it, so far back."""
         draft, where = self._draft, self._draft.here()
         keys, values = self._keys(key, where), self._values(value, where)
         table_name = draft.name("KSTREAM-TOTABLE", name)
-        latent = StoreSpec(
-            store or draft.name("KSTREAM-TOTABLE-STATE-STORE"),
-            StoreKind.KEY_VALUE,
-            keys,
-            values,
-            queryable=store is not None,
-        )
+        latent = draft.table_store(store, "KSTREAM-TOTABLE-STATE-STORE", keys, values, history_ms, where)
         parent, sources = self.node, self._sources
         if self._rekeyed:
             parent, topic = self._through_topic(table_name, keys, values, where)
             sources = (topic,)
         draft.add(
-            TableSource(name=table_name, parents=(parent,), where=where, store=latent if store else None),
+            TableSource(
+                name=table_name,
+                parents=(parent,),
+                where=where,
+                store=None if store is None and history_ms is None else latent,
+            ),
             latent,
         )
         return KTable(draft, table_name, keys, values, sources)
 
     def group_by(
-        self, mapper: Rule, *, key: Serde | None = None, value: Serde | None = None, name: str | None = None
-    ) -> KGroupedStream:
+        self,
+        mapper: Callable[[K, V], K2] | Expression,
+        *,
+        key: Serde[K2] | None = None,
+        value: Serde[V] | None = None,
+        name: str | None = None,
+    ) -> KGroupedStream[K2, V]:
         """Groups by `mapper(key, value)`; the records travel to the partition of their new key."""
         where = self._draft.here()
         node = SelectKey(**self._next("KSTREAM-KEY-SELECT", None), mapper=mapper)
@@ -99,8 +107,8 @@ class KStream(StreamJoins):
         return KGroupedStream(stream, stream._keys(key, where), stream._values(value, where), name)
 
     def group_by_key(
-        self, *, key: Serde | None = None, value: Serde | None = None, name: str | None = None
-    ) -> KGroupedStream:
+        self, *, key: Serde[K] | None = None, value: Serde[V] | None = None, name: str | None = None
+    ) -> KGroupedStream[K, V]:
         """Groups by the key records have; without a topic between, if the key has not changed."""
         where = self._draft.here()
         return KGroupedStream(self, self._keys(key, where), self._values(value, where), name)
@@ -110,12 +118,16 @@ class KStream(StreamJoins):
         supplier: Callable[[], Any],
         *,
         stores: Sequence[str] = (),
-        key: Serde | None = None,
-        value: Serde | None = None,
+        key: Serde[K2] | None = None,
+        value: Serde[V2] | None = None,
         name: str | None = None,
-    ) -> "KStream":
+    ) -> "KStream[K2, V2]":
         """Each task runs the processor that `supplier()` makes: any object with `process(record)`."""
-        node = Process(**self._next("KSTREAM-PROCESSOR", name), supplier=supplier, uses=tuple(stores))
+        node = Process(
+            **self._next("KSTREAM-PROCESSOR", name),
+            supplier=supplier,
+            uses=store_names(stores, self._draft.here()),
+        )
         return self._changed(node, key, value, rekeyed=True)
 
     def process_values(
@@ -123,39 +135,41 @@ class KStream(StreamJoins):
         supplier: Callable[[], Any],
         *,
         stores: Sequence[str] = (),
-        value: Serde | None = None,
+        value: Serde[R] | None = None,
         name: str | None = None,
-    ) -> "KStream":
+    ) -> "KStream[K, R]":
         """As process, by a processor that leaves the key alone: what follows needs no repartitioning."""
         node = Process(
             **self._next("KSTREAM-PROCESSVALUES", name),
             supplier=supplier,
-            uses=tuple(stores),
+            uses=store_names(stores, self._draft.here()),
             values_only=True,
         )
         return self._changed(node, None, value)
 
 
-class BranchedStream:
+class BranchedStream(Generic[K, V]):
     """A split under way: each record takes the first branch whose predicate holds."""
 
-    def __init__(self, stream: KStream, name: str | None) -> None:
+    def __init__(self, stream: KStream[K, V], name: str | None) -> None:
         draft = stream._draft
         self._stream = stream
         self._split = draft.add(Split(**stream._next("KSTREAM-BRANCH", name), predicates=()))
-        self._branches: dict[str, KStream] = {}
+        self._branches: dict[str, KStream[K, V]] = {}
 
-    def branch(self, predicate: Rule, name: str | None = None) -> "BranchedStream":
+    def branch(
+        self, predicate: Callable[[K, V], object] | Expression, name: str | None = None
+    ) -> "BranchedStream[K, V]":
         """One more way out. Its name in the result is the one given, or the number of the branch, from 1."""
         self._add(predicate, name or str(len(self._branches) + 1))
         return self
 
-    def rest(self, name: str = "0") -> dict[str, KStream]:
+    def rest(self, name: str = "0") -> dict[str, KStream[K, V]]:
         """A last branch for records that took none; gives all branches by name."""
         self._add(None, name)
         return self._branches
 
-    def no_rest(self) -> dict[str, KStream]:
+    def no_rest(self) -> dict[str, KStream[K, V]]:
         """Records that took no branch are dropped; gives all branches by name."""
         return self._branches
 

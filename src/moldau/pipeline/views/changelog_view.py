@@ -1,7 +1,8 @@
 """The present content of one store, as its committed changelog tells it. Readers and the feed share it under a lock."""
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any, Final
 
@@ -9,11 +10,14 @@ from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
 from moldau.pipeline.operators.state import TaskState
 from moldau.pipeline.operators.stores.keys import timed
+from moldau.pipeline.operators.stores.store import Change
+from moldau.pipeline.operators.stores.versioned import VersionedStore, version
 from moldau.pipeline.operators.stores.views import (
     FAR_FUTURE_MS,
     FAR_PAST_MS,
     KeyValueView,
     SessionView,
+    VersionedView,
     WindowView,
     view,
 )
@@ -22,6 +26,7 @@ from moldau.pipeline.plan.windows import Windowed
 
 ENTRIES_MAX: Final = 10_000
 """Of one answer: a scan of everything is a consumer's work."""
+FOREVER_MS: Final = 2**62
 Entry = tuple[Any, Any]
 
 
@@ -30,24 +35,41 @@ class ChangelogView:
 
     def __init__(self, spec: StoreSpec) -> None:
         self.spec = spec
-        self._store = TaskState([spec]).stores[spec.name]
+        # The application tells what has passed its retention, task by task: one task's time says nothing of another's.
+        self._store = TaskState([replace(spec, retention_ms=FOREVER_MS)]).stores[spec.name]
         self._view = view(spec, self._store)
         self._lock = threading.Lock()
 
-    def load(self, records: Iterable[tuple[bytes, bytes | None, int]]) -> None:
+    def load(self, records: Sequence[tuple[bytes, bytes | None, int]]) -> None:
         """(key, value, timestamp) of changelog records, in their order."""
-        if self.spec.kind is StoreKind.SESSION:
-            changes = [(key, value) for key, value, _ in records]
-        else:
-            changes = [(key, None if value is None else timed(value, at_ms)) for key, value, at_ms in records]
+        changes: list[Change]
+        match self.spec.kind:
+            case StoreKind.SESSION:
+                changes = [(key, value) for key, value, _ in records]
+            case StoreKind.VERSIONED:
+                changes = [version(*record) for record in records]
+            case _:
+                changes = [
+                    (key, None if value is None else timed(value, at_ms)) for key, value, at_ms in records
+                ]
         with self._lock:
             self._store.load(changes)
+            if isinstance(self._store, VersionedStore):
+                for key in {key for key, _, _ in records}:
+                    self._store.trim(key, self.spec.retention_ms)
 
-    def get(self, key: Any) -> Any:
-        """The value of a key, None when there is none."""
+    def get(self, key: Any, as_of_ms: int | None = None) -> Any:
+        """The value of a key, None when there is none; of a store that keeps its history also that of a time."""
         found = self._plain()
         with self._lock:
-            return found.get(key)
+            if as_of_ms is None:
+                return found.get(key)
+            if isinstance(found, VersionedView):
+                return found.get(key, as_of_ms)
+        raise ApiError(
+            ErrorCode.INVALID_REQUEST,
+            f"the store {self.spec.name} keeps no history: only its present can be asked for",
+        )
 
     def range(self, low: Any = None, high: Any = None, *, limit: int = ENTRIES_MAX) -> list[Entry]:
         """Keys from low to high, both included, in the order of their bytes."""

@@ -2,14 +2,14 @@
 
     GET /views                                     the stores that are served
     GET /views/{store}?low=&high=&limit=           entries in the order of their keys
-    GET /views/{store}/keys/{key}                  the value of one key
+    GET /views/{store}/keys/{key}?at=              the value of one key; of a store with a history that of a time
     GET /views/{store}/windows/{key}?from=&to=     a key's windows or sessions, by their start in milliseconds
 
 Keys are written as text; those of a number or JSON serde are read as JSON.
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from typing import Any, Final, overload
 
 import orjson
 from starlette.applications import Starlette
@@ -24,10 +24,11 @@ from moldau.pipeline.plan.windows import Windowed
 from moldau.pipeline.views.changelog_view import ENTRIES_MAX, ChangelogView, Entry
 from moldau.pipeline.views.view_host import ViewHost
 
+BUSY: Final = 503
 STATUS: Final = {
     ErrorCode.RESOURCE_NOT_FOUND: 404,
     ErrorCode.INVALID_REQUEST: 400,
-    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS: 503,
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS: BUSY,
 }
 
 
@@ -41,6 +42,8 @@ def view_routes(host: ViewHost) -> list[Route]:
     async def entries(request: Request) -> Any:
         view = host[request.path_params["store"]]
         limit = min(_number(request, "limit", ENTRIES_MAX), ENTRIES_MAX)
+        if limit < 1:
+            raise ValueError(f"limit must be at least 1, not {limit}")
         low, high = (_key(view, request.query_params.get(bound)) for bound in ("low", "high"))
         if low is None and high is None:
             return [_entry(one) for one in view.all(limit=limit)]
@@ -49,9 +52,13 @@ def view_routes(host: ViewHost) -> list[Route]:
     async def one_key(request: Request) -> Any:
         view = host[request.path_params["store"]]
         key = _key(view, request.path_params["key"])
-        value = view.get(key)
+        at_ms = _number(request, "at", None)
+        value = view.get(key, at_ms)
         if value is None:
-            raise ApiError(ErrorCode.RESOURCE_NOT_FOUND, f"the store {view.spec.name} has no key {key!r}")
+            when = "" if at_ms is None else f" at {at_ms} ms"
+            raise ApiError(
+                ErrorCode.RESOURCE_NOT_FOUND, f"the store {view.spec.name} has no key {key!r}{when}"
+            )
         return _entry((key, value))
 
     async def windows(request: Request) -> Any:
@@ -79,7 +86,11 @@ def _answered(ask: Callable[[Request], Awaitable[Any]]) -> Callable[[Request], A
         try:
             return _json(await ask(request))
         except ApiError as failure:
-            return _json({"error": failure.code.name, "message": str(failure)}, STATUS.get(failure.code, 500))
+            status = STATUS.get(failure.code, 500)
+            refusal = _json({"error": failure.code.name, "message": str(failure)}, status)
+            if status == BUSY:
+                refusal.headers["Retry-After"] = "1"
+            return refusal
         except (ValueError, TypeError) as failure:
             return _json({"error": ErrorCode.INVALID_REQUEST.name, "message": str(failure)}, 400)
 
@@ -113,7 +124,11 @@ def _key(view: ChangelogView, text: str | None) -> Any:
         raise ValueError(f"the key {text!r} is no {serde.name}: write numbers and JSON as in JSON") from None
 
 
-def _number(request: Request, name: str, default: int) -> int:
+@overload
+def _number(request: Request, name: str, default: int) -> int: ...
+@overload
+def _number(request: Request, name: str, default: None) -> int | None: ...
+def _number(request: Request, name: str, default: int | None) -> int | None:
     given = request.query_params.get(name)
     try:
         return default if given is None else int(given)

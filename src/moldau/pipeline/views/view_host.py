@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 ASK_S: Final = 10.0
 RETRY_S: Final = 1.0
 MESSAGES_PER_CALL: Final = 10_000
-READABLE: Final = frozenset({StoreKind.KEY_VALUE, StoreKind.WINDOW, StoreKind.SESSION})
+READABLE: Final = frozenset({StoreKind.KEY_VALUE, StoreKind.VERSIONED, StoreKind.WINDOW, StoreKind.SESSION})
 
 
 class ViewHost:

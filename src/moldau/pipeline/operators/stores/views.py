@@ -7,6 +7,7 @@ from moldau.core.errors import ConfigError
 from moldau.pipeline.operators.stores.key_value import KeyValueStore
 from moldau.pipeline.operators.stores.session import SessionStore
 from moldau.pipeline.operators.stores.store import Store
+from moldau.pipeline.operators.stores.versioned import VersionedStore
 from moldau.pipeline.operators.stores.window import WindowStore
 from moldau.pipeline.plan.stores import StoreSpec
 from moldau.pipeline.plan.windows import Windowed
@@ -79,6 +80,32 @@ class KeyValueView(StoreView):
         return len(self._store)
 
 
+class VersionedView(KeyValueView):
+    """Where no time is said, the present."""
+
+    def __init__(self, spec: StoreSpec, store: VersionedStore) -> None:
+        super().__init__(spec, store)
+        self._versions = store
+
+    def get(self, key: Any, as_of_ms: int | None = None) -> Any:
+        found = self.get_with_timestamp(key, as_of_ms)
+        return None if found is None else found[0]
+
+    def get_with_timestamp(self, key: Any, as_of_ms: int | None = None) -> tuple[Any, int] | None:
+        """The value that held at a time, and since when."""
+        if as_of_ms is None:
+            return super().get_with_timestamp(key)
+        found = self._versions.get_as_of(self._key(key), as_of_ms)
+        return None if found is None else (self._decode_value(found[0]), found[1])
+
+    def history(self, key: Any) -> list[tuple[int, Any]]:
+        """(since when, value) of all that is known of a key, oldest first; a value None: removed."""
+        return [
+            (since_ms, self._decode_value(value))
+            for since_ms, value in self._versions.versions(self._key(key))
+        ]
+
+
 class WindowView(StoreView):
     def __init__(self, spec: StoreSpec, store: WindowStore) -> None:
         super().__init__(spec)
@@ -131,6 +158,8 @@ class SessionView(StoreView):
 
 def view(spec: StoreSpec, store: Store) -> StoreView:
     match store:
+        case VersionedStore():
+            return VersionedView(spec, store)
         case KeyValueStore():
             return KeyValueView(spec, store)
         case WindowStore():

@@ -1,0 +1,108 @@
+"""The nodes of a topology: what each operator does, as frozen data.
+
+A node names its parents; a node with several inputs (merge, joins) takes them in the order of `parents`. Functions of
+the user are fields; so are column expressions, which a host may compile to something faster than Python.
+A *stream* edge carries records; a *table* edge carries changes (new and old value of a key).
+"""
+
+from moldau.pipeline.plan.nodes.aggregates import (
+    Aggregate,
+    EmitWhen,
+    SessionAggregate,
+    WindowAggregate,
+)
+from moldau.pipeline.plan.nodes.joins import (
+    ForeignKeyAnswer,
+    ForeignKeyResolve,
+    ForeignKeySubscribe,
+    StreamGlobalJoin,
+    StreamJoin,
+    StreamTableJoin,
+    TableJoin,
+)
+from moldau.pipeline.plan.nodes.node import (
+    Function,
+    JoinKind,
+    Node,
+    Rule,
+    StoringNode,
+)
+from moldau.pipeline.plan.nodes.streams import (
+    Arm,
+    Filter,
+    FlatMap,
+    FlatMapValues,
+    Map,
+    MapValues,
+    Merge,
+    OffsetReset,
+    Peek,
+    Process,
+    RepartitionTopic,
+    SelectKey,
+    Sink,
+    Source,
+    Split,
+)
+from moldau.pipeline.plan.nodes.tables import (
+    GlobalTable,
+    Nodes,
+    Suppress,
+    TableAggregate,
+    TableFilter,
+    TableGroup,
+    TableMapValues,
+    TableMerge,
+    TableNode,
+    TableSource,
+    TableToStream,
+    TableTransformValues,
+    history_of,
+)
+
+__all__ = [
+    "Aggregate",
+    "Arm",
+    "EmitWhen",
+    "Filter",
+    "FlatMap",
+    "FlatMapValues",
+    "ForeignKeyAnswer",
+    "ForeignKeyResolve",
+    "ForeignKeySubscribe",
+    "Function",
+    "GlobalTable",
+    "JoinKind",
+    "Map",
+    "MapValues",
+    "Merge",
+    "Node",
+    "Nodes",
+    "OffsetReset",
+    "Peek",
+    "Process",
+    "RepartitionTopic",
+    "Rule",
+    "SelectKey",
+    "SessionAggregate",
+    "Sink",
+    "Source",
+    "Split",
+    "StoringNode",
+    "StreamGlobalJoin",
+    "StreamJoin",
+    "StreamTableJoin",
+    "Suppress",
+    "TableAggregate",
+    "TableFilter",
+    "TableGroup",
+    "TableJoin",
+    "TableMapValues",
+    "TableMerge",
+    "TableNode",
+    "TableSource",
+    "TableToStream",
+    "TableTransformValues",
+    "WindowAggregate",
+    "history_of",
+]
