@@ -25,6 +25,7 @@ from moldau.pipeline.spark.failures import cause_of
 from moldau.pipeline.spark.offset_log import OffsetRange
 from moldau.pipeline.spark.orders import SlotReport
 from moldau.pipeline.spark.query import Query
+from moldau.pipeline.spark.real_time_query import RealTimeQuery
 from moldau.pipeline.spark.session import SparkSettings, start_session
 from moldau.pipeline.spark.settings import AppSettings
 
@@ -41,7 +42,8 @@ class PipelineApp:
     def __init__(self, topology: Topology, settings: AppSettings, spark: SparkSettings | None = None) -> None:
         self.topology = topology
         self.settings = settings
-        self._spark = spark or SparkSettings()
+        spark = spark or SparkSettings()
+        self._spark = replace(spark, with_connectors=True) if settings.latency == "real_time" else spark
         self._measured = BatchMetrics()
         self._back_off = BackOff()
         self._state = PipelineState.CREATED
@@ -152,12 +154,14 @@ class PipelineApp:
 
     def _run_query(self) -> Exception | None:
         """What the query ended with, None when it was told to."""
-        run = Query(start_session(self._spark), self.topology, self.settings, self._batch_done)
+        kind = RealTimeQuery if self.settings.latency == "real_time" else Query
+        run = kind(start_session(self._spark), self.topology, self.settings, self._batch_done)
         query = self._query = run.start()
         self._enter(PipelineState.RUNNING)
         while query.isActive and self._wanted is PipelineState.RUNNING:
             with self._changed:
                 self._changed.wait(LOOK_EVERY_S)
+            run.look(query)
         failure = query.exception() if not query.isActive else None
         query.stop()
         self._query = None

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from moldau.core.errors import ConfigError
-from moldau.pipeline.spark.connectors import connector_jars
+from moldau.pipeline.spark.connectors import CONNECTOR, connector_jars
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -43,6 +43,11 @@ def start_session(settings: SparkSettings | None = None) -> "SparkSession":
 
     running = SparkSession.getActiveSession()
     if running is not None:
+        if settings.with_connectors and CONNECTOR not in (running.conf.get("spark.jars", "") or ""):
+            raise ConfigError(
+                "latency real_time needs Spark's Kafka connector, and the session of this process was started without: "
+                "start it with SparkSettings(with_connectors=True)"
+            )
         return running
     # Workers run the interpreter that has this package.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
