@@ -1,6 +1,7 @@
 """Real-Time Mode: what runs in it gives what micro-batches give; what cannot is refused with the reason."""
 
 import json
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,22 @@ from e2e.spark.conftest import connector_refused
 from e2e.spark.kit import PATIENCE_S, Sent, committed, create_topics, running, send, wait_caught_up, wait_for
 from moldau.core.errors import ConfigError
 from moldau.pipeline.lifecycle import PipelineState
-from moldau.pipeline.plan.expressions import Expression, call, key
+from moldau.pipeline.operators.records import Columns
+from moldau.pipeline.operators.task import Task
+from moldau.pipeline.plan.expressions import Expression
 from moldau.pipeline.plan.topology import Guarantee
-from moldau.pipeline.streams import JSON, LONG, STRING, StreamsBuilder, Topology, col
+from moldau.pipeline.streams import (
+    JSON,
+    LONG,
+    STRING,
+    StreamsBuilder,
+    Topology,
+    call,
+    col,
+    key,
+    lit,
+    timestamp,
+)
 
 REFUSED = connector_refused()
 pytestmark = pytest.mark.skipif(REFUSED is not None, reason=f"no Kafka connector for Spark: {REFUSED}")
@@ -50,6 +64,54 @@ def test_records_flow_through_and_the_group_follows(servers: str, tmp_path: Path
     assert dead.value == b"no json"
     assert dead.headers["__streams.errors.offset"] == b"1"
     assert dead.headers["__streams.errors.topic"] == b"payments-in"
+
+
+VALUES: list[object] = [
+    {"a": 7, "b": "plum"},
+    {"a": 3.5, "b": "Žluťoučký"},
+    {"a": -2, "b": ""},
+    {"a": None, "b": None},
+    {"deep": {"c": True}, "b": "pear"},
+    {},
+    None,
+]
+
+
+def test_columns_give_what_the_operators_give() -> None:
+    from pyspark.sql import SparkSession
+
+    from moldau.pipeline.spark.real_time_plan import real_time_plan
+
+    session = SparkSession.getActiveSession()
+    assert session is not None
+    data = [None if value is None else json.dumps(value).encode() for value in VALUES]
+    rows = [
+        (b"Key-%d" % at, value, "in", 0, at, datetime.fromtimestamp(1), None) for at, value in enumerate(data)
+    ]
+    types = "key binary, value binary, topic string, partition int, offset long, timestamp timestamp, "
+    records = session.createDataFrame(rows, types + "headers array<struct<key:string,value:binary>>")
+    columns = Columns("refused-in", 0, range(len(data)), [1000] * len(data), [row[0] for row in rows], data)
+    for operators in (
+        {"filter": col("a") > 3},
+        {"filter_not": (col("a") <= 3) | (col("b") == "plum")},
+        {"filter": (col("a") * 2 - 1) / 2 >= 3},
+        {"filter": col("a") / 0 > 1},
+        {"filter": call("is_null", col("a")) & call("is_not_null", col("b"))},
+        {"filter": col("deep.c") == True},  # noqa: E712 an expression
+        {"filter": call("contains", call("lower", col("b")), "ž")},
+        {"filter": call("length", col("b")) == 9},
+        {"filter": call("is_in", col("b"), "plum", "pear")},
+        {"filter": call("coalesce", col("a"), lit(100)) > 50},
+        {"filter": timestamp() == 1000, "select_key": call("upper", col("b"))},
+        {"select_key": key() + "/" + call("coalesce", col("b"), lit("none"))},
+    ):
+        topology = chain(**operators).build(guarantee=Guarantee.AT_LEAST_ONCE)
+        expected = Task(topology, topology.whole, 0).apply([columns], 0).records
+        found = real_time_plan(topology).rows(records, "dlq").collect()
+        assert [
+            (row.topic, row.key and bytes(row.key), row.value and json.loads(bytes(row.value)))
+            for row in found
+        ] == [(one.topic, one.key, one.value and json.loads(one.value)) for one in expected], operators
 
 
 def chain(**more: Expression) -> StreamsBuilder:

@@ -158,13 +158,15 @@ class PipelineApp:
         run = kind(start_session(self._spark), self.topology, self.settings, self._batch_done)
         query = self._query = run.start()
         self._enter(PipelineState.RUNNING)
-        while query.isActive and self._wanted is PipelineState.RUNNING:
-            with self._changed:
-                self._changed.wait(LOOK_EVERY_S)
-            run.look(query)
-        failure = query.exception() if not query.isActive else None
-        query.stop()
-        self._query = None
+        try:
+            while query.isActive and self._wanted is PipelineState.RUNNING:
+                with self._changed:
+                    self._changed.wait(LOOK_EVERY_S)
+                run.look(query)
+            failure = query.exception() if not query.isActive else None
+        finally:
+            query.stop()
+            self._query = None
         if failure is None:
             run.close()
         return failure

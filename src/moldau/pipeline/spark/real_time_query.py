@@ -87,8 +87,10 @@ class RealTimeQuery:
         self._positions = ends
         places = [TopicPartition(one.topic, one.partition, one.end_offset) for one in ranges]
         self._committer.commit(offsets=places, asynchronous=False)
-        count = sum(one.end_offset - one.start_offset for one in ranges)
-        report = SlotReport(slot=0, records_in=count, records_out=count)
+        records_in = sum(one.end_offset - one.start_offset for one in ranges)
+        # Less than none: the sink does not tell.
+        records_out = max(0, progress["sink"]["numOutputRows"])
+        report = SlotReport(slot=0, records_in=records_in, records_out=records_out)
         now = time.monotonic()
         self._on_batch(self._told, ranges, [report], now - self._began_at)
         self._began_at = now
