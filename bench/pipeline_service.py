@@ -18,6 +18,8 @@ from moldau.pipeline.views.http import view_server
 from moldau.pipeline.views.view_host import ViewHost
 from pipeline_arena import WAIT_S, arena, create, topology
 
+WARM_BATCHES = 5
+
 
 def latency(mode: str, count: int = 200) -> tuple[float, float]:
     """p50 and p99 in milliseconds from the producer's call to the consumer's answer, one record after the other."""
@@ -52,7 +54,7 @@ def latency(mode: str, count: int = 200) -> tuple[float, float]:
     return statistics.median(warm), warm[int(len(warm) * 0.99)]
 
 
-def many(count: int, seconds: int = 60, trigger_ms: int = 2_000) -> tuple[float, int]:
+def many(count: int, trigger_ms: int, seconds: int = 60) -> tuple[float, int]:
     """Light input to each of `count` applications. Gives the batches the slowest has made for each that its trigger
     called for, and the longest batch in milliseconds."""
     with arena() as (servers, folder):
@@ -73,10 +75,12 @@ def many(count: int, seconds: int = 60, trigger_ms: int = 2_000) -> tuple[float,
                     producer.produce("in", key=str(number), value="light")
                 producer.flush()
                 longest_ms = max(longest_ms, *(app.metrics.batch_ms for app in apps))
-                time.sleep(trigger_ms / 4000)
+                time.sleep(0.5)
             return longest_ms
 
-        feed(time.monotonic() + seconds / 2)
+        warm_by = time.monotonic() + WAIT_S
+        while min(app.metrics.batches for app in apps) < WARM_BATCHES and time.monotonic() < warm_by:
+            feed(time.monotonic() + 1)
         before, began = [app.metrics.batches for app in apps], time.monotonic()
         longest_ms = feed(began + seconds)
         called_for = (time.monotonic() - began) * 1000 / trigger_ms

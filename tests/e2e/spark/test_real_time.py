@@ -27,8 +27,12 @@ from moldau.pipeline.streams import (
     timestamp,
 )
 
-REFUSED = connector_refused()
-pytestmark = pytest.mark.skipif(REFUSED is not None, reason=f"no Kafka connector for Spark: {REFUSED}")
+
+@pytest.fixture(autouse=True)
+def connector() -> None:
+    refused = connector_refused()
+    if refused is not None:
+        pytest.skip(f"no Kafka connector for Spark: {refused}")
 
 
 def payments() -> Topology:

@@ -9,6 +9,7 @@ One thread a application supervises; what it learns is in `metrics`.
 
 import logging
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -36,6 +37,12 @@ log = logging.getLogger(__name__)
 
 LOOK_EVERY_S: Final = 0.2
 STOP_S_MAX: Final = 60.0
+SOURCE_S_MAX: Final = 30.0
+SOURCE_ANSWERS: Final = ("Waiting", "Processing")
+"""How a query's status begins once its source has told offsets."""
+_turn_to_start = threading.Lock()
+"""The source of a query is a Python process that Spark gives ten seconds to answer: when many applications start at
+once, one after the other."""
 
 
 class PipelineApp:
@@ -156,7 +163,9 @@ class PipelineApp:
         """What the query ended with, None when it was told to."""
         kind = RealTimeQuery if self.settings.latency == "real_time" else Query
         run = kind(start_session(self._spark), self.topology, self.settings, self._batch_done)
-        query = self._query = run.start()
+        with _turn_to_start:
+            query = self._query = run.start()
+            self._wait_for_source(query)
         self._enter(PipelineState.RUNNING)
         try:
             while query.isActive and self._wanted is PipelineState.RUNNING:
@@ -170,6 +179,15 @@ class PipelineApp:
         if failure is None:
             run.close()
         return failure
+
+    def _wait_for_source(self, query: "StreamingQuery") -> None:
+        """Until it has asked for offsets; what goes wrong meanwhile is found by whoever looks at the query next."""
+        deadline = time.monotonic() + SOURCE_S_MAX
+        while query.isActive and self._wanted is PipelineState.RUNNING and time.monotonic() < deadline:
+            if query.lastProgress is not None or query.status["message"].startswith(SOURCE_ANSWERS):
+                return
+            with self._changed:
+                self._changed.wait(LOOK_EVERY_S)
 
     def _batch_done(
         self, batch_id: int, ranges: Sequence[OffsetRange], reports: Sequence[SlotReport], took_s: float

@@ -86,6 +86,8 @@ def _ours(settings: SparkSettings) -> dict[str, str]:
         "spark.sql.streaming.noDataMicroBatches.enabled": "false",
         # The offset log is read by `offset_log`, in this form.
         "spark.sql.streaming.offsetLog.formatVersion": "1",
+        # Without checksum files beside those of the checkpoint: for each file Hadoop starts a process (chmod).
+        "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
         "spark.python.worker.reuse": "true",
         # Between driver, workers and JVM on one machine: the default of 15 s is too short for a busy one.
         "spark.python.authenticate.socketTimeout": "300s",
