@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterator
 
 import pyarrow as pa
-from confluent_kafka import Consumer
 from confluent_kafka.admin import AdminClient
 from pyspark.sql import DataFrame, SparkSession
 
@@ -51,6 +50,8 @@ def by_range_reader(session: SparkSession, servers: str, ends: dict[int, int]) -
     ranges = [OffsetRange("in", partition, 0, end) for partition, end in ends.items()]
 
     def taken(mine: Iterator[OffsetRange]) -> Iterator[int]:
+        from confluent_kafka import Consumer  # Not to be pickled with this function.
+
         client = Consumer(consumer(servers, {}, "sources"))
         for one in mine:
             for columns in RangeReader(client).read([one]):
