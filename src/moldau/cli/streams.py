@@ -53,6 +53,13 @@ def command() -> None:
     show_default=True,
     help="Aggregates tell the last change of each key and batch, or every one.",
 )
+@click.option(
+    "--latency",
+    type=click.Choice(["micro_batch", "real_time"]),
+    default="micro_batch",
+    show_default=True,
+    help="real_time: milliseconds, for a chain of column expressions built at least once.",
+)
 @click.option("--conf", "conf", type=KeyValue(), multiple=True, help="A setting of Spark.")
 @on_cluster
 def run(
@@ -65,6 +72,7 @@ def run(
     trigger_ms: int,
     records_per_batch: int,
     record_cache: bool,
+    latency: str,
     conf: Sequence[tuple[str, str]],
 ) -> None:
     """Run the application in FILE until Ctrl-C. It goes on where it was stopped or killed."""
@@ -75,6 +83,7 @@ def run(
         "trigger_ms": trigger_ms,
         "records_per_batch_max": records_per_batch,
         "record_cache": record_cache,
+        "latency": latency,
         "client_settings": cluster._properties,
     }
     run_application(

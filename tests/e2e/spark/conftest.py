@@ -1,5 +1,6 @@
 """One Spark session for all the tests of a process; brokers in processes of their own."""
 
+import functools
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,7 +27,19 @@ def spark() -> None:
         require_spark()
     except ConfigError as missing:
         pytest.skip(str(missing))
-    start_session(SparkSettings(master="local[2]"))
+    start_session(SparkSettings(master="local[2]", with_connectors=connector_refused() is None))
+
+
+@functools.cache
+def connector_refused() -> str | None:
+    """Why Spark's Kafka connector cannot be had here, None when it can."""
+    from moldau.pipeline.spark.connectors import connector_jars
+
+    try:
+        connector_jars()
+    except ConfigError as refused:
+        return str(refused)
+    return None
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,7 @@ One thread a application supervises; what it learns is in `metrics`.
 
 import logging
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -25,6 +26,7 @@ from moldau.pipeline.spark.failures import cause_of
 from moldau.pipeline.spark.offset_log import OffsetRange
 from moldau.pipeline.spark.orders import SlotReport
 from moldau.pipeline.spark.query import Query
+from moldau.pipeline.spark.real_time_query import RealTimeQuery
 from moldau.pipeline.spark.session import SparkSettings, start_session
 from moldau.pipeline.spark.settings import AppSettings
 
@@ -35,13 +37,20 @@ log = logging.getLogger(__name__)
 
 LOOK_EVERY_S: Final = 0.2
 STOP_S_MAX: Final = 60.0
+SOURCE_S_MAX: Final = 30.0
+SOURCE_ANSWERS: Final = ("Waiting", "Processing")
+"""How a query's status begins once its source has told offsets."""
+_turn_to_start = threading.Lock()
+"""The source of a query is a Python process that Spark gives ten seconds to answer: when many applications start at
+once, one after the other."""
 
 
 class PipelineApp:
     def __init__(self, topology: Topology, settings: AppSettings, spark: SparkSettings | None = None) -> None:
         self.topology = topology
         self.settings = settings
-        self._spark = spark or SparkSettings()
+        spark = spark or SparkSettings()
+        self._spark = replace(spark, with_connectors=True) if settings.latency == "real_time" else spark
         self._measured = BatchMetrics()
         self._back_off = BackOff()
         self._state = PipelineState.CREATED
@@ -152,18 +161,33 @@ class PipelineApp:
 
     def _run_query(self) -> Exception | None:
         """What the query ended with, None when it was told to."""
-        run = Query(start_session(self._spark), self.topology, self.settings, self._batch_done)
-        query = self._query = run.start()
+        kind = RealTimeQuery if self.settings.latency == "real_time" else Query
+        run = kind(start_session(self._spark), self.topology, self.settings, self._batch_done)
+        with _turn_to_start:
+            query = self._query = run.start()
+            self._wait_for_source(query)
         self._enter(PipelineState.RUNNING)
-        while query.isActive and self._wanted is PipelineState.RUNNING:
-            with self._changed:
-                self._changed.wait(LOOK_EVERY_S)
-        failure = query.exception() if not query.isActive else None
-        query.stop()
-        self._query = None
+        try:
+            while query.isActive and self._wanted is PipelineState.RUNNING:
+                with self._changed:
+                    self._changed.wait(LOOK_EVERY_S)
+                run.look(query)
+            failure = query.exception() if not query.isActive else None
+        finally:
+            query.stop()
+            self._query = None
         if failure is None:
             run.close()
         return failure
+
+    def _wait_for_source(self, query: "StreamingQuery") -> None:
+        """Until it has asked for offsets; what goes wrong meanwhile is found by whoever looks at the query next."""
+        deadline = time.monotonic() + SOURCE_S_MAX
+        while query.isActive and self._wanted is PipelineState.RUNNING and time.monotonic() < deadline:
+            if query.lastProgress is not None or query.status["message"].startswith(SOURCE_ANSWERS):
+                return
+            with self._changed:
+                self._changed.wait(LOOK_EVERY_S)
 
     def _batch_done(
         self, batch_id: int, ranges: Sequence[OffsetRange], reports: Sequence[SlotReport], took_s: float

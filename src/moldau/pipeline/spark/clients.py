@@ -3,8 +3,12 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from moldau.core.errors import ConfigError
+
 CONSUMER_PREFIX: Final = "consumer."
 PRODUCER_PREFIX: Final = "producer."
+CONNECTOR_PREFIX: Final = "connector."
+"""Of Java's clients, in their words, inside Spark's connector."""
 TRANSACTION_TIMEOUT_MS: Final = 300_000
 """A killed worker's transaction is ended by its successor long before; a slow batch must not be cut off by it."""
 
@@ -16,7 +20,7 @@ def shared(bootstrap_servers: str, settings: ClientSettings) -> dict[str, Any]:
     common = {
         key: value
         for key, value in settings.items()
-        if not key.startswith((CONSUMER_PREFIX, PRODUCER_PREFIX))
+        if not key.startswith((CONSUMER_PREFIX, PRODUCER_PREFIX, CONNECTOR_PREFIX))
     }
     # A broker that is away is told by the supervisor, once; the clients would say it again and again.
     return {"bootstrap.servers": bootstrap_servers, "log_level": "2", **common}
@@ -64,6 +68,19 @@ def producer(
         # then waits for the old connection to the group's coordinator forever. A slot that fails is made anew instead.
         "metadata.recovery.strategy": "none",
         "transaction.timeout.ms": str(TRANSACTION_TIMEOUT_MS),
+    }
+
+
+def connector(bootstrap_servers: str, settings: ClientSettings) -> dict[str, str]:
+    """Options of Spark's connector. Its clients are Java's: what opens a secured broker has other names there."""
+    theirs = _prefixed(settings, CONNECTOR_PREFIX)
+    if "security.protocol" in settings and "security.protocol" not in theirs:
+        raise ConfigError(
+            "latency real_time reads with Java's clients, which do not know librdkafka's settings: name theirs too, "
+            "with connector. in front (connector.security.protocol, connector.sasl.jaas.config, ...)"
+        )
+    return {
+        f"kafka.{key}": value for key, value in {"bootstrap.servers": bootstrap_servers, **theirs}.items()
     }
 
 

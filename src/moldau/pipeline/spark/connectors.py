@@ -1,7 +1,7 @@
-"""Spark's connectors for Kafka, Avro and Protobuf: jars by Maven coordinates that match the installed pyspark.
+"""Spark's Kafka connector: jars by Maven coordinates that match the installed pyspark.
 
 Fetched once by Maven, wherever its own settings point, into a cache of the user; or taken from a folder kept by hand.
-Only Real-Time Mode needs them: the usual way of a pipeline reads and writes Kafka without the JVM.
+Only Real-Time Mode needs them: micro-batches read and write Kafka without the JVM.
 """
 
 import fcntl
@@ -16,8 +16,14 @@ from typing import Final
 
 from moldau.core.errors import ConfigError
 
-ARTIFACTS: Final = ("spark-sql-kafka-0-10", "spark-avro", "spark-protobuf")
 SCALA: Final = "2.13"
+CONNECTOR: Final = f"spark-sql-kafka-0-10_{SCALA}"
+TOKENS: Final = f"spark-token-provider-kafka-0-10_{SCALA}"
+OLD_TOKENS_VERSION: Final = "4.0.0"
+"""Delegation tokens for Kerberos, which the connector loads in any case: where an index lacks the part of the
+connector's version, this one has the same interface."""
+WANTED: Final = (CONNECTOR, TOKENS, "kafka-clients", "commons-pool2")
+"""What pyspark does not bring itself."""
 FETCH_S_MAX: Final = 900
 FOLDER_VARIABLE: Final = "MOLDAU_SPARK_JARS"
 
@@ -25,30 +31,30 @@ FOLDER_VARIABLE: Final = "MOLDAU_SPARK_JARS"
 def connector_jars(folder: str | None = None) -> list[Path]:
     """Raises ConfigError, with the way out, when they cannot be had."""
     folder = folder or os.environ.get(FOLDER_VARIABLE)
-    if folder:
-        jars = sorted(Path(folder).glob("*.jar"))
-        if not any(jar.name.startswith(ARTIFACTS[0]) for jar in jars):
-            raise ConfigError(
-                f"the folder {folder} holds no {ARTIFACTS[0]} jar: put {_list()} there, with what they need"
-            )
-        return jars
-    return sorted(_fetched().glob("*.jar"))
+    jars = sorted(Path(folder).glob("*.jar")) if folder else sorted(_fetched().glob("*.jar"))
+    missing = [name for name in WANTED if not any(jar.name.startswith(f"{name}-") for jar in jars)]
+    if missing:
+        raise ConfigError(f"the folder {folder or _cache()} holds no {missing[0]} jar. {_way_out()}")
+    return jars
 
 
-def coordinates() -> list[str]:
+def coordinates() -> str:
     """Of the pyspark that is installed: another version's connector may load and fail later."""
-    version = importlib.metadata.version("pyspark")
-    return [f"org.apache.spark:{name}_{SCALA}:{version}" for name in ARTIFACTS]
+    return f"org.apache.spark:{CONNECTOR}:{importlib.metadata.version('pyspark')}"
+
+
+def _cache() -> Path:
+    root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "moldau" / "spark-jars"
+    return root / hashlib.sha256(coordinates().encode()).hexdigest()[:16]
 
 
 def _fetched() -> Path:
-    root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "moldau" / "spark-jars"
-    folder = root / hashlib.sha256(_list().encode()).hexdigest()[:16]
-    root.mkdir(parents=True, exist_ok=True)
+    folder = _cache()
+    folder.parent.mkdir(parents=True, exist_ok=True)
     with folder.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.is_dir():
-            filling = Path(tempfile.mkdtemp(dir=root))
+            filling = Path(tempfile.mkdtemp(dir=folder.parent))
             try:
                 _fetch(filling)
                 filling.rename(folder)
@@ -61,28 +67,41 @@ def _fetch(folder: Path) -> None:
     maven = shutil.which("mvn")
     if maven is None:
         raise ConfigError(
-            f"{_list()} are needed and Maven (mvn) is not installed to fetch them. {_way_out()}"
+            f"{coordinates()} is needed and Maven (mvn) is not installed to fetch it. {_way_out()}"
         )
+    version = importlib.metadata.version("pyspark")
+    refused = _refused(maven, folder, version)
+    if refused is not None and _refused(maven, folder, OLD_TOKENS_VERSION) is not None:
+        raise ConfigError(f"Maven could not fetch {coordinates()}: {refused[:400]}. {_way_out()}")
+
+
+def _refused(maven: str, folder: Path, tokens_version: str) -> str | None:
+    """What Maven complained of, None when the jars are there."""
     with tempfile.TemporaryDirectory() as work:
         pom = Path(work, "pom.xml")
-        pom.write_text(_pom())
+        pom.write_text(_pom(tokens_version))
         command = [maven, "--batch-mode", "--quiet", "--file", str(pom), "dependency:copy-dependencies"]
-        command += ["-DincludeScope=runtime", f"-DoutputDirectory={folder}"]
+        command += ["-DincludeScope=runtime", f"-DincludeArtifactIds={','.join(WANTED)}"]
+        command.append(f"-DoutputDirectory={folder}")
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=FETCH_S_MAX, check=False)  # noqa: S603
         except subprocess.TimeoutExpired:
-            raise ConfigError(f"Maven did not fetch {_list()} within {FETCH_S_MAX} s. {_way_out()}") from None
-    if done.returncode != 0:
-        said = next(
-            (line for line in (done.stdout + done.stderr).splitlines() if "ERROR" in line), "no reason given"
-        )
-        raise ConfigError(f"Maven could not fetch {_list()}: {said[:400]}. {_way_out()}")
+            return f"it did not answer within {FETCH_S_MAX} s"
+    if done.returncode == 0:
+        return None
+    return next(
+        (line for line in (done.stdout + done.stderr).splitlines() if "ERROR" in line), "no reason given"
+    )
 
 
-def _pom() -> str:
+def _pom(tokens_version: str) -> str:
+    group, name, version = coordinates().split(":")
+    # Left out of the connector's own dependencies: Maven would look for the version they name all the same.
+    tokens = f"<groupId>{group}</groupId><artifactId>{TOKENS}</artifactId>"
+    without = f"<exclusions><exclusion>{tokens}</exclusion></exclusions>"
     dependencies = "".join(
-        f"<dependency><groupId>{group}</groupId><artifactId>{name}</artifactId><version>{version}</version></dependency>"
-        for group, name, version in (one.split(":") for one in coordinates())
+        f"<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{one}</version>{more}</dependency>"
+        for artifact, one, more in ((name, version, without), (TOKENS, tokens_version, ""))
     )
     return (
         "<project><modelVersion>4.0.0</modelVersion><groupId>moldau</groupId><artifactId>connectors</artifactId>"
@@ -90,12 +109,8 @@ def _pom() -> str:
     )
 
 
-def _list() -> str:
-    return ", ".join(coordinates())
-
-
 def _way_out() -> str:
     return (
-        "Without a network: put these jars and what they depend on into a folder and name it in "
+        f"Without a network: put the jars of {', '.join(WANTED)} into a folder and name it in "
         f"{FOLDER_VARIABLE}, or leave latency at micro_batch, which needs none of them"
     )

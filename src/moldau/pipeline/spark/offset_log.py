@@ -36,7 +36,7 @@ class OffsetLog:
         ends = self._positions(batch_id)
         starts = self._positions(batch_id - 1) if batch_id else self._initial
         self._kept = {batch_id: ends}
-        return list(_between(starts, ends))
+        return list(ranges_between(starts, ends))
 
     def _positions(self, batch_id: int) -> Positions:
         kept = self._kept.get(batch_id)
@@ -68,7 +68,7 @@ def positions_to_json(positions: Positions) -> dict[str, dict[str, int]]:
     }
 
 
-def _between(starts: Positions, ends: Positions) -> Iterator[OffsetRange]:
+def ranges_between(starts: Positions, ends: Positions) -> Iterator[OffsetRange]:
     for topic, partitions in ends.items():
         if not topic:  # the source's count of time
             continue

@@ -52,7 +52,7 @@ def prepare(topology: Topology, settings: AppSettings, slots_available: int) -> 
     slots = max(1, min(settings.instances or slots_available, task_count))
     if record is None:
         topic_ids = {topic: one.topic_id for topic, one in facts.items()}
-        initial = positions_to_json(_first_positions(admin, topology, settings, facts))
+        initial = positions_to_json(first_positions(admin, topology, settings, facts))
         record = ApplicationRecord.new(topology.fingerprint, topic_ids, initial, slots)
         record.save(folder)
     else:
@@ -89,7 +89,7 @@ def changelog_topics(topology: Topology, settings: AppSettings) -> dict[str, str
     }
 
 
-def _first_positions(
+def first_positions(
     admin: AdminClient, topology: Topology, settings: AppSettings, facts: Mapping[str, TopicFacts]
 ) -> Positions:
     """Of a new checkpoint: where the group stands, or the first or last record as the source says."""

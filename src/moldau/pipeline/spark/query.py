@@ -56,6 +56,9 @@ class Query:
         writer = writer.option("checkpointLocation", self._spark_folder)
         return writer.trigger(processingTime=f"{self._settings.trigger_ms} milliseconds").start()
 
+    def look(self, query: "StreamingQuery") -> None:
+        """Now and then while it runs. Batches tell of themselves: nothing is left to be done."""
+
     def close(self) -> None:
         """After the query has ended well: lets the workers go of clients and state."""
         dispatch(self._session.sparkContext, self._plan.last_orders())

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from moldau.core.errors import ConfigError
-from moldau.pipeline.spark.connectors import connector_jars
+from moldau.pipeline.spark.connectors import CONNECTOR, connector_jars
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -43,6 +43,11 @@ def start_session(settings: SparkSettings | None = None) -> "SparkSession":
 
     running = SparkSession.getActiveSession()
     if running is not None:
+        if settings.with_connectors and CONNECTOR not in (running.conf.get("spark.jars", "") or ""):
+            raise ConfigError(
+                "latency real_time needs Spark's Kafka connector, and the session of this process was started without: "
+                "start it with SparkSettings(with_connectors=True)"
+            )
         return running
     # Workers run the interpreter that has this package.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -81,6 +86,8 @@ def _ours(settings: SparkSettings) -> dict[str, str]:
         "spark.sql.streaming.noDataMicroBatches.enabled": "false",
         # The offset log is read by `offset_log`, in this form.
         "spark.sql.streaming.offsetLog.formatVersion": "1",
+        # Without checksum files beside those of the checkpoint: for each file Hadoop starts a process (chmod).
+        "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
         "spark.python.worker.reuse": "true",
         # Between driver, workers and JVM on one machine: the default of 15 s is too short for a busy one.
         "spark.python.authenticate.socketTimeout": "300s",

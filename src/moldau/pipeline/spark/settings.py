@@ -13,8 +13,10 @@ Latency = Literal["micro_batch", "real_time"]
 @dataclass(frozen=True)
 class AppSettings:
     """`instances` 0: as many worker slots as Spark has cores. `client_settings` are librdkafka's keys for every
-    client; with `consumer.` or `producer.` in front for one kind alone. `record_cache`: an aggregate tells one change
-    per key and batch, the last, as Kafka Streams does with its record cache; off, every change."""
+    client; with `consumer.` or `producer.` in front for one kind alone, with `connector.` Java's keys for Spark's
+    connector. `record_cache`: an aggregate tells one change per key and batch, the last, as Kafka Streams does with its
+    record cache; off, every change. `latency` real_time: Spark's Real-Time Mode, for a chain of expressions built
+    at least once; what it cannot run is refused with the reason. Its output carries the time of its writing."""
 
     application_id: str
     bootstrap_servers: str
@@ -35,13 +37,6 @@ class AppSettings:
         if self.records_per_batch_max < 1 or self.trigger_ms < 0 or self.instances < 0:
             raise ConfigError(
                 "records_per_batch_max must be at least 1, trigger_ms and instances must not be negative"
-            )
-
-        if self.latency == "real_time":
-            raise ConfigError(
-                "latency real_time is not available: Spark's Real-Time Mode needs its own Kafka connector at both ends "
-                "and operators that the JVM knows, and it gives no exactly once. Use micro_batch, with a trigger_ms of "
-                "0 for the shortest wait"
             )
 
     @property

@@ -85,16 +85,9 @@ class Sink:
             self._producer.begin_transaction()
 
     def write(self, records: Sequence[OutputRecord]) -> None:
-        """Records of a topic keep their order."""
-        by_topic: dict[str, list[OutputRecord]] = {}
-        for record in records:
-            batch = by_topic.get(record.topic)
-            if batch is None:
-                batch = by_topic[record.topic] = []
-            batch.append(record)
-        for topic, batch in by_topic.items():
-            for start in range(0, len(batch), RECORDS_PER_CALL):
-                self._write_some(topic, batch[start : start + RECORDS_PER_CALL])
+        """Records keep their order."""
+        for start in range(0, len(records), RECORDS_PER_CALL):
+            self._write_some(records[start : start + RECORDS_PER_CALL])
 
     def commit(self, ranges: Iterable[OffsetRange], marker: Marker) -> None:
         """Returns when the batch is there for every reader."""
@@ -152,10 +145,10 @@ class Sink:
         if outcome[0] is not None:
             raise outcome[0]
 
-    def _write_some(self, topic: str, records: list[OutputRecord]) -> None:
+    def _write_some(self, records: Sequence[OutputRecord]) -> None:
         self._make_room(records)
         produce = self._producer.produce
-        for _, partition, timestamp_ms, key, value, headers in records:
+        for topic, partition, timestamp_ms, key, value, headers in records:
             place = -1 if partition is None else partition
             # The client takes 0 for "now": a millisecond off is nearer to the truth.
             timestamp_ms = timestamp_ms if timestamp_ms > 0 else 1
@@ -165,7 +158,7 @@ class Sink:
             else:
                 produce(topic, value, key, place, None, None, timestamp_ms)
 
-    def _make_room(self, records: list[OutputRecord]) -> None:
+    def _make_room(self, records: Sequence[OutputRecord]) -> None:
         """Waits until the client's queue takes all of them: one refused in the midst would lose its place."""
         self._unsent_bytes += sum(len(one.key or b"") + len(one.value or b"") for one in records)
         if self._unsent_bytes > UNSENT_BYTES_MAX or len(self._producer) > UNSENT_RECORDS_MAX:

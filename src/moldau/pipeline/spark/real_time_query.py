@@ -1,0 +1,108 @@
+"""One run of an application in Spark's Real-Time Mode: records flow through while the batch that counts them lasts.
+
+Its place is that of its group, committed after each batch; Spark's checkpoint lasts as long as the run. What a run had
+written of a batch it did not end is written again by the next: at least once.
+"""
+
+import json
+import time
+from typing import TYPE_CHECKING, Final
+
+from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from moldau.core.errors import ConfigError
+from moldau.pipeline.plan.topology import Topology
+from moldau.pipeline.spark.application_record import check_topics
+from moldau.pipeline.spark.clients import connector, shared
+from moldau.pipeline.spark.clients import consumer as consumer_settings
+from moldau.pipeline.spark.folder import Folder
+from moldau.pipeline.spark.offset_log import Positions, positions_from_json, positions_to_json, ranges_between
+from moldau.pipeline.spark.orders import SlotReport
+from moldau.pipeline.spark.preparation import first_positions, prepare
+from moldau.pipeline.spark.query import OnBatch
+from moldau.pipeline.spark.real_time_plan import real_time_plan
+from moldau.pipeline.spark.settings import AppSettings
+from moldau.pipeline.spark.topic_offsets import topic_facts
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+BATCH_MS_MIN: Final = 10_000
+"""How often the place is committed, unless `trigger_ms` is longer: between two batches records wait for a moment."""
+
+
+class RealTimeQuery:
+    def __init__(
+        self, session: "SparkSession", topology: Topology, settings: AppSettings, on_batch: OnBatch
+    ) -> None:
+        """Prepares; raises what keeps the application from running, or from running in this mode."""
+        self._session, self._settings, self._on_batch = session, settings, on_batch
+        self._plan = real_time_plan(topology)
+        servers, client_settings = settings.bootstrap_servers, settings.client_settings
+        self._connector = connector(servers, client_settings)
+        self._record = prepare(topology, settings, session.sparkContext.defaultParallelism).record
+        self._admin = AdminClient(shared(servers, client_settings))
+        facts = topic_facts(self._admin, self._record.topic_ids)
+        _check_slots(session, sum(one.partitions for one in facts.values()))
+        self._positions: Positions = first_positions(self._admin, topology, settings, facts)
+        self._committer = Consumer(consumer_settings(servers, client_settings, settings.application_id))
+        self._folder = Folder(settings.folder).within("real-time")
+        self._told = -1
+        self._began_at = time.monotonic()
+
+    def start(self) -> "StreamingQuery":
+        self._folder.remove_all()
+        initial = json.dumps(positions_to_json(self._positions))
+        records = (
+            self._session.readStream.format("kafka")
+            .options(**self._connector)
+            .option("kafka.isolation.level", "read_committed")
+            .option("subscribe", ",".join(self._plan.source.topics))
+            .option("startingOffsets", initial)
+            .option("includeHeaders", "true")
+            .load()
+        )
+        rows = self._plan.rows(records, self._settings.dead_letters_go_to)
+        writer = rows.writeStream.format("kafka").options(**self._connector).outputMode("update")
+        writer = writer.queryName(self._settings.application_id)
+        writer = writer.option("checkpointLocation", self._folder.address)
+        lasts = f"{max(BATCH_MS_MIN, self._settings.trigger_ms)} milliseconds"
+        # The stubs of pyspark do not know this trigger.
+        started: StreamingQuery = writer.trigger(realTime=lasts).start()  # type: ignore[call-overload]
+        return started
+
+    def look(self, query: "StreamingQuery") -> None:
+        """Commits the place of a batch that has ended since the last look; notices topics that are others now."""
+        progress = query.lastProgress
+        if progress is None or progress["batchId"] <= self._told:
+            return
+        self._told = progress["batchId"]
+        application_id, topic_ids = self._settings.application_id, self._record.topic_ids
+        check_topics(application_id, topic_ids, topic_facts(self._admin, topic_ids))
+        reached = progress["sources"][0]["endOffset"]
+        ends = positions_from_json(reached if isinstance(reached, str) else json.dumps(reached))
+        ranges = list(ranges_between(self._positions, ends))
+        self._positions = ends
+        places = [TopicPartition(one.topic, one.partition, one.end_offset) for one in ranges]
+        self._committer.commit(offsets=places, asynchronous=False)
+        records_in = sum(one.end_offset - one.start_offset for one in ranges)
+        # Less than none: the sink does not tell.
+        records_out = max(0, progress["sink"]["numOutputRows"])
+        report = SlotReport(slot=0, records_in=records_in, records_out=records_out)
+        now = time.monotonic()
+        self._on_batch(self._told, ranges, [report], now - self._began_at)
+        self._began_at = now
+
+    def close(self) -> None:
+        self._committer.close()
+
+
+def _check_slots(session: "SparkSession", partitions: int) -> None:
+    slots = session.sparkContext.defaultParallelism
+    if partitions > slots:
+        raise ConfigError(
+            f"latency real_time: each of the {partitions} partitions holds a task of Spark for as long as it runs, and "
+            f"Spark has {slots}: give it a master of local[{partitions}] or a cluster that large"
+        )
