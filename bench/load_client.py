@@ -16,6 +16,13 @@ from systems import cached_folder, digest_of
 SOURCES = Path(__file__).parent / "client"
 RUN_TIMEOUT_S = 900
 FLAGS = ("-O2", "-Wall", "-Wextra")
+ALLOCATOR = "-l:libtcmalloc_minimal.so.4"
+"""The client allocates each record in one thread and frees it in another; in glibc the two wait for one lock,
+the more so the faster the broker is."""
+ALLOCATOR_SETTINGS = {
+    "TCMALLOC_RELEASE_RATE": "0",
+    "TCMALLOC_MAX_TOTAL_THREAD_CACHE_BYTES": str(256 << 20),
+}
 
 
 class LoadFailed(Exception):
@@ -61,7 +68,13 @@ def start_load(mode: str, bootstrap: str, topic: str, **options: str | int) -> s
     settings = {"brokers": bootstrap, "topic": topic, **options}
     arguments = [f"{name.replace('_', '-')}={value}" for name, value in settings.items()]
     command = [str(load_program()), mode, *arguments]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | ALLOCATOR_SETTINGS,
+    )
 
 
 def finished_load(process: subprocess.Popen[str]) -> LoadResult:
@@ -77,7 +90,7 @@ def finished_load(process: subprocess.Popen[str]) -> LoadResult:
 
 
 def load_program() -> Path:
-    return compiled("load", "-lrdkafka", "-lpthread")
+    return compiled("load", "-lrdkafka", "-lpthread", ALLOCATOR)
 
 
 def librdkafka_version() -> str:
@@ -101,7 +114,9 @@ def compiled(program: str, *libraries: str) -> Path:
         except FileNotFoundError:
             raise LoadFailed(f"no C compiler ({compiler}); run bench/install-tools") from None
         if done.returncode != 0:
-            hint = "; run bench/install-tools" if "rdkafka" in done.stderr else ""
+            hint = (
+                "; run bench/install-tools" if "rdkafka" in done.stderr or "tcmalloc" in done.stderr else ""
+            )
             raise LoadFailed(f"{source.name} does not compile{hint}\n{done.stderr}")
 
     return cached_folder("bench", digest, build) / program

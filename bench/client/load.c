@@ -6,8 +6,6 @@
  */
 #define _GNU_SOURCE
 #include <librdkafka/rdkafka.h>
-#include <limits.h>
-#include <malloc.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -122,9 +120,6 @@ static char *payload(uint64_t index) {
 static void warm_memory(void) {
     size_t wanted = (size_t)options.records * (size_t)options.record_bytes / 4 * 5;
     size_t size = wanted < WARM_BYTES_MAX ? wanted : WARM_BYTES_MAX;
-    mallopt(M_ARENA_MAX, 1);
-    mallopt(M_MMAP_MAX, 0);
-    mallopt(M_TRIM_THRESHOLD, INT_MAX);
     char *memory = malloc(size);
     for (size_t page = 0; page < size; page += PAGE_BYTES)
         memory[page] = 1;

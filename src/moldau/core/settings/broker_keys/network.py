@@ -70,7 +70,8 @@ class NetworkKeys(SettingsView):
     socket_send_buffer_bytes = integer(
         "socket.send.buffer.bytes",
         100 << 10,
-        "Send buffer of each client socket (SO_SNDBUF); -1 leaves it to the operating system.",
+        "Send buffer of each socket of a client on another machine (SO_SNDBUF); -1 leaves it to the operating system, "
+        "as it always is for clients on the same machine.",
         at_least=-1,
         importance=HIGH,
     )
