@@ -5,7 +5,10 @@ python bench/cluster.py [--rounds N] [--records N] [--failovers N] [--only molda
 Both as users run them on one machine: Moldau's brokers with one ZooKeeper, Kafka's as combined KRaft nodes with stock
 settings and JVM. Replication factor 3, acks=all, min.insync.replicas 2. They take turns, each time as a new cluster, so
 that whatever else the machine does hits both; medians are compared. The bars: at least 0.8 of Kafka's throughput, and
-no longer without a leader. The program ends with code 1 where one is missed.
+no longer down for a producer that loses its leader. The program ends with code 1 where one is missed.
+
+What a producer sees is longer than the time without a leader, which is shown beside it: librdkafka takes a second or
+two to let go of a broker that is gone, long after it has heard of the new leader.
 """
 
 import argparse
@@ -17,13 +20,14 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
-from confluent_kafka import Producer
+from confluent_kafka import KafkaException, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from load_client import load
@@ -42,6 +46,8 @@ RECORD_BYTES: Final = 100
 THROUGHPUT_SHARE_MIN: Final = 0.8
 WAIT_S: Final = 120
 SEND_INTERVAL_S: Final = 0.005
+LOOK_INTERVAL_S: Final = 0.01
+NO_LEADER: Final = -1
 INTERNAL_TOPICS: Final = {
     "offsets.topic.replication.factor": "3",
     "transaction.state.log.replication.factor": "3",
@@ -180,8 +186,14 @@ def throughput(cluster: Cluster, records: int) -> float:
     return rate
 
 
-def failover_s(cluster: Cluster, turn: int) -> float:
+class Failover(NamedTuple):
+    down_s: float
     """From the leader's end to the first record acknowledged that was sent after it."""
+    leaderless_s: float
+    """From there until another broker is named as the leader."""
+
+
+def failover(cluster: Cluster, turn: int) -> Failover:
     name = f"failover-{turn}"
     create_topic(cluster, name, 1)
     producer = Producer(
@@ -214,26 +226,61 @@ def failover_s(cluster: Cluster, turn: int) -> float:
         send()
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 0})
     leader = admin.list_topics(name, timeout=10).topics[name].partitions[0].leader
-    cluster.kill(leader)
-    killed_at.append(time.monotonic())
-    deadline = time.monotonic() + WAIT_S
-    while not first_after and time.monotonic() < deadline:
-        send()
+    with ThreadPoolExecutor(1) as watching:
+        cluster.kill(leader)
+        killed_at.append(time.monotonic())
+        led_again = watching.submit(_led_by_another_at, admin, name, leader)
+        deadline = time.monotonic() + WAIT_S
+        while not first_after and time.monotonic() < deadline:
+            send()
     cluster.revive(leader)
     wait_until(lambda: _is_whole(admin, name, 1), "the broker is in sync again", WAIT_S)
-    return (first_after[0] if first_after else deadline) - killed_at[0]
+    down_s = (first_after[0] if first_after else deadline) - killed_at[0]
+    return Failover(down_s, led_again.result() - killed_at[0])
+
+
+def _led_by_another_at(admin: AdminClient, name: str, leader: int) -> float:
+    deadline = time.monotonic() + WAIT_S
+    while time.monotonic() < deadline:
+        try:
+            now_leads = admin.list_topics(name, timeout=1).topics[name].partitions[0].leader
+        except KafkaException:  # It asked the one that is gone.
+            continue
+        if now_leads not in (NO_LEADER, leader):
+            break
+        time.sleep(LOOK_INTERVAL_S)
+    return time.monotonic()
 
 
 @dataclass
 class Found:
     rates: list[float] = field(default_factory=list)
     """Records a second, by round."""
-    down_s: list[float] = field(default_factory=list)
+    failovers: list[Failover] = field(default_factory=list)
+
+    @property
+    def down_s(self) -> list[float]:
+        return [each.down_s for each in self.failovers]
+
+    @property
+    def leaderless_s(self) -> list[float]:
+        return [each.leaderless_s for each in self.failovers]
 
     def __str__(self) -> str:
         rates = ", ".join(f"{each:,.0f}" for each in self.rates)
-        downs = ", ".join(f"{each:.2f}" for each in self.down_s)
-        return f"{rates} records/s; down for {downs} s"
+        downs = ", ".join(f"{each.down_s:.2f} ({each.leaderless_s:.2f})" for each in self.failovers)
+        return f"{rates} records/s; down (without a leader) for {downs} s"
+
+    def summary(self) -> str:
+        return (
+            f"{_median(self.rates, ',.0f')} records/s; down for {_median(self.down_s, '.2f')} s, "
+            f"of it without a leader for {_median(self.leaderless_s, '.2f')} s"
+        )
+
+
+def _median(figures: Sequence[float], form: str) -> str:
+    """With the least and the greatest."""
+    return f"{statistics.median(figures):{form}} ({min(figures):{form}} to {max(figures):{form}})"
 
 
 def measure(system: str, records: int, failovers: int, found: Found) -> None:
@@ -242,7 +289,7 @@ def measure(system: str, records: int, failovers: int, found: Found) -> None:
         with SYSTEMS[system](folder) as cluster:
             found.rates.append(throughput(cluster, records))
             os.sync()
-            found.down_s += (failover_s(cluster, turn) for turn in range(failovers))
+            found.failovers += (failover(cluster, turn) for turn in range(failovers))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -252,7 +299,7 @@ def verdict(moldau: Found, kafka: Found) -> bool:
     down_s, down_s_max = statistics.median(moldau.down_s), statistics.median(kafka.down_s)
     bars = {
         f"{share:.2f} of Kafka's throughput, at least {THROUGHPUT_SHARE_MIN}": share >= THROUGHPUT_SHARE_MIN,
-        f"{down_s:.2f} s without a leader, at most Kafka's {down_s_max:.2f} s": down_s <= down_s_max,
+        f"down for {down_s:.2f} s, at most Kafka's {down_s_max:.2f} s": down_s <= down_s_max,
     }
     for bar, is_met in bars.items():
         print(f"{'met   ' if is_met else 'MISSED'}  {bar}")
@@ -261,9 +308,9 @@ def verdict(moldau: Found, kafka: Found) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--records", type=int, default=1_000_000, help="of a round")
-    parser.add_argument("--failovers", type=int, default=2, help="of a round")
+    parser.add_argument("--failovers", type=int, default=1, help="of a round")
     parser.add_argument("--only", choices=SYSTEMS)
     options = parser.parse_args()
     found = {system: Found() for system in SYSTEMS if options.only in (None, system)}
@@ -271,6 +318,8 @@ def main() -> int:
         for system, its in found.items():
             measure(system, options.records, options.failovers, its)
             print(f"round {number + 1}  {system:8}{its}", flush=True)
+    for system, its in found.items():
+        print(f"medians  {system:8}{its.summary()}")
     if len(found) < len(SYSTEMS):
         return 0
     return 0 if verdict(**found) else 1

@@ -4,25 +4,38 @@ What a follower asks for tells the leader how far it is. Where its log parts fro
 being given data (KIP-595).
 """
 
+from typing import NamedTuple
+
 from moldau.broker.consumer_fetch import ConsumerFetch, refused
 from moldau.broker.fetch_sessions import Fetched, Wanted
 from moldau.broker.parked_fetches import ParkedFetch
-from moldau.broker.partitions import Partition, TopicKey, leader_error, missing_partition_error
+from moldau.broker.partitions import Leading, TopicKey, leader_error, missing_partition_error
 from moldau.broker.session import ClientSession, frame_answer
 from moldau.core.chunks import Chunk, FileSlice
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError, StorageFault
 from moldau.core.ids import TOPIC_ID_ZERO, TopicId
 from moldau.protocol import codec
-from moldau.protocol.fast.fetch import PartitionFetched
+from moldau.protocol.fast.fetch import PartitionFetched, PartitionWanted
 from moldau.protocol.messages.fetch import (
     EpochEndOffset,
     FetchableTopicResponse,
     FetchResponse,
     PartitionData,
 )
+from moldau.storage.partition_log import PartitionLog
 
 READ_UNCOMMITTED = 0
+
+
+class _Readable(NamedTuple):
+    """What may be read for a follower, and how much of it."""
+
+    partition_index: int
+    log: PartitionLog
+    leading: Leading
+    offset: int
+    bytes_max: int
 
 
 class FollowerFetch(ConsumerFetch):
@@ -53,37 +66,29 @@ class FollowerFetch(ConsumerFetch):
         parked_fetches.park(fetch, wait_ms)
 
     def _read_partitions(self) -> tuple[Fetched, int, bool]:
-        hosted = self.session.broker.partitions
+        # Everything is noted before anything is read: what is noted commits writes, and whoever waited for that may
+        # write again at once, to any of these partitions. Read earlier, it would be missed until the time is up.
+        examined = [
+            (topic, [self._examine(topic, wanted) for wanted in partitions])
+            for topic, partitions in self.wanted
+        ]
+        self._is_noted = True
         fetched: Fetched = []
         size, has_news = 0, False
-        for topic, wanted in self.wanted:
-            by_index = hosted.by_index(topic)
+        for topic, partitions in examined:
             answers: list[PartitionFetched] = []
-            for index, leader_epoch, offset, last_epoch, _, partition_bytes_max in wanted:
-                partition = by_index.get(index)
-                bytes_max = min(partition_bytes_max, max(0, self.bytes_max - size))
-                answer = self._read_one(
-                    topic, index, partition, leader_epoch, offset, last_epoch, bytes_max, is_first=size == 0
-                )
-                has_news |= answer[1] != 0 or (topic, index) in self._diverging
+            for found in partitions:
+                answer = self._read_one(found, size) if isinstance(found, _Readable) else found
+                has_news |= answer[1] != 0 or (topic, answer[0]) in self._diverging
                 size += answer[7].size if isinstance(answer[7], FileSlice) else 0
                 answers.append(answer)
             fetched.append((topic, answers))
-        self._is_noted = True
         return fetched, size, has_news
 
-    def _read_one(
-        self,
-        topic: TopicKey,
-        index: int,
-        partition: Partition | None,
-        leader_epoch: int,
-        offset: int,
-        last_epoch: int,
-        bytes_max: int,
-        *,
-        is_first: bool,
-    ) -> PartitionFetched:
+    def _examine(self, topic: TopicKey, wanted: PartitionWanted) -> _Readable | PartitionFetched:
+        """Takes note of how far the follower is; the answer itself where there is nothing for it to read."""
+        index, leader_epoch, offset, last_epoch, _, bytes_max = wanted
+        partition = self.session.broker.partitions.find(topic, index)
         if partition is None:
             return refused(index, missing_partition_error(self.session.broker.catalog, topic, index))
         if (code := leader_error(partition, leader_epoch)) is not None:
@@ -101,10 +106,16 @@ class FollowerFetch(ConsumerFetch):
             return refused(index, ErrorCode.OFFSET_OUT_OF_RANGE, log.high_watermark, log.start_offset)
         if leading is None or (not self._is_noted and not leading.fetched(*self._follower, offset)):
             return refused(index, ErrorCode.UNKNOWN_LEADER_EPOCH)
+        return _Readable(index, log, leading, offset, bytes_max)
+
+    def _read_one(self, found: _Readable, size: int) -> PartitionFetched:
+        """`size` is what the answer holds already."""
+        index, log, leading, offset, partition_bytes_max = found
+        bytes_max = min(partition_bytes_max, max(0, self.bytes_max - size))
         records: FileSlice | None = None
         if not leading.holds_back(self._follower[0]):
             try:
-                records = log.read(offset, bytes_max, end_offset=log.end_offset, at_least_one_batch=is_first)
+                records = log.read(offset, bytes_max, end_offset=log.end_offset, at_least_one_batch=size == 0)
             except (ApiError, StorageFault) as error:
                 return self._failed(index, log, error)
         if records is not None:
