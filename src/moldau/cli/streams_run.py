@@ -52,13 +52,14 @@ def run_application(file: str, order: Mapping[str, Any]) -> None:
 def _tell(lines: IO[str]) -> dict[str, Any]:
     """Prints what changes, and every few seconds how much is done; gives the last that was heard."""
     last: dict[str, Any] = {}
-    told_at, told_records = 0.0, -1
+    told_at, told_records = 0.0, 0
     for status in _statuses(lines):
         changed = status.get("state") != last.get("state") or status.get("last_error") != last.get(
             "last_error"
         )
         last = status
-        if changed:
+        # Why it failed is the last that is told, by whoever asked.
+        if changed and status["state"] != "failed":
             click.echo(f"{status.get('application_id', '')} {status['state']}{_because(status)}")
         now = time.monotonic()
         records = status.get("records_in", 0)

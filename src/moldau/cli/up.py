@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from moldau.cli.cluster_up import port_option, refuse_cluster_data, start_cluster, zookeeper_port_option
+from moldau.cli.registry_http import DEFAULT_REGISTRY
 from moldau.cli.services import Service, dialled, overrides, pasteable, stopped_in_order, watch
 from moldau.cli.up_demo import Demo
 
@@ -14,10 +15,9 @@ HINTS = """
 Try it in a second terminal:
   {moldau} topics create orders{at}
   echo '2 apples' | {moldau} produce orders{at}
-  {moldau} consume orders{at}
-  {moldau} schemas list
-
-Ctrl-C stops everything."""
+  {moldau} consume orders{at}"""
+REGISTRY_HINT = "  {moldau} schemas list{registry}"
+STOP_HINT = "\nCtrl-C stops everything."
 # Nobody else is about to join the registry's group.
 BROKER_SETTINGS = ("group.initial.rebalance.delay.ms=0",)
 
@@ -69,11 +69,16 @@ def command(
             brokers = []
             click.echo(f"broker    {endpoints[0]}")
         servers = ",".join(dialled(each) for each in endpoints)
+        hints = [pasteable(HINTS, servers)]
         if not no_registry:
             settings = overrides([f"kafkastore.bootstrap.servers={servers}", *registry])
             log = Path(directory) / "registry.log" if count > 1 else None
-            click.echo(f"registry  {_start(services, Service('registry', ['registry', *settings], log))}")
-        click.echo(pasteable(HINTS, servers))
+            listens = _start(services, Service("registry", ["registry", *settings], log))
+            click.echo(f"registry  {listens}")
+            url = f"http://{dialled(listens)}"
+            elsewhere = "" if url == DEFAULT_REGISTRY else f" --registry {url}"
+            hints.append(pasteable(REGISTRY_HINT, servers, registry=elsewhere))
+        click.echo("\n".join([*hints, STOP_HINT]))
         with contextlib.ExitStack() as stack:
             if demo:
                 pipeline = Demo(servers, directory)

@@ -39,6 +39,7 @@ def test_up_starts_broker_and_registry_and_stops_both(tmp_path: Path) -> None:
         assert lines[0].split() == ["broker", f"PLAINTEXT://127.0.0.1:{port}"], (tmp_path / "log").read_text()
         assert lines[1].split() == ["registry", f"http://127.0.0.1:{registry_port}"]
         url = f"http://127.0.0.1:{registry_port}"
+        assert any(line.endswith(f"moldau schemas list --registry {url}\n") for line in lines)
         assert ask(url, "POST", "/subjects/s/versions", {"schema": '"int"'}).status == 200
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE_S) == 0

@@ -1,7 +1,11 @@
 """Applications on Spark from their start to their end: results, dead letters, views, pauses, restarts, refusals."""
 
 import json
+import threading
+import time
 from pathlib import Path
+
+import pytest
 
 from compat.moldau_broker import MoldauBroker
 from e2e.spark.kit import (
@@ -138,3 +142,31 @@ def test_another_topology_does_not_read_the_state_of_this_one(servers: str, tmp_
     with running(other.build(), servers, tmp_path) as app:
         assert app.wait(timeout_s=PATIENCE_S) is PipelineState.FAILED
         assert "is not the one its checkpoint was made by" in (app.metrics.last_error or "")
+
+
+def test_a_stop_waits_for_the_batch_that_runs(
+    servers: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("moldau.pipeline.spark.query.FINISH_S_MAX", PATIENCE_S)
+    begun, go_on = tmp_path / "begun", tmp_path / "go-on"
+
+    def takes_long(value: str) -> str:
+        begun.touch()
+        deadline = time.monotonic() + PATIENCE_S
+        while not go_on.exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return value
+
+    create_topics(servers, slow_in=1, slow_out=1)
+    send(servers, "slow-in", [Sent("a", "pear")])
+    builder = StreamsBuilder("slow", key=STRING, value=STRING)
+    builder.stream("slow-in").map_values(takes_long).to("slow-out")
+    with running(builder.build(), servers, tmp_path) as app:
+        wait_for(begun.exists, "a batch runs")
+        stopping = threading.Thread(target=app.stop)
+        stopping.start()
+        assert app.wait(PipelineState.STOPPED, timeout_s=1) is not PipelineState.STOPPED
+        go_on.touch()
+        assert app.wait(PipelineState.STOPPED, timeout_s=PATIENCE_S) is PipelineState.STOPPED
+        stopping.join(PATIENCE_S)
+    assert [record.value for record in committed(servers, "slow-out")] == [b"pear"]

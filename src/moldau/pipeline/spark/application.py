@@ -26,6 +26,7 @@ from moldau.pipeline.spark.failures import cause_of
 from moldau.pipeline.spark.offset_log import OffsetRange
 from moldau.pipeline.spark.orders import SlotReport
 from moldau.pipeline.spark.query import Query
+from moldau.pipeline.spark.real_time_plan import real_time_chain
 from moldau.pipeline.spark.real_time_query import RealTimeQuery
 from moldau.pipeline.spark.session import SparkSettings, start_session
 from moldau.pipeline.spark.settings import AppSettings
@@ -47,10 +48,13 @@ once, one after the other."""
 
 class PipelineApp:
     def __init__(self, topology: Topology, settings: AppSettings, spark: SparkSettings | None = None) -> None:
+        """Raises ConfigError for a topology that the latency asked for is not for."""
         self.topology = topology
         self.settings = settings
-        spark = spark or SparkSettings()
-        self._spark = replace(spark, with_connectors=True) if settings.latency == "real_time" else spark
+        self._spark = spark or SparkSettings()
+        if settings.latency == "real_time":
+            real_time_chain(topology)
+            self._spark = replace(self._spark, with_connectors=True)
         self._measured = BatchMetrics()
         self._back_off = BackOff()
         self._state = PipelineState.CREATED
@@ -173,6 +177,8 @@ class PipelineApp:
                     self._changed.wait(LOOK_EVERY_S)
                 run.look(query)
             failure = query.exception() if not query.isActive else None
+            if failure is None:
+                run.finish()
         finally:
             query.stop()
             self._query = None

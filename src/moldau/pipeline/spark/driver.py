@@ -5,6 +5,7 @@ with EXIT_AGAIN: the JVM is gone, and with it all that Spark had in memory; the 
 """
 
 import json
+import logging
 import os
 import signal
 import sys
@@ -24,9 +25,15 @@ from moldau.pipeline.views.view_host import ViewHost
 EXIT_REFUSED: Final = 3
 EXIT_AGAIN: Final = 75
 TELL_EVERY_S: Final = 0.5
+STARTED_BY: Final = os.getppid()
+"""Process 1 is an orphan's new parent, but in a container also who may have started us."""
+TOLD_ANYWAY: Final = ("moldau.pipeline.spark.application", "py4j")
+"""Loggers of failures that `last_error` has, in fewer words."""
 
 
 def main() -> int:
+    for name in TOLD_ANYWAY:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     order = json.loads(sys.stdin.readline())
     try:
         topology = load_application(sys.argv[1])
@@ -66,7 +73,7 @@ def tell(**what: Any) -> bool:
         sys.stdout.flush()
     except BrokenPipeError:
         return False
-    return os.getppid() != 1
+    return os.getppid() == STARTED_BY
 
 
 if __name__ == "__main__":

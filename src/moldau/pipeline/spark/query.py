@@ -1,6 +1,7 @@
 """One run of an application's Structured Streaming query, from its checkpoint on. Lives in the driver."""
 
 import json
+import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient
 
+from moldau.core.errors import MoldauError
 from moldau.pipeline.plan.topology import Topology
 from moldau.pipeline.spark.batch_plan import BatchPlan
 from moldau.pipeline.spark.clients import shared
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 PURGE_EVERY_S: Final = 30.0
+FINISH_S_MAX: Final = 20.0
+"""For the batch that runs when the query is to stop. One that takes longer is interrupted; the next run does it."""
 
 OnBatch = Callable[[int, Sequence[OffsetRange], Sequence[SlotReport], float], None]
 """(batch id, its ranges, what the slots say, seconds it took)"""
@@ -47,6 +51,8 @@ class Query:
             topology, self._prepared.application, self._prepared.slots, ticks=self._prepared.ticks
         )
         self._purged_at = time.monotonic()
+        self._batch_runs = threading.Lock()
+        self._is_finished = False
 
     def start(self) -> "StreamingQuery":
         self._session.dataSource.register(KafkaRanges)
@@ -59,11 +65,24 @@ class Query:
     def look(self, query: "StreamingQuery") -> None:
         """Now and then while it runs. Batches tell of themselves: nothing is left to be done."""
 
+    def finish(self) -> None:
+        """Before the query is stopped: lets the batch that runs come to its end, and none begin after it."""
+        if self._batch_runs.acquire(timeout=FINISH_S_MAX):
+            self._is_finished = True
+            self._batch_runs.release()
+
     def close(self) -> None:
         """After the query has ended well: lets the workers go of clients and state."""
         dispatch(self._session.sparkContext, self._plan.last_orders())
 
     def _run_batch(self, rows: "DataFrame", batch_id: int) -> None:
+        with self._batch_runs:
+            if self._is_finished:
+                # To return would tell Spark that it is done.
+                raise MoldauError(f"{self._settings.application_id} is being stopped: no batch begins")
+            self._do_batch(batch_id)
+
+    def _do_batch(self, batch_id: int) -> None:
         began = time.perf_counter()
         ranges = self._offset_log.ranges(batch_id)
         reports = dispatch(self._session.sparkContext, self._plan.orders(batch_id, ranges))

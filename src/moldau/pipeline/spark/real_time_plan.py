@@ -90,6 +90,13 @@ class _Made:
 
 def real_time_plan(topology: Topology) -> RealTimePlan:
     """Raises NotRealTime with the reason, and the user's line where there is one."""
+    plan = real_time_chain(topology)
+    plan._made()
+    return plan
+
+
+def real_time_chain(topology: Topology) -> RealTimePlan:
+    """All that can be told while Spark has not been started: its columns have not been made."""
     if topology.guarantee is not Guarantee.AT_LEAST_ONCE:
         raise NotRealTime(
             "Spark's sink in Real-Time Mode writes at least once, and the topology promises exactly once: "
@@ -116,9 +123,7 @@ def real_time_plan(topology: Topology) -> RealTimePlan:
     for serde in (source.key_serde, source.value_serde):
         if serde.name not in KINDS:
             raise NotRealTime(f"the serde {serde.name} of {', '.join(source.topics)} reads in Python alone")
-    plan = RealTimePlan(source, tuple(between), sink)
-    plan._made()
-    return plan
+    return RealTimePlan(source, tuple(between), sink)
 
 
 def _check_step(node: Node) -> None:

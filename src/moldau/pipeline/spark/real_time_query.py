@@ -95,6 +95,9 @@ class RealTimeQuery:
         self._on_batch(self._told, ranges, [report], now - self._began_at)
         self._began_at = now
 
+    def finish(self) -> None:
+        """Before it is stopped: its batches are of time, and none is waited for."""
+
     def close(self) -> None:
         self._committer.close()
 

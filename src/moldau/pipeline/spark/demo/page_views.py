@@ -28,14 +28,14 @@ def create_topics(servers: str) -> None:
 
 
 def main() -> None:
-    servers = sys.argv[1]
+    servers, started_by = sys.argv[1], os.getppid()
     create_topics(servers)
     producer = Producer({"bootstrap.servers": servers, "partitioner": "murmur2_random", "log_level": 2})
     for number in range(USERS):
         user = {"name": f"user-{number}", "region": REGIONS[number % len(REGIONS)]}
         producer.produce("users", key=f"user-{number}", value=orjson.dumps(user))
     producer.flush()
-    while os.getppid() != 1:  # Whoever started us is there.
+    while os.getppid() == started_by:
         user = {"user": f"user-{random.randrange(USERS)}", "page": random.choice(PAGES)}
         producer.produce("pageviews", key=user["user"], value=orjson.dumps(user))
         producer.poll(0)
