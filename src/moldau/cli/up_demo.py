@@ -22,7 +22,7 @@ TO_TRY: Final = """
 The pipeline runs. Try it in a second terminal:
   {moldau} consume pageviews-enriched{at}
   curl http://{http}/views/views-per-page/windows/home
-  {moldau} groups describe demo{at}
+  {moldau} explain group demo{at}
 """
 
 
