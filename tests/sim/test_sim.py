@@ -1,9 +1,12 @@
-"""Some seeds of the simulation (`make sim` takes fresh ones), and the same with a rule of replication left out, which
-must fail."""
+"""Fresh seeds of the simulation, and some with a rule of replication left out, which must fail.
+
+A seed that fails says how to run it again. `MOLDAU_SIM_FIRST` names the first one, to run the same ones again.
+"""
 
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -12,7 +15,7 @@ from sim.broken_rules import BROKEN
 
 TESTS = Path(__file__).parent.parent
 SEEDS = int(os.environ.get("MOLDAU_SIM_SEEDS", "200"))
-FIRST = int(os.environ.get("MOLDAU_SIM_FIRST", "20034"))
+FIRST = int(os.environ.get("MOLDAU_SIM_FIRST") or time.time())
 SHARES = 2
 """Tests may run on two cores."""
 BROKEN_SEEDS = 60
