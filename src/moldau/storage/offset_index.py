@@ -12,8 +12,9 @@ from moldau.storage.names import INDEX
 from moldau.storage.segment_files import EntryIndex
 
 _ENTRY: Final = struct.Struct(">ii")
-_RELATIVE_OFFSET: Final = struct.Struct(">i")
-_POSITION: Final = struct.Struct(">i")
+_FIELD: Final = struct.Struct(">i")
+OFFSET_AT: Final = 0
+POSITION_AT: Final = 4
 
 
 class OffsetIndex(EntryIndex):
@@ -39,11 +40,7 @@ class OffsetIndex(EntryIndex):
     def batch_start_until(self, position: int) -> int:
         """The last indexed batch that starts at or before `position`; 0 when there is none."""
         entries = self.entries()
-        slot = bisect_right(
-            range(len(entries) // _ENTRY.size),
-            position,
-            key=lambda slot: _POSITION.unpack_from(entries, slot * _ENTRY.size + _RELATIVE_OFFSET.size)[0],
-        )
+        slot = _slots_until(entries, position, POSITION_AT)
         return int(_ENTRY.unpack_from(entries, (slot - 1) * _ENTRY.size)[1]) if slot else 0
 
     def last_position(self) -> int:
@@ -57,17 +54,17 @@ class OffsetIndex(EntryIndex):
             bisect_left(
                 range(len(entries) // _ENTRY.size),
                 relative,
-                key=lambda slot: _RELATIVE_OFFSET.unpack_from(entries, slot * _ENTRY.size)[0],
+                key=lambda slot: _FIELD.unpack_from(entries, slot * _ENTRY.size)[0],
             )
         )
 
 
-def _slots_until(entries: bytes | bytearray, relative_offset: int) -> int:
-    """How many entries there are up to that offset."""
+def _slots_until(entries: bytes | bytearray, limit: int, field_at: int = OFFSET_AT) -> int:
+    """How many entries there are up to that relative offset, or position: both only grow."""
     return bisect_right(
         range(len(entries) // _ENTRY.size),
-        relative_offset,
-        key=lambda slot: _RELATIVE_OFFSET.unpack_from(entries, slot * _ENTRY.size)[0],
+        limit,
+        key=lambda slot: _FIELD.unpack_from(entries, slot * _ENTRY.size + field_at)[0],
     )
 
 
