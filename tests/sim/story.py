@@ -51,12 +51,14 @@ class Story:
     async def begin(self, configs: Mapping[str, str]) -> None:
         for each in self.brokers.values():
             await each.start()
+        deadline = self.loop.time() + PATIENCE_S
         while True:
             broker = self.brokers[1].broker
             assert broker is not None
             try:
                 await broker.topics.create(NewTopic(TOPIC, 3, 3, configs=tuple(configs.items())))
-            except ApiError:  # Not everybody has been heard of yet.
+            except ApiError as refused:  # Not everybody has been heard of yet.
+                assert self.loop.time() < deadline, f"{TOPIC} was not created: {refused}"
                 await asyncio.sleep(0.1)
             else:
                 break
