@@ -175,7 +175,11 @@ def check_offset_index(
 def check_time_index(
     file: LogFile, entries: Sequence[files.TimeEntry], segment: Segment | None
 ) -> Iterator[Damage]:
-    """An entry says that no record up to its offset is younger than its timestamp."""
+    """An entry says that no record up to its offset is younger than its timestamp.
+
+    One of zeros and no other is space taken in advance: the index has no entry yet."""
+    if list(entries) == [(0, file.base_offset)]:
+        return
     path = str(file.path)
     for number, (timestamp_ms, offset) in enumerate(entries):
         at = number * 12

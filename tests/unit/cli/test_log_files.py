@@ -151,6 +151,15 @@ def test_space_taken_in_advance_is_no_damage(partition: Path) -> None:
     assert problems(partition) == []
 
 
+def test_indexes_without_an_entry_are_sound(tmp_path: Path) -> None:
+    folder = tmp_path / "orders-0"
+    folder.mkdir()
+    (folder / LOG).write_bytes(batch(BASE, count=1) + batch(BASE + 1, count=1))
+    for name in (INDEX, TIME_INDEX):
+        (folder / name).write_bytes(bytes(240))
+    assert problems(folder) == []
+
+
 def test_an_empty_log_is_sound(tmp_path: Path) -> None:
     folder = tmp_path / "orders-0"
     folder.mkdir()
