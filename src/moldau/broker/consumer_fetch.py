@@ -3,6 +3,7 @@
 Record batches are never looked into: an answer is a list of slices of log files.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 from moldau.broker.fetch_sessions import NO_SESSION, Fetched, FetchSession, Wanted
@@ -21,6 +22,7 @@ FOLLOWERS_SINCE: Final = 11
 """Whoever knows of racks may read from followers (KIP-392)."""
 NO_REPLICA: Final = -1
 """No other replica to read from is preferred."""
+NONE_ABORTED: Final = ()
 
 
 class ConsumerFetch:
@@ -152,9 +154,9 @@ class ConsumerFetch:
                     continue
                 if records is None and offset < stable:
                     has_left_out = True
-                aborted = None
+                aborted: Sequence[tuple[int, int]] | None = None
                 if is_committed:
-                    aborted = [] if records is None else log.aborted_transactions(offset, stable)
+                    aborted = NONE_ABORTED if records is None else log.aborted_transactions(offset, stable)
                 else:
                     stable = log.last_stable_offset
                 if records is not None:

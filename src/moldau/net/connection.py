@@ -15,12 +15,16 @@ from typing import Final, Protocol
 
 from moldau.core.chunks import Chunk, FileSlice
 from moldau.core.errors import PeerError
+from moldau.core.ports import Buffer
 from moldau.net.frames import FrameAssembler
 
 _log = logging.getLogger("moldau.net")
 
 SENDFILE_BYTES_MAX: Final = 4 * 1024 * 1024
 """How much one sendfile call may move before the loop sees to the others."""
+SMALL_BYTES_MAX: Final = 16 << 10
+GATHERED_BYTES_MAX: Final = 256 << 10
+"""Up to which size chunks are copied into one, and how large that may grow."""
 MORE_FOLLOWS: Final = getattr(socket, "MSG_MORE", 0)
 """Has the kernel wait for the rest before it sends a packet; Linux knows how."""
 PORTION_BYTES_MIN: Final = 2 << 20
@@ -208,6 +212,7 @@ class Connection:
         outgoing = self._outgoing
         try:
             while outgoing:
+                self._gather()
                 chunk = outgoing[0]
                 if isinstance(chunk, FileSlice):
                     file, position, size = chunk
@@ -218,7 +223,7 @@ class Connection:
                     wanted = min(size, SENDFILE_BYTES_MAX)
                     sent = os.sendfile(self.file_number, file_number, position, wanted)
                     if sent == 0:
-                        raise OSError(f"{file.path} is shorter than it was when the answer was made")
+                        raise _shorter(chunk)
                     rest: Chunk | None = (
                         FileSlice(file, position + sent, size - sent) if sent < size else None
                     )
@@ -247,6 +252,29 @@ class Connection:
             self._loop.add_writer(self._socket, self._on_writable)
         else:
             self._loop.remove_writer(self._socket)
+
+    def _gather(self) -> None:
+        """Makes one of the small chunks that come next: a call for each costs more than to read and copy them."""
+        outgoing = self._outgoing
+        if len(outgoing) < 2:
+            return
+        gathered = bytearray()
+        while outgoing and len(gathered) < GATHERED_BYTES_MAX:
+            chunk = outgoing[0]
+            if isinstance(chunk, FileSlice):
+                if chunk.size > SMALL_BYTES_MAX:
+                    break
+                data: Buffer = chunk.read()
+                if len(data) < chunk.size:
+                    raise _shorter(chunk)
+            elif len(chunk) > SMALL_BYTES_MAX:
+                break
+            else:
+                data = chunk
+            gathered += data
+            outgoing.popleft()
+        if gathered:
+            outgoing.appendleft(gathered)
 
     def _on_writable(self) -> None:
         self.last_active = self._loop.time()
@@ -283,6 +311,10 @@ class Connection:
         if self._reading:
             self._reading = False
             self._loop.remove_reader(self._socket)
+
+
+def _shorter(part: FileSlice) -> OSError:
+    return OSError(f"{part.file.path} is shorter than it was when the answer was made")
 
 
 def _round_trip_us(sock: socket.socket) -> int:

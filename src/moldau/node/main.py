@@ -18,6 +18,9 @@ from moldau.node.broker_node import BrokerNode
 EXIT_OK = 0
 EXIT_FAILED = 1
 EXIT_USAGE = 2
+OBJECTS_PER_COLLECTION = 50_000
+"""An answer for very many partitions makes tens of thousands of objects that go by themselves: they are no reason to
+look for cycles."""
 
 
 def run_broker(config_path: str | None, overrides: Sequence[str]) -> int:
@@ -55,6 +58,7 @@ async def _serve(layers: BrokerLayers) -> int:
     await node.start()
     # What is there now stays until the end: collections need not look at it again.
     gc.freeze()
+    gc.set_threshold(OBJECTS_PER_COLLECTION)
     gc.enable()
     print("ready", *node.endpoints, flush=True)  # noqa: T201
     await stopping.wait()

@@ -66,6 +66,7 @@ _REPLICA_STATE_TAG: Final = 1
 _answer_v7: Final = struct.Struct(">ihi")
 _fetched_v4: Final = struct.Struct(">ihqq")
 _fetched_v5: Final = struct.Struct(">ihqqq")
+_nothing_v11: Final = struct.Struct(">ihqqqiii")
 _fetched_v12: Final = struct.Struct(">ihqqqBi")
 _aborted: Final = struct.Struct(">qq")
 _aborted_tags: Final = struct.Struct(">qqB")
@@ -351,6 +352,11 @@ def _encode_classic(
         write_string(out, key)
         out += _int32.pack(len(partitions))
         for index, error, high_watermark, stable, start, aborted, preferred, records in partitions:
+            if records == b"" and not aborted and version >= 11:
+                # Nothing new, as of most partitions of a client that has very many.
+                none = -1 if aborted is None else 0
+                out += _nothing_v11.pack(index, error, high_watermark, stable, start, none, preferred, 0)
+                continue
             if version >= 5:
                 out += _fetched_v5.pack(index, error, high_watermark, stable, start)
             else:
