@@ -2,12 +2,16 @@
 
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from systems import SYSTEMS, ServerProcess
+
+ROOM = bytes(1 << 20)
+ROOM_BYTES_MAX = 3 << 30
 
 
 @dataclass(frozen=True)
@@ -50,9 +54,16 @@ class Arena:
             server.stop()
             shutil.rmtree(folder, ignore_errors=True)
 
-    def settle(self) -> None:
-        """What the last run left to be written must not be written during the next."""
+    def settle(self, bytes_to_come: int = 0) -> None:
+        """What the last run left to be written must not be written during the next; and the page cache finds room for
+        what is to come. A virtual machine may have given free memory back: to get it again takes a broker six times
+        as long as to write into it, or nothing, as chance has it, and is no work of a broker's."""
         os.sync()
+        if bytes_to_come:
+            with tempfile.TemporaryFile(dir=self.folder) as room:
+                for _ in range(min(bytes_to_come, ROOM_BYTES_MAX) // len(ROOM) + 1):
+                    room.write(ROOM)
+                room.flush()
 
     def stop(self) -> None:
         while self._running:

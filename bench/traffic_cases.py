@@ -9,6 +9,8 @@ from process_cost import cpu_seconds
 from systems import ServerProcess, create_topic, delete_topic
 
 HEADLINE_RECORDS_PER_S = 2_000_000
+OVERHEAD_BYTES = 10
+"""Of a record in a log, about."""
 CONSUMES = 3
 """How often what was produced is consumed: one time is short, and the next repeat must write again first."""
 
@@ -56,7 +58,8 @@ class Throughput:
         values: dict[str, float] = {}
         for way, times in (("produce", 1), ("consume", CONSUMES)):
             extra = {"acks": self.acks, "codec": self.codec} if way == "produce" else {}
-            arena.settle()
+            # Twice: the client, too, needs about as much, and takes it first.
+            arena.settle(2 * records * (self.record_bytes + OVERHEAD_BYTES) if way == "produce" else 0)
             runs = [_load_with_cost(server, way, topic, **shape, **extra) for _ in range(times)]
             gigabytes = sum(result.bytes for result, _ in runs) / 1e9
             values[f"{way} rate"] = times * records / sum(result.seconds for result, _ in runs)
