@@ -58,6 +58,7 @@ class Host:
         record_cache: bool = False,
     ) -> None:
         self.name = name
+        self._holder = ""
         self.servers = cluster.bootstrap_servers
         self.topology = topology
         for topic in ("in", "out"):
@@ -90,7 +91,10 @@ class Host:
 
     def run(self, batch_id: int, start: int, end: int) -> SlotReport:
         ranges = (OffsetRange(f"{self.name}-in", 0, start, end),)
-        return slot.run_slot(SlotOrder(self.application, 0, batch_id, (TaskOrder(TaskId(0, 0), ranges),)))
+        tasks = (TaskOrder(TaskId(0, 0), ranges),)
+        report = slot.run_slot(SlotOrder(self.application, 0, batch_id, tasks, holder=self._holder))
+        self._holder = report.holder
+        return report
 
     def out(self, topic: str = "out") -> list[tuple[bytes | None, bytes | None, int]]:
         """What a reader of committed records sees, to the end."""
@@ -128,6 +132,20 @@ def test_a_batch_is_committed_once_however_often_it_is_run(cluster: LocalCluster
     host.send(("a", "w", 9))
     assert host.run(2, 3, 4).records_out == 1
     assert host.out() == [(b"a", long(1), 1), (b"a", long(2), 2), (b"b", long(1), 3), (b"a", long(3), 9)]
+
+
+def test_a_slot_that_comes_back_goes_on_from_what_others_did(
+    cluster: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where Spark gives each batch to any of its workers."""
+    host = Host(cluster, "roaming", tmp_path, counting("roaming"))
+    host.send(*(("a", "x", number) for number in range(1, 7)))
+    processes: dict[str, dict[tuple[str, int], slot.Slot]] = {"one": {}, "two": {}}
+    for batch_id, process in enumerate(["one", "two", "one", "one", "two", "two"]):
+        monkeypatch.setattr(slot, "_slots", processes[process])
+        monkeypatch.setattr(slot, "this_process", lambda process=process: process)
+        assert host.run(batch_id, batch_id, batch_id + 1).records_out == 1
+    assert host.out() == [(b"a", long(number), number) for number in range(1, 7)]
 
 
 def test_an_unfinished_batch_leaves_nothing(cluster: LocalCluster, tmp_path: Path) -> None:

@@ -22,13 +22,14 @@ from moldau.core.errors import ConfigError, MoldauError
 from moldau.pipeline.lifecycle import BackOff, PipelineMetrics, PipelineState
 from moldau.pipeline.plan.topology import Topology
 from moldau.pipeline.spark.batch_metrics import BatchMetrics
+from moldau.pipeline.spark.connect_query import ConnectQuery
 from moldau.pipeline.spark.failures import cause_of
 from moldau.pipeline.spark.offset_log import OffsetRange
 from moldau.pipeline.spark.orders import SlotReport
 from moldau.pipeline.spark.query import Query
 from moldau.pipeline.spark.real_time_plan import real_time_chain
 from moldau.pipeline.spark.real_time_query import RealTimeQuery
-from moldau.pipeline.spark.session import SparkSettings, start_session
+from moldau.pipeline.spark.session import SparkSettings
 from moldau.pipeline.spark.settings import AppSettings
 
 if TYPE_CHECKING:
@@ -108,7 +109,8 @@ class PipelineApp:
         query = self._query
         try:
             return query.lastProgress if query is not None else None
-        except (Py4JError, ConnectionError):
+        except (Py4JError, PySparkException, ConnectionError, ValueError):
+            # The last: the channel to a Spark Connect server was closed meanwhile.
             return None
 
     def _want(self, wanted: PipelineState) -> None:
@@ -165,8 +167,21 @@ class PipelineApp:
 
     def _run_query(self) -> Exception | None:
         """What the query ended with, None when it was told to."""
-        kind = RealTimeQuery if self.settings.latency == "real_time" else Query
-        run = kind(start_session(self._spark), self.topology, self.settings, self._batch_done)
+        run = self._kind_of_query()(self._spark, self.topology, self.settings, self._batch_done)
+        is_well = False
+        try:
+            failure = self._watch(run)
+            is_well = failure is None
+        finally:
+            run.close(is_well=is_well)
+        return failure
+
+    def _kind_of_query(self) -> "type[Query | ConnectQuery | RealTimeQuery]":
+        if self.settings.latency == "real_time":
+            return RealTimeQuery
+        return ConnectQuery if self._spark.remote else Query
+
+    def _watch(self, run: "Query | ConnectQuery | RealTimeQuery") -> Exception | None:
         with _turn_to_start:
             query = self._query = run.start()
             self._wait_for_source(query)
@@ -178,13 +193,11 @@ class PipelineApp:
                 run.look(query)
             failure = query.exception() if not query.isActive else None
             if failure is None:
-                run.finish()
+                run.finish(query)
+            return failure
         finally:
             query.stop()
             self._query = None
-        if failure is None:
-            run.close()
-        return failure
 
     def _wait_for_source(self, query: "StreamingQuery") -> None:
         """Until it has asked for offsets; what goes wrong meanwhile is found by whoever looks at the query next."""

@@ -51,11 +51,15 @@ class SlotOrder:
     tasks: tuple[TaskOrder, ...]
     is_last: bool = False
     """The application rests: the worker closes what it has kept for it."""
+    holder: str = ""
+    """The process that ran the slot's batch before this one. Any other that has kept the slot is not its owner now."""
 
 
 @dataclass
 class SlotReport:
     slot: int
+    holder: str = ""
+    """The process that ran it."""
     records_in: int = 0
     records_out: int = 0
     records_dead: int = 0

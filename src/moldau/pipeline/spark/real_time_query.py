@@ -10,23 +10,26 @@ from typing import TYPE_CHECKING, Final
 
 from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient
+from pyspark.errors import AnalysisException
 
 from moldau.core.errors import ConfigError
 from moldau.pipeline.plan.topology import Topology
 from moldau.pipeline.spark.application_record import check_topics
 from moldau.pipeline.spark.clients import connector, shared
 from moldau.pipeline.spark.clients import consumer as consumer_settings
+from moldau.pipeline.spark.connect_session import connect_session, tasks_at_once
+from moldau.pipeline.spark.connectors import coordinates
 from moldau.pipeline.spark.folder import Folder
 from moldau.pipeline.spark.offset_log import Positions, positions_from_json, positions_to_json, ranges_between
 from moldau.pipeline.spark.orders import SlotReport
 from moldau.pipeline.spark.preparation import first_positions, prepare
 from moldau.pipeline.spark.query import OnBatch
 from moldau.pipeline.spark.real_time_plan import real_time_plan
+from moldau.pipeline.spark.session import SparkSettings, start_session
 from moldau.pipeline.spark.settings import AppSettings
 from moldau.pipeline.spark.topic_offsets import topic_facts
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
 BATCH_MS_MIN: Final = 10_000
@@ -35,17 +38,22 @@ BATCH_MS_MIN: Final = 10_000
 
 class RealTimeQuery:
     def __init__(
-        self, session: "SparkSession", topology: Topology, settings: AppSettings, on_batch: OnBatch
+        self, spark: SparkSettings, topology: Topology, settings: AppSettings, on_batch: OnBatch
     ) -> None:
         """Prepares; raises what keeps the application from running, or from running in this mode."""
-        self._session, self._settings, self._on_batch = session, settings, on_batch
+        self._is_remote = spark.remote is not None
+        self._session = connect_session(spark) if self._is_remote else start_session(spark)
+        self._settings, self._on_batch = settings, on_batch
         self._plan = real_time_plan(topology)
         servers, client_settings = settings.bootstrap_servers, settings.client_settings
         self._connector = connector(servers, client_settings)
-        self._record = prepare(topology, settings, session.sparkContext.defaultParallelism).record
+        slots = (
+            tasks_at_once(self._session) if self._is_remote else self._session.sparkContext.defaultParallelism
+        )
+        self._record = prepare(topology, settings, slots).record
         self._admin = AdminClient(shared(servers, client_settings))
         facts = topic_facts(self._admin, self._record.topic_ids)
-        _check_slots(session, sum(one.partitions for one in facts.values()))
+        _check_slots(slots, sum(one.partitions for one in facts.values()))
         self._positions: Positions = first_positions(self._admin, topology, settings, facts)
         self._committer = Consumer(consumer_settings(servers, client_settings, settings.application_id))
         self._folder = Folder(settings.folder).within("real-time")
@@ -53,6 +61,17 @@ class RealTimeQuery:
         self._began_at = time.monotonic()
 
     def start(self) -> "StreamingQuery":
+        try:
+            return self._start()
+        except AnalysisException as refused:
+            if not self._is_remote or "Failed to find data source: kafka" not in str(refused):
+                raise
+            raise ConfigError(
+                "latency real_time needs Spark's Kafka connector, and the Spark Connect server has none: start it with "
+                f"--packages {coordinates()}"
+            ) from None
+
+    def _start(self) -> "StreamingQuery":
         self._folder.remove_all()
         initial = json.dumps(positions_to_json(self._positions))
         records = (
@@ -95,15 +114,16 @@ class RealTimeQuery:
         self._on_batch(self._told, ranges, [report], now - self._began_at)
         self._began_at = now
 
-    def finish(self) -> None:
+    def finish(self, query: "StreamingQuery") -> None:
         """Before it is stopped: its batches are of time, and none is waited for."""
 
-    def close(self) -> None:
+    def close(self, *, is_well: bool) -> None:
         self._committer.close()
+        if self._is_remote:
+            self._session.stop()
 
 
-def _check_slots(session: "SparkSession", partitions: int) -> None:
-    slots = session.sparkContext.defaultParallelism
+def _check_slots(slots: int, partitions: int) -> None:
     if partitions > slots:
         raise ConfigError(
             f"latency real_time: each of the {partitions} partitions holds a task of Spark for as long as it runs, and "

@@ -16,29 +16,51 @@ from moldau.pipeline.spark.connectors import CONNECTOR, connector_jars
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+CONNECT_SCHEME: Final = "sc://"
 THREAD_STACK: Final = "-Xss8m"
 """Plans of long pipelines are walked recursively."""
 
 
+PER_SESSION: Final = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+    # The offset log is read by `offset_log`, in this form.
+    "spark.sql.streaming.offsetLog.formatVersion": "1",
+}
+
+
 @dataclass(frozen=True)
 class SparkSettings:
-    """`conf` is any of Spark's own settings, which go before ours. `jars_folder`: connector jars kept by hand."""
+    """`master` is any that Spark knows, or the `sc://` address of a Spark Connect server, which `spark.remote` in
+    `conf` names as well. `conf` is any of Spark's own settings, which go before ours. `jars_folder`: connector jars
+    kept by hand."""
 
     master: str = "local[*]"
     conf: Mapping[str, str] = field(default_factory=dict)
     with_connectors: bool = False
     jars_folder: str | None = None
 
+    @property
+    def remote(self) -> str | None:
+        """The address of a Spark Connect server."""
+        named = self.conf.get("spark.remote") or self.master
+        return named if named.startswith(CONNECT_SCHEME) else None
+
+    def __post_init__(self) -> None:
+        named = self.conf.get("spark.remote")
+        if named is not None and not named.startswith(CONNECT_SCHEME):
+            raise ConfigError(
+                f"spark.remote is {named!r}, but names a Spark Connect server: {CONNECT_SCHEME}host:15002. "
+                "For a cluster without one, name its master"
+            )
+
 
 def start_session(settings: SparkSettings | None = None) -> "SparkSession":
     """The session of this process: a second call gets the first one's."""
     settings = settings or SparkSettings()
     require_spark()
-    if settings.master.startswith("sc://") or "spark.remote" in settings.conf:
-        raise ConfigError(
-            "Spark Connect (spark.remote, sc://) cannot run a pipeline: batches are jobs of a driver in this process. "
-            "Name the cluster's master instead: local[*], spark://host:7077, yarn or k8s://..."
-        )
+    require_java()
     from pyspark.sql import SparkSession
 
     running = SparkSession.getActiveSession()
@@ -66,6 +88,9 @@ def require_spark() -> None:
     """Says what is missing before Spark says it in its own way."""
     if importlib.util.find_spec("pyspark") is None:
         raise ConfigError("pipelines run on Spark, which is not installed: pip install 'moldau[spark]'")
+
+
+def require_java() -> None:
     home = os.environ.get("JAVA_HOME")
     java = Path(home, "bin", "java") if home else None
     if not (java and java.exists()) and shutil.which("java") is None:
@@ -79,13 +104,9 @@ def _ours(settings: SparkSettings) -> dict[str, str]:
     log_settings = files("moldau.pipeline.spark") / "log4j2.properties"
     java_options = f"{THREAD_STACK} -Dlog4j2.configurationFile={log_settings}"
     ours = {
+        **PER_SESSION,
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.sql.adaptive.enabled": "false",
-        "spark.sql.streaming.noDataMicroBatches.enabled": "false",
-        # The offset log is read by `offset_log`, in this form.
-        "spark.sql.streaming.offsetLog.formatVersion": "1",
         # Without checksum files beside those of the checkpoint: for each file Hadoop starts a process (chmod).
         "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
         "spark.python.worker.reuse": "true",

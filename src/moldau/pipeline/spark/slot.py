@@ -5,7 +5,9 @@ the state of its tasks; all of it can be built again from checkpoint and topics,
 """
 
 import gc
+import os
 import pickle
+import socket
 import time
 from typing import Final
 
@@ -75,19 +77,17 @@ class Slot:
     def __init__(self, application: Application, slot: int) -> None:
         self._application = application
         self._topology: Topology = pickle.loads(application.topology)  # noqa: S301 the application's own code
+        self._transactional_id = f"{application.application_id}-{slot}"
         servers, settings = application.bootstrap_servers, application.client_settings
         self._consumer = Consumer(consumer_settings(servers, settings, application.application_id))
         self._reader = RangeReader(self._consumer)
-        transactional_id = f"{application.application_id}-{slot}"
-        self._sink = Sink(
-            servers, settings, self._consumer, transactional_id, transactional=application.exactly_once
-        )
+        self._sink = self._new_sink()
         self._globals = GlobalTables(self._topology, servers, settings, application.application_id)
         self._tasks: dict[TaskId, HostedTask] = {}
         self._is_new = True
 
     def run(self, order: SlotOrder) -> SlotReport:
-        report, watch = SlotReport(order.slot), Stopwatch()
+        report, watch = SlotReport(order.slot, holder=this_process()), Stopwatch()
         todo = self._not_yet_done(order)
         report.tasks_skipped = len(order.tasks) - len(todo)
         if not todo:
@@ -108,10 +108,27 @@ class Slot:
         report.phase_ms = watch.laps_ms
         return report
 
+    def take_back(self) -> None:
+        """After another process has run it: that one's producer has fenced ours; the tasks find what is new to them in
+        the state's files."""
+        self._sink.abandon()
+        self._sink = self._new_sink()
+        self._is_new = True
+
     def close(self) -> None:
         self._sink.abandon()
         self._consumer.close()
         self._globals.close()
+
+    def _new_sink(self) -> Sink:
+        application = self._application
+        return Sink(
+            application.bootstrap_servers,
+            application.client_settings,
+            self._consumer,
+            self._transactional_id,
+            transactional=application.exactly_once,
+        )
 
     def _run_task(
         self, order: TaskOrder, columns: list[Columns], batch_id: int, report: SlotReport, watch: Stopwatch
@@ -176,6 +193,7 @@ def run_slot(order: SlotOrder) -> SlotReport:
         if slot is not None:
             _slots.pop(here).close()
         return SlotReport(order.slot)
+    was_elsewhere = slot is not None and order.holder != this_process()
     if slot is None:
         while len(_slots) >= UNUSED_SLOTS_MAX:
             _slots.pop(next(iter(_slots))).close()
@@ -183,12 +201,18 @@ def run_slot(order: SlotOrder) -> SlotReport:
     # A batch makes a great many objects that are all let go at its end: looking for cycles among them costs a third.
     gc.disable()
     try:
+        if was_elsewhere:
+            slot.take_back()
         return slot.run(order)
     except BaseException:
         _slots.pop(here).close()
         raise
     finally:
         gc.enable()
+
+
+def this_process() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}"
 
 
 def _now_ms() -> int:
