@@ -40,8 +40,12 @@ class ConnectQuery:
         self._session = connect_session(spark)
         self._settings = settings
         self._on_batch = on_batch
-        require_same_package(self._session)
-        self._prepared = prepare(topology, settings, tasks_at_once(self._session))
+        try:
+            require_same_package(self._session)
+            self._prepared = prepare(topology, settings, tasks_at_once(self._session))
+        except BaseException:
+            self._session.stop()
+            raise
         plan = batch_plan(topology, self._prepared)
         runner = batch_runner(topology, self._prepared, plan, settings)
         folder, run_id = Folder(settings.folder).within("run"), self._prepared.application.run_id

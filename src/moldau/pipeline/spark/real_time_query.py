@@ -47,14 +47,16 @@ class RealTimeQuery:
         self._plan = real_time_plan(topology)
         servers, client_settings = settings.bootstrap_servers, settings.client_settings
         self._connector = connector(servers, client_settings)
-        slots = (
-            tasks_at_once(self._session) if self._is_remote else self._session.sparkContext.defaultParallelism
-        )
-        self._record = prepare(topology, settings, slots).record
         self._admin = AdminClient(shared(servers, client_settings))
-        facts = topic_facts(self._admin, self._record.topic_ids)
-        _check_slots(slots, sum(one.partitions for one in facts.values()))
-        self._positions: Positions = first_positions(self._admin, topology, settings, facts)
+        try:
+            slots = self._slots()
+            self._record = prepare(topology, settings, slots).record
+            facts = topic_facts(self._admin, self._record.topic_ids)
+            _check_slots(slots, sum(one.partitions for one in facts.values()))
+            self._positions: Positions = first_positions(self._admin, topology, settings, facts)
+        except BaseException:
+            self._leave_session()
+            raise
         self._committer = Consumer(consumer_settings(servers, client_settings, settings.application_id))
         self._folder = Folder(settings.folder).within("real-time")
         self._told = -1
@@ -119,6 +121,14 @@ class RealTimeQuery:
 
     def close(self, *, is_well: bool) -> None:
         self._committer.close()
+        self._leave_session()
+
+    def _slots(self) -> int:
+        return (
+            tasks_at_once(self._session) if self._is_remote else self._session.sparkContext.defaultParallelism
+        )
+
+    def _leave_session(self) -> None:
         if self._is_remote:
             self._session.stop()
 
