@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from compat.moldau_broker import MoldauBroker
 from e2e.spark.conftest import connector_refused
 from e2e.spark.connect_server import SparkConnectServer
 from e2e.spark.kit import PATIENCE_S, Sent, committed, create_topics, send, wait_for
@@ -52,7 +53,8 @@ def run(app: str, servers: str, spark: SparkConnectServer, folder: Path, *option
             process.wait(PATIENCE_S)
 
 
-def test_a_word_count_outlives_its_server(servers: str, tmp_path: Path) -> None:
+def test_a_word_count_outlives_its_server(own_broker: MoldauBroker, tmp_path: Path) -> None:
+    servers = own_broker.bootstrap
     create_topics(servers, cluster_lines=2, cluster_counts=2)
     words = Counter[str]()
 
