@@ -30,6 +30,7 @@ enum {
     BURST_INTERVAL_NS = 1000000,
     TIMER_SLACK_NS = 1000,
     WARM_BYTES_MAX = 2000000000,
+    MESSAGE_BYTES = 200, /* that librdkafka keeps beside a record, about */
     PAGE_BYTES = 4096,
 };
 
@@ -118,7 +119,7 @@ static char *payload(uint64_t index) {
 /* Memory that the client asks for while it falls behind would have to be found by the kernel page by page: a run of
  * the same broker takes three times as long then, or not, as chance has it. So it is found before the clock starts. */
 static void warm_memory(void) {
-    size_t wanted = (size_t)options.records * (size_t)options.record_bytes / 4 * 5;
+    size_t wanted = (size_t)options.records * (size_t)(options.record_bytes + MESSAGE_BYTES);
     size_t size = wanted < WARM_BYTES_MAX ? wanted : WARM_BYTES_MAX;
     char *memory = malloc(size);
     for (size_t page = 0; page < size; page += PAGE_BYTES)
