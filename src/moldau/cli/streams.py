@@ -40,7 +40,11 @@ def command() -> None:
     "--instances", metavar="N", type=click.IntRange(min=0), default=0, help="Worker slots (0: one a core)."
 )
 @click.option(
-    "--master", metavar="URL", default="local[*]", show_default=True, help="Spark: local, or spark://..."
+    "--master",
+    metavar="URL",
+    default="local[*]",
+    show_default=True,
+    help="Spark: local, spark://..., or sc://... for Spark Connect.",
 )
 @click.option("--http", metavar="HOST:PORT", help="Serve status and views there.")
 @click.option("--trigger-ms", metavar="MS", type=click.IntRange(min=0), default=100, show_default=True)

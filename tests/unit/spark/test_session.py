@@ -11,9 +11,16 @@ pytest.importorskip(
 from moldau.core.errors import ConfigError
 from moldau.pipeline.spark.application import PipelineApp
 from moldau.pipeline.spark.connect_session import SparkAway, connect_session
-from moldau.pipeline.spark.session import SparkSettings
+from moldau.pipeline.spark.session import SparkSettings, require_spark
 from moldau.pipeline.spark.settings import AppSettings
 from moldau.pipeline.streams import STRING, Guarantee, StreamsBuilder
+
+
+def test_a_machine_without_java_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(ConfigError, match="needs Java 17 or newer, and there is no java on the PATH"):
+        require_spark()
 
 
 def test_a_remote_that_is_no_server_is_refused() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, cast
 from pyspark.errors import AnalysisException, PySparkValueError
 
 from moldau.core.errors import ConfigError
-from moldau.pipeline.spark.session import PER_SESSION, SparkSettings, require_spark
+from moldau.pipeline.spark.session import PER_SESSION, SparkSettings, require_pyspark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession as ClassicSession
@@ -28,7 +28,7 @@ class SparkAway(OSError):
 
 def connect_session(settings: SparkSettings) -> "ClassicSession":
     """Raises ConfigError for an address that cannot be one, SparkAway while nobody answers there."""
-    require_spark()
+    require_pyspark()
     address = settings.remote
     assert address is not None
     try:
@@ -81,4 +81,6 @@ def _require_answer(endpoint: str) -> None:
     try:
         socket.create_connection((host.strip("[]"), int(port)), ANSWER_S_MAX).close()
     except OSError as failure:
-        raise SparkAway(f"no Spark Connect server answers at {endpoint}: {failure}") from None
+        raise SparkAway(
+            f"no Spark Connect server answers at {endpoint}: {failure}. Start it, or name another; it is tried again"
+        ) from None

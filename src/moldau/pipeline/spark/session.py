@@ -60,7 +60,6 @@ def start_session(settings: SparkSettings | None = None) -> "SparkSession":
     """The session of this process: a second call gets the first one's."""
     settings = settings or SparkSettings()
     require_spark()
-    require_java()
     from pyspark.sql import SparkSession
 
     running = SparkSession.getActiveSession()
@@ -84,13 +83,14 @@ def start_session(settings: SparkSettings | None = None) -> "SparkSession":
     return session
 
 
-def require_spark() -> None:
-    """Says what is missing before Spark says it in its own way."""
+def require_pyspark() -> None:
     if importlib.util.find_spec("pyspark") is None:
         raise ConfigError("pipelines run on Spark, which is not installed: pip install 'moldau[spark]'")
 
 
-def require_java() -> None:
+def require_spark() -> None:
+    """Says what a driver here would miss before Spark says it in its own way."""
+    require_pyspark()
     home = os.environ.get("JAVA_HOME")
     java = Path(home, "bin", "java") if home else None
     if not (java and java.exists()) and shutil.which("java") is None:
