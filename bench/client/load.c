@@ -26,6 +26,7 @@ enum {
     FLUSH_TIMEOUT_MS = 60000,
     METADATA_TIMEOUT_MS = 60000,
     METADATA_RETRY_US = 20000,
+    ALL_READ_LOOK_US = 20000,
     SILENCE_MS_MAX = 30000,
     BURST_INTERVAL_NS = 1000000,
     TIMER_SLACK_NS = 1000,
@@ -315,7 +316,9 @@ static void latency(void) {
     report("latency", (uint64_t)exchange.acknowledged, (uint64_t)(exchange.acknowledged * options.record_bytes));
 }
 
-/* end-to-end: a fixed rate; each record carries when it was handed to the producer. */
+/* end-to-end: a fixed rate; each record carries when it was handed to the producer. Before that each partition gets a
+ * record without a time: once they are all there, every partition is being read. librdkafka asks for the beginning of
+ * each partition on its own, and while it is busy fetching the first of them, the last may wait for seconds. */
 
 struct stamp {
     uint64_t run_id, sent_ns;
@@ -324,6 +327,7 @@ struct stamp {
 static struct {
     uint64_t run_id, measured_from_ns;
     uint64_t received, expected;
+    long partitions_read;
 } arrivals;
 
 static void on_arrival(rd_kafka_message_t *message, void *opaque) {
@@ -334,6 +338,10 @@ static void on_arrival(rd_kafka_message_t *message, void *opaque) {
     memcpy(&stamp, message->payload, sizeof stamp);
     if (stamp.run_id != arrivals.run_id)
         return;
+    if (!stamp.sent_ns) {
+        __atomic_fetch_add(&arrivals.partitions_read, 1, __ATOMIC_RELEASE);
+        return;
+    }
     if (stamp.sent_ns >= arrivals.measured_from_ns)
         record_latency(now_ns() - stamp.sent_ns);
     arrivals.received++;
@@ -349,8 +357,9 @@ static void *receive(void *opaque) {
     return NULL;
 }
 
-static void send_stamped(rd_kafka_t *producer, rd_kafka_topic_t *topic, char *record, uint64_t index) {
-    struct stamp stamp = {arrivals.run_id, now_ns()};
+static void send_stamped(rd_kafka_t *producer, rd_kafka_topic_t *topic, char *record, uint64_t index,
+                         uint64_t sent_ns) {
+    struct stamp stamp = {arrivals.run_id, sent_ns};
     int32_t partition = (int32_t)(index % (uint64_t)options.partitions);
     size_t size = (size_t)options.record_bytes;
     memcpy(record, payload(index), size);
@@ -362,6 +371,16 @@ static void send_stamped(rd_kafka_t *producer, rd_kafka_topic_t *topic, char *re
     }
 }
 
+static void wait_until_all_are_read(rd_kafka_t *producer, rd_kafka_topic_t *topic) {
+    char *record = malloc((size_t)options.record_bytes);
+    for (long partition = 0; partition < options.partitions; partition++)
+        send_stamped(producer, topic, record, (uint64_t)partition, 0);
+    flush(producer);
+    while (__atomic_load_n(&arrivals.partitions_read, __ATOMIC_ACQUIRE) < options.partitions)
+        usleep(ALL_READ_LOOK_US); /* The receiver gives up when nothing comes any more. */
+    free(record);
+}
+
 /* Each record at its time; above some 20,000 a second, those of a millisecond at once. */
 static void send_at_rate(rd_kafka_t *producer, rd_kafka_topic_t *topic) {
     char *record = malloc((size_t)options.record_bytes);
@@ -370,7 +389,7 @@ static void send_at_rate(rd_kafka_t *producer, rd_kafka_topic_t *topic) {
     for (uint64_t sent = 0; sent < arrivals.expected;) {
         uint64_t due = (uint64_t)((double)(now_ns() - started_ns) / interval_ns);
         for (; sent < due && sent < arrivals.expected; sent++)
-            send_stamped(producer, topic, record, sent);
+            send_stamped(producer, topic, record, sent, now_ns());
         rd_kafka_poll(producer, 0);
         uint64_t wake_ns = started_ns + (uint64_t)((double)(sent + 1) * interval_ns);
         if (interval_ns < BURST_INTERVAL_NS / 20)
@@ -388,11 +407,12 @@ static void end_to_end(void) {
     if (options.record_bytes < (long)sizeof(struct stamp))
         fail("a record of %ld bytes cannot carry its %zu-byte stamp", options.record_bytes, sizeof(struct stamp));
     fill_payload_pool();
-    start_clock();
     arrivals.run_id = now_ns() ^ (uint64_t)getpid() << 48;
-    arrivals.measured_from_ns = now_ns() + (uint64_t)options.warmup_seconds * 1000000000u;
     arrivals.expected = (uint64_t)(options.rate * (options.seconds + options.warmup_seconds));
     pthread_create(&receiver, NULL, receive, new_consumer());
+    wait_until_all_are_read(producer, topic);
+    start_clock();
+    arrivals.measured_from_ns = now_ns() + (uint64_t)options.warmup_seconds * 1000000000u;
     send_at_rate(producer, topic);
     pthread_join(receiver, NULL);
     report("end-to-end", arrivals.received, arrivals.received * (uint64_t)options.record_bytes);

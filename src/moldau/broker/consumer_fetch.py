@@ -108,6 +108,7 @@ class ConsumerFetch:
         is_committed = self.isolation == READ_COMMITTED
         from_leader = self.version < FOLLOWERS_SINCE
         rack = self.rack
+        none_aborted = NONE_ABORTED if is_committed else None
         fetched: Fetched = []
         size, left, has_error = 0, self.bytes_max, False
         has_left_out = False
@@ -126,12 +127,24 @@ class ConsumerFetch:
                     answers.append(refused(index, self._refusal(topic, index, partition, leader_epoch)))
                     has_error = True
                     continue
+                high_watermark = log.high_watermark
+                if offset == high_watermark == log.end_offset and not rack:
+                    # Nothing new, as of most partitions of a client that has very many.
+                    stable = (
+                        high_watermark
+                        if log.producers.first_unstable_offset is None
+                        else log.last_stable_offset
+                    )
+                    answers.append(
+                        (index, 0, high_watermark, stable, log.start_offset, none_aborted, NO_REPLICA, b"")
+                    )
+                    continue
                 if rack and (nearer := _nearer_replica(partition, rack, offset)) >= 0:
                     answers.append(
                         (
                             index,
                             0,
-                            log.high_watermark,
+                            high_watermark,
                             log.last_stable_offset,
                             log.start_offset,
                             [],
@@ -141,7 +154,6 @@ class ConsumerFetch:
                     )
                     has_error = True
                     continue
-                high_watermark = log.high_watermark
                 stable = log.last_stable_offset if is_committed else high_watermark
                 bytes_max = partition_bytes_max if partition_bytes_max < left else left
                 try:
@@ -154,11 +166,11 @@ class ConsumerFetch:
                     continue
                 if records is None and offset < stable:
                     has_left_out = True
-                aborted: Sequence[tuple[int, int]] | None = None
-                if is_committed:
-                    aborted = NONE_ABORTED if records is None else log.aborted_transactions(offset, stable)
-                else:
+                aborted: Sequence[tuple[int, int]] | None = none_aborted
+                if not is_committed:
                     stable = log.last_stable_offset
+                elif records is not None:
+                    aborted = log.aborted_transactions(offset, stable)
                 if records is not None:
                     size += records.size
                     left = max(0, self.bytes_max - size)

@@ -11,11 +11,13 @@ import struct
 from asyncio import AbstractEventLoop
 from collections import deque
 from collections.abc import Callable
+from time import perf_counter
 from typing import Final, Protocol
 
 from moldau.core.chunks import Chunk, FileSlice
 from moldau.core.errors import PeerError
 from moldau.core.ports import Buffer
+from moldau.net.fair_share import FairShare
 from moldau.net.frames import FrameAssembler
 
 _log = logging.getLogger("moldau.net")
@@ -49,7 +51,7 @@ class Session(Protocol):
 class Connection:
     __slots__ = (
         "_busy", "_frames", "_loop", "_on_closed", "_outgoing", "_portion_bytes", "_portion_calls", "_reading",
-        "_session", "_socket", "_writing", "file_number",
+        "_resting", "_session", "_share", "_socket", "_writing", "file_number",
         "is_closed", "last_active", "listener", "local_host", "local_port", "peer",
     )  # fmt: skip
 
@@ -59,15 +61,18 @@ class Connection:
         sock: socket.socket,
         listener: str,
         frames: FrameAssembler,
+        share: FairShare,
         on_closed: Callable[["Connection"], None],
     ) -> None:
         self._loop = loop
         self._socket = sock
         self.file_number = sock.fileno()
         self._frames = frames
+        self._share = share
         self._on_closed = on_closed
         self._outgoing: deque[Chunk] = deque()
         self._busy = False
+        self._resting = False
         self._reading = False
         self._writing = False
         self._portion_bytes = 0
@@ -133,7 +138,7 @@ class Connection:
         self._frames.release()
 
     def _on_readable(self) -> None:
-        if self._busy or self._outgoing:
+        if self._busy or self._outgoing or self._resting:
             self._look_for_hangup()
             return
         try:
@@ -155,12 +160,16 @@ class Connection:
         frames = self._frames
         answers: list[Chunk] = []
         try:
-            while not self._busy and not self._outgoing:
+            while not (self._busy or self._outgoing or self._resting):
                 frame = frames.next_frame()
                 if frame is None:
                     break
                 self._busy = True
+                began = perf_counter()
                 chunks = self._session.on_frame(frame)
+                if rest_s := self._share.rest_s(self, perf_counter() - began):
+                    self._resting = True
+                    self._loop.call_later(rest_s, self._rested)
                 if chunks is None:
                     break
                 self._busy = False
@@ -182,8 +191,13 @@ class Connection:
         if self.is_closed:
             return
         frames.settle()
-        if not self._busy and not self._outgoing:
+        if not (self._busy or self._outgoing or self._resting):
             self._resume_reading()
+
+    def _rested(self) -> None:
+        self._resting = False
+        if not (self.is_closed or self._busy or self._outgoing):
+            self._serve_frames()
 
     def _send(self, chunks: list[Chunk]) -> None:
         if not chunks or self.is_closed:

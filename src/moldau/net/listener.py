@@ -17,6 +17,7 @@ from typing import Final
 
 from moldau.core.errors import ConfigError
 from moldau.net.connection import Connection, Session
+from moldau.net.fair_share import FairShare
 from moldau.net.frames import FrameAssembler
 
 _log = logging.getLogger("moldau.net")
@@ -71,6 +72,7 @@ class Listeners:
         self._backlog = backlog
         self._send_buffer_bytes = send_buffer_bytes
         self._open_session = open_session
+        self._share = FairShare()
         self._scratch = memoryview(bytearray(SCRATCH_BYTES))
         self._sockets: list[socket.socket] = []
         self._per_ip: Counter[str] = Counter()
@@ -139,7 +141,7 @@ class Listeners:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
             self._fit_sending(sock, ip)
-            connection = Connection(self._loop, sock, name, frames, self._forget)
+            connection = Connection(self._loop, sock, name, frames, self._share, self._forget)
         except OSError:  # The peer is gone already.
             sock.close()
             return

@@ -6,6 +6,7 @@ last fetched epoch   v13 topic ids (KIP-516)   v15 replica state   v17 directory
 Record batches are never looked into: an answer is a list of slices of log files.
 """
 
+from operator import itemgetter
 from typing import Final
 
 from moldau.broker.api_table import ApiSpec
@@ -20,6 +21,7 @@ from moldau.protocol.messages.fetch import FetchRequest
 
 MANY_PARTITIONS: Final = 100
 """Of one topic in one request: fewer are not worth looking for repetitions."""
+_index_of = itemgetter(0)
 
 
 def handle_frame(
@@ -102,7 +104,9 @@ API = ApiSpec.of(FetchRequest, handle_frame=handle_frame)
 def _each_once(wanted: Wanted) -> Wanted:
     """A partition named twice is read once, from where it was named last."""
     return [
-        (topic, list({partition[0]: partition for partition in partitions}.values()))
+        (topic, partitions)
+        if len(set(map(_index_of, partitions))) == len(partitions)
+        else (topic, list({_index_of(partition): partition for partition in partitions}.values()))
         for topic, partitions in wanted
     ]
 

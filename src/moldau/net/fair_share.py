@@ -1,0 +1,26 @@
+"""The loop, shared out among connections: whoever took it for long lets the others go first.
+
+One loop serves every connection, a request at a time. A client whose requests take long, such as a fetch that names ten
+thousand partitions, and who asks again at once would leave the others only the moments in between. So after a long
+request it rests for as long as that took, if others are there: half of the time is theirs. Nobody else ever rests.
+"""
+
+from typing import Final
+
+LONG_S: Final = 0.005
+REST_S_MAX: Final = 0.1
+
+
+class FairShare:
+    """One for each loop."""
+
+    __slots__ = ("_served_last",)
+
+    def __init__(self) -> None:
+        self._served_last: object = None
+
+    def rest_s(self, connection: object, took_s: float) -> float:
+        """How long the connection just served must wait for its next turn."""
+        was_alone = self._served_last is connection
+        self._served_last = connection
+        return 0.0 if took_s < LONG_S or was_alone else min(took_s, REST_S_MAX)
