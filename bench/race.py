@@ -130,7 +130,7 @@ def _chosen(patterns: Sequence[str]) -> list[Case]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--cases", nargs="+", default=["*"], metavar="PATTERN", help="names, with * and ?")
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--quick", action="store_true", help="a tenth of the load: a look, not a figure")
     parser.add_argument("--systems", nargs="+", default=[CONTENDER, PEER], choices=[CONTENDER, PEER])
     parser.add_argument("--output", choices=["table", "json"], default="table")
