@@ -4,13 +4,13 @@ import os
 import signal
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from e2e.spark.kit import PATIENCE_S, Sent, committed, create_topics, kill9, send, wait_for, worker_pids
+from e2e.spark.kit import PATIENCE_S, kill9, wait_for, worker_pids
 from e2e.spark.standalone import StandaloneCluster
+from e2e.spark.word_counts import WordCounts
 
 APP = Path(__file__).parent / "apps" / "word_count.py"
 
@@ -36,18 +36,8 @@ def is_java(pid: int) -> bool:
     reason="takes minutes, with five JVMs: make kills runs this",
 )
 def test_a_word_count_on_two_workers_survives_its_driver(servers: str, tmp_path: Path) -> None:
-    create_topics(servers, cluster_lines=2, cluster_counts=2)
-    words = Counter[str]()
-
-    def send_lines(start: int) -> None:
-        lines = [f"w{number % 9} all" for number in range(start, start + 500)]
-        words.update(word for line in lines for word in line.split())
-        send(servers, "cluster-lines", [Sent(str(number), line) for number, line in enumerate(lines)])
-
-    def counted() -> bool:
-        return len(committed(servers, "cluster-counts")) >= sum(words.values())
-
-    send_lines(0)
+    counts = WordCounts(servers)
+    counts.send_lines(500)
     with StandaloneCluster(tmp_path / "spark") as cluster, (tmp_path / "run.log").open("wb") as log:
         command = [str(Path(sys.executable).with_name("moldau")), "streams", "run", str(APP)]
         command += [
@@ -63,21 +53,17 @@ def test_a_word_count_on_two_workers_survives_its_driver(servers: str, tmp_path:
         command += ["--conf", f"spark.scheduler.maxRegisteredResourcesWaitingTime={PATIENCE_S}s"]
         runner = subprocess.Popen(command, stdout=log, stderr=log)
         try:
-            wait_for(counted, "the first lines are counted")
+            wait_for(counts.are_complete, "the first lines are counted")
             hosts = {Path(f"/proc/{pid}/cwd").resolve().parents[1] for pid in worker_pids("cluster")}
             drivers = [pid for pid in children(runner.pid) if is_java(pid)]
             assert len(drivers) == 1
             kill9(drivers[0])
-            send_lines(500)
-            wait_for(counted, "another driver has counted the rest")
+            counts.send_lines(500)
+            wait_for(counts.are_complete, "another driver has counted the rest")
         finally:
             runner.send_signal(signal.SIGINT)
             runner.wait(PATIENCE_S)
         assert "Spark is gone" in (tmp_path / "run.log").read_text()
     # The tasks ran in executors of both workers.
     assert len(hosts) == 2, hosts
-    records = committed(servers, "cluster-counts")
-    assert len(records) == sum(words.values())
-    assert set(Counter((one.key, one.value) for one in records).values()) == {1}
-    last = {one.key.decode(): int.from_bytes(one.value) for one in records if one.key and one.value}
-    assert last == words
+    counts.require_each_once()

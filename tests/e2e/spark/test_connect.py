@@ -4,7 +4,6 @@ import json
 import signal
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +14,7 @@ from compat.moldau_broker import MoldauBroker
 from e2e.spark.conftest import connector_refused
 from e2e.spark.connect_server import SparkConnectServer
 from e2e.spark.kit import PATIENCE_S, Sent, committed, create_topics, send, wait_for
+from e2e.spark.word_counts import WordCounts
 from moldau.pipeline.spark.connectors import connector_jars
 
 pytest.importorskip(
@@ -55,41 +55,27 @@ def run(app: str, servers: str, spark: SparkConnectServer, folder: Path, *option
 
 def test_a_word_count_outlives_its_server(own_broker: MoldauBroker, tmp_path: Path) -> None:
     servers = own_broker.bootstrap
-    create_topics(servers, cluster_lines=2, cluster_counts=2)
-    words = Counter[str]()
-
-    def send_lines(start: int) -> None:
-        lines = [f"w{number % 9} all" for number in range(start, start + 300)]
-        words.update(word for line in lines for word in line.split())
-        send(servers, "cluster-lines", [Sent(str(number), line) for number, line in enumerate(lines)])
-
-    def counted() -> bool:
-        return len(committed(servers, "cluster-counts")) >= sum(words.values())
-
+    counts = WordCounts(servers)
     spark = SparkConnectServer(tmp_path / "spark").start()
     try:
         with run("word_count.py", servers, spark, tmp_path, "--no-record-cache") as runner:
-            for start in (0, 300, 600):
-                send_lines(start)
-                wait_for(counted, "the lines are counted")
+            for _ in range(3):
+                counts.send_lines(300)
+                wait_for(counts.are_complete, "the lines are counted")
             wait_for(lambda: "records in, " in runner.text, "what the batches did has been heard here")
             spark.kill9()
-            send_lines(900)
+            counts.send_lines(300)
             wait_for(lambda: "no Spark Connect server answers at" in runner.text, "the reason is told")
             spark.start()
-            wait_for(counted, "the server that came back has counted the rest")
+            wait_for(counts.are_complete, "the server that came back has counted the rest")
         assert runner.process.returncode == 0, runner.text
         # Stopped and started again it goes on: nothing is counted twice.
-        send_lines(1200)
+        counts.send_lines(300)
         with run("word_count.py", servers, spark, tmp_path, "--no-record-cache"):
-            wait_for(counted, "the next run has counted its lines")
+            wait_for(counts.are_complete, "the next run has counted its lines")
     finally:
         spark.stop()
-    records = committed(servers, "cluster-counts")
-    assert len(records) == sum(words.values())
-    assert set(Counter((one.key, one.value) for one in records).values()) == {1}
-    last = {one.key.decode(): int.from_bytes(one.value) for one in records if one.key and one.value}
-    assert last == words
+    counts.require_each_once()
 
 
 def test_real_time_on_a_server(servers: str, tmp_path: Path) -> None:

@@ -44,11 +44,11 @@ class RealTimeQuery:
         self._is_remote = spark.remote is not None
         self._session = connect_session(spark) if self._is_remote else start_session(spark)
         self._settings, self._on_batch = settings, on_batch
-        self._plan = real_time_plan(topology)
         servers, client_settings = settings.bootstrap_servers, settings.client_settings
         self._connector = connector(servers, client_settings)
         self._admin = AdminClient(shared(servers, client_settings))
         try:
+            self._plan = real_time_plan(topology)
             slots = self._slots()
             self._record = prepare(topology, settings, slots).record
             facts = topic_facts(self._admin, self._record.topic_ids)
