@@ -116,6 +116,8 @@ class Connection:
         self._socket.close()
         self._outgoing.clear()
         self._session.closed()
+        # They hold each other: cut, both go at once, with the buffer. Python's collector would come much later.
+        del self._session
         self._on_closed(self)
 
     @property
@@ -160,7 +162,7 @@ class Connection:
         frames = self._frames
         answers: list[Chunk] = []
         try:
-            while not (self._busy or self._outgoing or self._resting):
+            while not (self._busy or self._outgoing or self._resting or self.is_closed):
                 frame = frames.next_frame()
                 if frame is None:
                     break
