@@ -16,20 +16,23 @@ UNFINISHED = struct.pack(">i", 1000) + bytes(500)
 class Holding:
     """As the broker's sessions do, it keeps its connection."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, is_closed: asyncio.Event) -> None:
         self.connection = connection
+        self._is_closed = is_closed
 
     def on_frame(self, frame: memoryview) -> list[Chunk]:
         return [bytes(frame)]
 
-    def closed(self) -> None: ...
+    def closed(self) -> None:
+        self._is_closed.set()
 
 
 async def left_behind() -> list[Holding]:
     came: list[weakref.ref[Holding]] = []
+    is_closed = asyncio.Event()
 
     def open_session(connection: Connection) -> Holding:
-        session = Holding(connection)
+        session = Holding(connection, is_closed)
         came.append(weakref.ref(session))
         return session
 
@@ -42,9 +45,7 @@ async def left_behind() -> list[Holding]:
         assert await reader.readexactly(1) == b"?"
         writer.close()
         await writer.wait_closed()
-        while listeners.connections:
-            await asyncio.sleep(0.01)
-        await asyncio.sleep(0)
+        await is_closed.wait()
         return [session for each in came if (session := each()) is not None]
     finally:
         listeners.close()
