@@ -169,7 +169,8 @@ class Connection:
                 self._busy = True
                 began = perf_counter()
                 chunks = self._session.on_frame(frame)
-                if rest_s := self._share.rest_s(self, perf_counter() - began):
+                rest_s = self._share.rest_s(self, perf_counter() - began)
+                if rest_s is not None:
                     self._resting = True
                     self._loop.call_later(rest_s, self._rested)
                 if chunks is None:

@@ -316,8 +316,10 @@ class Segment:
 
     def leave(self) -> None:
         """The log has no more use for it: its descriptor, which keeps even deleted bytes on the disk, closes with the
-        last slice that is being sent."""
+        last slice that is being sent. Mostly now, while the file still has a name: whoever closes a removed one waits
+        until the kernel has freed its bytes."""
         self._shared.open_files.dismiss(self)
+        self.evict()
         for index in self.indexes:
             index.leave()
 

@@ -4,6 +4,7 @@ A segment that retention removes meanwhile is skipped, as if the question had co
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from moldau.core.errors import PeerError
@@ -53,16 +54,13 @@ def find_by_time(
 
 def find_youngest(segments: Sequence[FrozenSegment], start_offset: int) -> OffsetAndTime | None:
     """The first of the records with the largest timestamp."""
-    youngest: int = -1
-    holder: FrozenSegment | None = None
-    for frozen in segments:
-        try:
-            timestamp_ms = _max_timestamp_ms(frozen)
-        except FileNotFoundError:
-            continue
-        if timestamp_ms > youngest:
-            youngest, holder = timestamp_ms, frozen
-    return None if holder is None else _find_in_segment(holder, youngest, start_offset)
+    for frozen in sorted(segments, key=_max_timestamp_ms, reverse=True):
+        timestamp_ms = _max_timestamp_ms(frozen)
+        if timestamp_ms < 0:
+            break
+        with suppress(FileNotFoundError):
+            return _find_in_segment(frozen, timestamp_ms, start_offset)
+    return None
 
 
 def _max_timestamp_ms(frozen: FrozenSegment) -> int:

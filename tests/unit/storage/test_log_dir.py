@@ -153,6 +153,25 @@ def test_a_deleted_log_frees_its_name_at_once_and_its_files_later() -> None:
     assert raised.value.code is ErrorCode.KAFKA_STORAGE_ERROR
 
 
+def test_a_deleted_log_keeps_no_descriptor_whoever_still_knows_it(tmp_path: Path) -> None:
+    """The last one to close a removed file waits until the kernel has freed its bytes; that must not be the loop."""
+    config = LogConfig(segment_bytes=200)
+    directory = open_directory(OsFiles(), config, path=str(tmp_path))
+    log = directory.create_log(ORDERS, ORDERS_ID, config, now_ms=NOW_MS)
+    for _ in range(5):
+        append(log, batch())
+    assert open_logs(tmp_path)
+    directory.delete_log(ORDERS)
+    assert not open_logs(tmp_path)
+    assert log.segments.all
+
+
+def open_logs(folder: Path) -> list[str]:
+    links = [os.path.join("/proc/self/fd", name) for name in os.listdir("/proc/self/fd")]
+    targets = [os.readlink(link) for link in links if os.path.lexists(link)]
+    return [target for target in targets if target.startswith(str(folder)) and ".log" in target]
+
+
 def test_a_deletion_that_was_interrupted_is_finished_at_the_next_start() -> None:
     disk = CrashDisk()
     directory, _ = new_log(disk)

@@ -4,6 +4,7 @@ import pytest
 
 from log_kit import (
     NOW_MS,
+    ORDERS,
     append,
     batch,
     flush,
@@ -21,7 +22,7 @@ from moldau.protocol.records.builder import build_batch
 from moldau.protocol.records.record import Record
 from moldau.storage.log_config import LogConfig
 from moldau.storage.partition_log import PartitionLog
-from moldau.storage.time_query import OffsetAndTime
+from moldau.storage.time_query import OffsetAndTime, find_by_time, find_youngest, freeze
 from moldau.testing.crash_disk import CrashDisk
 
 CONFIG = LogConfig(segment_bytes=1000, index_interval_bytes=200)
@@ -204,12 +205,23 @@ def test_the_youngest_record_may_be_anywhere() -> None:
     assert log.find_offset_by_time(NOW_MS + 11) == OffsetAndTime(33, NOW_MS + 1000, 0)
 
 
-def test_a_question_of_time_survives_the_deletion_of_what_it_looks_at() -> None:
-    log = filled(config=LogConfig(segment_bytes=1000, index_interval_bytes=200, retention_bytes=1))
-    old = log.segments.all
+def test_a_question_of_time_survives_retention() -> None:
+    _, log = new_log(CrashDisk(), LogConfig(segment_bytes=1000, index_interval_bytes=200, retention_bytes=1))
+    for number in range(20):
+        append(log, batch(3, value=bytes(40), timestamp=NOW_MS + (1000 if number == 1 else number)))
+    asked = freeze(log.segments.all)
     for retired in log.apply_retention(NOW_MS):
         retired.remove()
-    for segment in old:
-        segment.evict()
-    assert log.find_offset_by_time(0) is not None
-    assert segment_starts(log)[0] == log.start_offset
+    start = log.segments.first_offset
+    assert segment_starts(log)[0] == start > 3
+    assert find_by_time(asked, 0, 0) == OffsetAndTime(start, NOW_MS + start // 3, 0)
+    assert find_youngest(asked, 0) == OffsetAndTime(57, NOW_MS + 19, 0)
+
+
+def test_a_question_of_time_survives_the_deletion_of_the_log() -> None:
+    directory, log = new_log(CrashDisk(), CONFIG)
+    append(log, batch())
+    asked = freeze(log.segments.all)
+    directory.delete_log(ORDERS).run()
+    assert find_by_time(asked, 0, 0) is None
+    assert find_youngest(asked, 0) is None
