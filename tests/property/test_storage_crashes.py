@@ -222,7 +222,7 @@ class World:
 
     def _learn_sequences(self) -> None:
         """As producers that start anew would: from what the log remembers."""
-        views = {view.producer_id: view for view in self.log.active_producers()}
+        views = {view.producer_id: view for view in self.log.producers.views()}
         self.sequences = {each: view.last_sequence + 1 for each, view in views.items()}
         self.last_sent = {}
 

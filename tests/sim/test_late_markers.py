@@ -75,6 +75,6 @@ def test_it_does_not_end_the_next_transaction() -> None:
         assert leader is not None
         partition = it.partition(leader)
         assert partition is not None and partition.log is not None
-        assert partition.log.has_open_transaction(*second)
+        assert partition.log.producers.has_open_transaction(*second)
 
     tell(story)

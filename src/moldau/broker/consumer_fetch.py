@@ -170,7 +170,7 @@ class ConsumerFetch:
                 if not is_committed:
                     stable = log.last_stable_offset
                 elif records is not None:
-                    aborted = log.aborted_transactions(offset, stable)
+                    aborted = log.segments.aborted_transactions(offset, stable)
                 if records is not None:
                     size += records.size
                     left = max(0, self.bytes_max - size)

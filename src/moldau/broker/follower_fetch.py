@@ -96,7 +96,7 @@ class FollowerFetch(ConsumerFetch):
         log, leading = partition.log, partition.leading
         if log is None:
             return refused(index, ErrorCode.KAFKA_STORAGE_ERROR)
-        if last_epoch > log.latest_epoch:  # It follows a later leader by now: what it has is not from us.
+        if last_epoch > log.epochs.latest:  # It follows a later leader by now: what it has is not from us.
             return refused(index, ErrorCode.UNKNOWN_LEADER_EPOCH)
         diverging = log.epochs.divergence(offset, last_epoch, log.end_offset)
         if diverging is not None:

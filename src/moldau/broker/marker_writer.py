@@ -127,4 +127,8 @@ def _is_ended(partition: Partition, producer_id: int, producer_epoch: int) -> bo
     """An end raises the epoch, so one that is not above what is there came late: what is open now is the next
     transaction, which it must not end (KIP-1228)."""
     log = partition.log
-    return log is not None and partition.is_leader and log.has_reached_epoch(producer_id, producer_epoch)
+    return (
+        log is not None
+        and partition.is_leader
+        and log.producers.has_reached_epoch(producer_id, producer_epoch)
+    )

@@ -227,7 +227,7 @@ class ReplicaFetcher:
                     partition=index,
                     current_leader_epoch=followed.leader_epoch,
                     fetch_offset=log.end_offset,
-                    last_fetched_epoch=log.latest_epoch,
+                    last_fetched_epoch=log.epochs.latest,
                     log_start_offset=log.start_offset,
                     partition_max_bytes=settings.replica_fetch_max_bytes,
                 )

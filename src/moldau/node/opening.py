@@ -171,7 +171,9 @@ def _agree(store: Store, catalog: TopicCatalog, directories: Sequence[LogDirecto
         assert log.topic_id is not None
         found[place] = log.topic_id
     matched = match_logs(store, catalog, found, broker_id)
-    highest = max((log.highest_producer_id for each in directories for log in each.logs.values()), default=-1)
+    highest = max(
+        (log.producers.highest_id for each in directories for log in each.logs.values()), default=-1
+    )
     if matched.adopted and highest >= 0:
         reserve_producer_ids(store, BrokerId(broker_id), ProducerId(highest))
     for entry in matched.adopted:

@@ -40,7 +40,7 @@ from moldau.storage.names import PARTITION_METADATA
 from moldau.storage.partition_metadata import topic_id_file
 from moldau.storage.producer_log import ProducerLog
 from moldau.storage.producer_replay import rebuild_producers
-from moldau.storage.producer_state import BatchMark, ProducerStateView
+from moldau.storage.producer_state import BatchMark
 from moldau.storage.retention import LogBounds, plan_retention
 from moldau.storage.segment import RELATIVE_OFFSET_MAX, RetiredSegment, Segment
 from moldau.storage.segment_list import SegmentList
@@ -146,42 +146,14 @@ class PartitionLog:
         return self._flush.checkpoint
 
     @property
-    def latest_epoch(self) -> int:
-        return self.epochs.latest
-
-    @property
     def last_stable_offset(self) -> int:
         unstable = self.producers.first_unstable_offset
         return self.high_watermark if unstable is None else min(unstable, self.high_watermark)
-
-    def active_producers(self) -> list[ProducerStateView]:
-        return self.producers.state.views() if self.producers.state else []
-
-    @property
-    def highest_producer_id(self) -> int:
-        """-1 when nobody has produced with idempotence, or it is forgotten."""
-        return max(self.producers.state.producers, default=-1) if self.producers.state else -1
-
-    def has_open_transaction(self, producer_id: int, producer_epoch: int) -> bool:
-        """Whether this producer has written here in a transaction it has not ended."""
-        state = self.producers.state
-        producer = None if state is None else state.producers.get(producer_id)
-        return producer is not None and producer.epoch == producer_epoch and producer.txn_first_offset >= 0
-
-    def has_reached_epoch(self, producer_id: int, producer_epoch: int) -> bool:
-        """Whether something was written here in this epoch of the producer or a later one."""
-        state = self.producers.state
-        producer = None if state is None else state.producers.get(producer_id)
-        return producer is not None and producer.epoch >= producer_epoch
 
     def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
         """(epoch, end offset) of the largest epoch we know that is not above `epoch` (KIP-101, KIP-320);
         (-1, -1) when that cannot be told."""
         return self.epochs.end_offset_for(epoch, self.end_offset)
-
-    def epoch_at(self, offset: int) -> int:
-        """The leader epoch `offset` was written in; -1 where that is not known."""
-        return self.epochs.epoch_of(offset)
 
     def assign_topic_id(self, topic_id: TopicId) -> None:
         """For a log that has none: older than topic ids, or its file was lost in a crash."""
@@ -343,7 +315,7 @@ class PartitionLog:
             return None
         segment, position, end = found
         try:
-            size = self._readable_bytes(segment, position, end, bytes_max, at_least_one_batch)
+            size = segment.readable_bytes(position, end, bytes_max, at_least_one_batch=at_least_one_batch)
             return FileSlice(segment.file(), position, size) if size else None
         except OSError as error:
             raise self._health.fail(f"Reading {self.topic_partition}", error) from error
@@ -370,31 +342,6 @@ class PartitionLog:
             return self.segments.locate(offset, end_offset, self.end_offset)
         except OSError as error:
             raise self._health.fail(f"Reading {self.topic_partition}", error) from error
-
-    @staticmethod
-    def _readable_bytes(
-        segment: Segment, position: int, end: int, bytes_max: int, at_least_one_batch: bool
-    ) -> int:
-        size = end - position
-        if size > bytes_max:
-            first = segment.batch_size_at(position)
-            if first > bytes_max:
-                return first if at_least_one_batch else 0
-            # A batch that does not fit would be sent for nothing. Those that are long are all in the index.
-            whole = segment.offset_index.batch_start_until(position + bytes_max) - position
-            size = whole if whole >= first else bytes_max
-        return max(size, 0)
-
-    def aborted_transactions(self, first_offset: int, end_offset: int) -> list[tuple[int, int]]:
-        """(producer id, first offset) of each aborted transaction that touches the range."""
-        found: list[tuple[int, int]] = []
-        for segment in self.segments.from_offset(first_offset):
-            if segment.txn_index is not None:
-                aborted, is_complete = segment.txn_index.collect(first_offset, end_offset)
-                found += [(each.producer_id, each.first_offset) for each in aborted]
-                if is_complete:
-                    break
-        return found
 
     def find_offset_by_time(self, timestamp_ms: int) -> OffsetAndTime | None:
         """The first record not older than `timestamp_ms`. For a worker thread."""

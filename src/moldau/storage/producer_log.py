@@ -12,7 +12,13 @@ from moldau.protocol.records.batch import COMPRESSION_MASK, BatchHeader
 from moldau.protocol.records.control import EndTransactionMarker, read_end_transaction_marker
 from moldau.storage.disk import Disk
 from moldau.storage.names import SNAPSHOT, parse_segment_file, segment_file
-from moldau.storage.producer_state import BatchMark, Producer, ProducerState, SnapshotError
+from moldau.storage.producer_state import (
+    BatchMark,
+    Producer,
+    ProducerState,
+    ProducerStateView,
+    SnapshotError,
+)
 from moldau.storage.txn_index import AbortedTxn
 
 
@@ -32,6 +38,27 @@ class ProducerLog:
     def replace_state(self, state: ProducerState | None) -> None:
         self.state = state
         self.first_unstable_offset = state.first_unstable_offset if state else None
+
+    def views(self) -> list[ProducerStateView]:
+        return self.state.views() if self.state else []
+
+    @property
+    def highest_id(self) -> int:
+        """-1 when nobody has produced with idempotence, or it is forgotten."""
+        return max(self.state.producers, default=-1) if self.state else -1
+
+    def has_open_transaction(self, producer_id: int, producer_epoch: int) -> bool:
+        """Whether this producer has written here in a transaction it has not ended."""
+        producer = self._find(producer_id)
+        return producer is not None and producer.epoch == producer_epoch and producer.txn_first_offset >= 0
+
+    def has_reached_epoch(self, producer_id: int, producer_epoch: int) -> bool:
+        """Whether something was written here in this epoch of the producer or a later one."""
+        producer = self._find(producer_id)
+        return producer is not None and producer.epoch >= producer_epoch
+
+    def _find(self, producer_id: int) -> Producer | None:
+        return None if self.state is None else self.state.producers.get(producer_id)
 
     def next_in_line(self, producer_id: int, epoch: int, sequence: int, attributes: int) -> Producer | None:
         """The producer, when this plain batch is exactly what is expected of it next: the usual case."""

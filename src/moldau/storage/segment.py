@@ -246,6 +246,18 @@ class Segment:
     def batch_size_at(self, position: int) -> int:
         return int.from_bytes(self.file().read(position + 8, 4), "big") + LOG_OVERHEAD
 
+    def readable_bytes(self, position: int, end: int, bytes_max: int, *, at_least_one_batch: bool) -> int:
+        """How much of what lies between the two to send: whole batches if they are long, `bytes_max` otherwise."""
+        size = end - position
+        if size > bytes_max:
+            first = self.batch_size_at(position)
+            if first > bytes_max:
+                return first if at_least_one_batch else 0
+            # A batch that does not fit would be sent for nothing. Those that are long are all in the index.
+            whole = self.offset_index.batch_start_until(position + bytes_max) - position
+            size = whole if whole >= first else bytes_max
+        return max(size, 0)
+
     def next_offset(self) -> int:
         """The offset after the last batch, read from the file."""
         following = self.base_offset

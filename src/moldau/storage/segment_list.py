@@ -69,6 +69,17 @@ class SegmentList:
                 return segment, position, segment.size if end is None else end
         return None
 
+    def aborted_transactions(self, first_offset: int, end_offset: int) -> list[tuple[int, int]]:
+        """(producer id, first offset) of each aborted transaction that touches the range."""
+        found: list[tuple[int, int]] = []
+        for segment in self.from_offset(first_offset):
+            if segment.txn_index is not None:
+                aborted, is_complete = segment.txn_index.collect(first_offset, end_offset)
+                found += [(each.producer_id, each.first_offset) for each in aborted]
+                if is_complete:
+                    break
+        return found
+
     def is_roll_due(self, size: int, last_offset: int, timestamp_ms: int, now_ms: int) -> bool:
         """Whether a batch of `size` bytes must go to a new segment."""
         active = self.active

@@ -304,7 +304,7 @@ def test_closing_many_logs_flushes_each() -> None:
     assert again.was_clean
     for name in names:
         assert again.logs[name].end_offset == 1
-        assert len(again.logs[name].active_producers()) == 1
+        assert len(again.logs[name].producers.views()) == 1
 
 
 def test_the_recovery_point_is_checkpointed_below_unsaved_indexes() -> None:

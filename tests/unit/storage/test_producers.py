@@ -100,18 +100,18 @@ def test_producers_are_forgotten_after_their_time() -> None:
     log = new()
     send(log, 0)
     log.expire_producers(NOW_MS + DAY_MS - 1)
-    assert len(log.active_producers()) == 1
+    assert len(log.producers.views()) == 1
     log.expire_producers(NOW_MS + DAY_MS)
-    assert log.active_producers() == []
+    assert log.producers.views() == []
     assert not send(log, 77).is_duplicate
 
 
 def test_what_describe_producers_is_told() -> None:
     log = new()
     send(log, 5, 3, epoch=2, transactional=True)
-    assert log.active_producers() == [ProducerStateView(7, 2, 7, NOW_MS, -1, 0)]
+    assert log.producers.views() == [ProducerStateView(7, 2, 7, NOW_MS, -1, 0)]
     append_marker(log, marker(ControlType.COMMIT, producer_id=7, producer_epoch=2, coordinator_epoch=9))
-    assert log.active_producers() == [ProducerStateView(7, 2, 7, NOW_MS, 9, -1)]
+    assert log.producers.views() == [ProducerStateView(7, 2, 7, NOW_MS, 9, -1)]
 
 
 def test_the_last_stable_offset_waits_for_the_earliest_transaction() -> None:
@@ -146,10 +146,10 @@ def test_aborted_transactions_are_listed_for_the_range_they_touch() -> None:
         send(log, round_ * 2, 2, transactional=True)
         append_marker(log, marker(ControlType(round_ % 2), producer_id=7))
     assert len(log.segments.all) > 2
-    assert log.aborted_transactions(0, log.end_offset) == [(7, 0), (7, 6), (7, 12)]
-    assert log.aborted_transactions(3, log.end_offset) == [(7, 6), (7, 12)]
-    assert log.aborted_transactions(3, 6) == []
-    assert log.aborted_transactions(7, 8) == [(7, 6)]
+    assert log.segments.aborted_transactions(0, log.end_offset) == [(7, 0), (7, 6), (7, 12)]
+    assert log.segments.aborted_transactions(3, log.end_offset) == [(7, 6), (7, 12)]
+    assert log.segments.aborted_transactions(3, 6) == []
+    assert log.segments.aborted_transactions(7, 8) == [(7, 6)]
 
 
 def test_old_coordinators_are_fenced() -> None:
@@ -226,7 +226,7 @@ def test_an_open_transaction_outlives_restarts() -> None:
     assert log.last_stable_offset == 2
     append_marker(log, marker(ControlType.ABORT, producer_id=7))
     assert log.last_stable_offset == 4
-    assert log.aborted_transactions(0, 4) == [(7, 2)]
+    assert log.segments.aborted_transactions(0, 4) == [(7, 2)]
 
 
 def test_a_log_nobody_used_with_ids_has_no_snapshot() -> None:
@@ -243,4 +243,4 @@ def test_expired_producers_do_not_come_back_with_a_snapshot() -> None:
     send(log, 0)
     directory.close()
     (log,) = open_directory(disk, now_ms=NOW_MS + DAY_MS).logs.values()
-    assert log.active_producers() == []
+    assert log.producers.views() == []

@@ -219,14 +219,14 @@ def test_aborted_records_go_and_their_marker_after_them(log: CompactedLog) -> No
     log.append((b"d", b"1"), producer_id=7, transactional=True)
     log.end_transaction(ControlType.COMMIT, 7)
     log.touch()
-    assert log.log.aborted_transactions(0, log.log.end_offset) == [(7, 2), (8, 5)]
+    assert log.log.segments.aborted_transactions(0, log.log.end_offset) == [(7, 2), (8, 5)]
     log.clean()
     visible = [row for row in log.contents() if row[1] != b"touch"]
     assert visible == [(0, b"a", b"1"), (7, b"d", b"1")]
     markers = [header.base_offset for header, _ in log.batches() if header.is_control]
     assert markers == [1, 4, 6, 8]
     # The shell of producer 8's last batch is still there, so its abort must be told to readers.
-    assert (8, 5) in log.log.aborted_transactions(0, log.log.end_offset)
+    assert (8, 5) in log.log.segments.aborted_transactions(0, log.log.end_offset)
 
     log.touch()
     log.clean()  # the markers of transactions without data get their horizon

@@ -49,7 +49,7 @@ def _describe(ctx: RequestContext, topic: str, index: int) -> PartitionResponse:
                 coordinator_epoch=state.coordinator_epoch,
                 current_txn_start_offset=state.txn_first_offset,
             )
-            for state in partition.log.active_producers()
+            for state in partition.log.producers.views()
         ]
     return PartitionResponse(
         partition_index=index, error_code=code, error_message=None, active_producers=producers

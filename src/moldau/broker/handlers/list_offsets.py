@@ -95,9 +95,9 @@ def _locate(
     end_offset = log.last_stable_offset if is_committed else log.high_watermark
     match wanted.timestamp:
         case -1:
-            return _found(wanted, UNKNOWN, end_offset, log.latest_epoch)
+            return _found(wanted, UNKNOWN, end_offset, log.epochs.latest)
         case -2 | -4:
-            return _found(wanted, UNKNOWN, log.start_offset, log.epoch_at(log.start_offset))
+            return _found(wanted, UNKNOWN, log.start_offset, log.epochs.epoch_of(log.start_offset))
         case -5 | -6:  # Nothing is tiered here.
             return _found(wanted, UNKNOWN, UNKNOWN, UNKNOWN)
         case timestamp if timestamp < EARLIEST_PENDING_UPLOAD:

@@ -172,7 +172,7 @@ def _outside_transaction(
                 continue
             header = read_header(records)
             producer = (header.producer_id, header.producer_epoch)
-            if not partition.log.has_open_transaction(*producer):
+            if not partition.log.producers.has_open_transaction(*producer):
                 places.append(TopicPartition(partition.topic, index))
     if not places:
         return {}
