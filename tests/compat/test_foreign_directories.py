@@ -25,6 +25,16 @@ pytestmark = pytest.mark.java
 
 UNCOMMITTED = {"isolation.level": "read_uncommitted"}
 COMMITTED = {"isolation.level": "read_committed"}
+OFTEN_WRITTEN_DOWN = {
+    "replica.high.watermark.checkpoint.interval.ms": "100",
+    "metadata.log.max.record.bytes.between.snapshots": "1000",
+}
+IMPATIENT = {
+    "log.retention.ms": "60000",
+    "log.retention.check.interval.ms": "100",
+    "log.initial.task.delay.ms": "0",
+}
+"""A default that would leave nothing of what is an hour old."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +43,8 @@ class WrittenDirectory:
     contents: dict[str, list[Record]]
     """What each topic held, aborted records included, as a client read it from the broker that wrote it."""
     ends: dict[str, int]
+    settings: dict[str, dict[str, str]]
+    """What each topic was set to."""
 
 
 def observed(server: ServerProcess, topics: list[str]) -> tuple[dict[str, list[Record]], dict[str, int]]:
@@ -42,14 +54,25 @@ def observed(server: ServerProcess, topics: list[str]) -> tuple[dict[str, list[R
     return contents, ends
 
 
+def own_settings(server: ServerProcess, topics: list[str]) -> dict[str, dict[str, str]]:
+    client = ConfluentClient(server.bootstrap)
+    return {
+        topic: {
+            name: entry.value
+            for name, entry in client.topic_config(topic).items()
+            if entry.source == "DYNAMIC_TOPIC_CONFIG" and entry.value is not None
+        }
+        for topic in topics
+    }
+
+
 @pytest.fixture(scope="module")
 def written_by_kafka(
     tmp_path_factory: pytest.TempPathFactory, java_driver: JavaDriver
 ) -> dict[str, WrittenDirectory]:
     folder = tmp_path_factory.mktemp("by-kafka")
     try:
-        checkpoints = {"replica.high.watermark.checkpoint.interval.ms": "100"}
-        server = ApacheKafka(folder, log_content.BROKER_SETTINGS | checkpoints)
+        server = ApacheKafka(folder, log_content.BROKER_SETTINGS | OFTEN_WRITTEN_DOWN)
     except KafkaJarsUnavailable as reason:
         pytest.skip(str(reason))
     with server:
@@ -59,13 +82,17 @@ def written_by_kafka(
         topics.append(log_content.write_compacted_topic(server, java))
         topics.append(log_content.write_transactional_topic(java))
         contents, ends = observed(server, topics)
+        metadata = server.log_dir / "__cluster_metadata-0"
+        wait_until(lambda: any(metadata.glob("*.checkpoint")), "there is a snapshot of the metadata")
+        ConfluentClient(server.bootstrap).alter_topic_config("indexed", put={"segment.bytes": "12345678"})
+        settings = own_settings(server, topics)
         high_watermarks = server.log_dir / "replication-offset-checkpoint"
         last = f"transactional 0 {ends['transactional']}\n"
         wait_until(lambda: last in high_watermarks.read_text(), "the high watermarks are written down")
         server.copy_as_crashed(folder / "crashed")
     return {
-        "stopped": WrittenDirectory(server.log_dir, contents, ends),
-        "crashed": WrittenDirectory(folder / "crashed", contents, ends),
+        "stopped": WrittenDirectory(server.log_dir, contents, ends, settings),
+        "crashed": WrittenDirectory(folder / "crashed", contents, ends, settings),
     }
 
 
@@ -83,10 +110,34 @@ def served(
 ) -> Iterator[ServedDirectory]:
     """Kafka's directory in Moldau's hands."""
     written = written_by_kafka[request.param]
-    server = MoldauBroker(tmp_path_factory.mktemp("served"), {"node.id": "1"})
+    server = MoldauBroker(tmp_path_factory.mktemp("served"), {"node.id": "1", **IMPATIENT})
     shutil.copytree(written.path, server.log_dir)
     with server:
+        await_retention(server)
         yield ServedDirectory(written, server)
+
+
+def await_retention(server: MoldauBroker) -> None:
+    """Returns when old records of a topic that has the broker's default are gone."""
+    client = ConfluentClient(server.bootstrap)
+    client.create_topic("of-its-own")
+    wait_for_topic(client, "of-its-own")
+    client.produce("of-its-own", [Record(b"old", timestamp_ms=HOUR_AGO_MS)])
+    wait_until(
+        lambda: client.offset_for("of-its-own", OffsetSpec.EARLIEST) == 1,
+        "retention has been through all logs",
+    )
+
+
+def test_same_settings(served: ServedDirectory) -> None:
+    """And nothing is deleted for want of one: what Kafka's own default was is in no file of the directory."""
+    topics = list(served.written.contents)
+    assert served.written.settings["compacted"]["cleanup.policy"] == "compact"
+    assert served.written.settings["indexed"]["segment.bytes"] == "12345678"
+    assert own_settings(served.server, topics) == {
+        topic: {"retention.ms": "-1", "retention.bytes": "-1", **served.written.settings[topic]}
+        for topic in topics
+    }
 
 
 def test_same_records(served: ServedDirectory) -> None:
@@ -148,11 +199,12 @@ def written_by_moldau(
         topics.append(log_content.write_indexed_topic(java))
         topics.append(log_content.write_compacted_topic(server, java))
         contents, ends = observed(server, topics)
+        settings = own_settings(server, topics)
         server.copy_as_crashed(folder / "crashed")
         assert server.stop() == 0
     return {
-        "stopped": WrittenDirectory(server.log_dir, contents, ends),
-        "crashed": WrittenDirectory(folder / "crashed", contents, ends),
+        "stopped": WrittenDirectory(server.log_dir, contents, ends, settings),
+        "crashed": WrittenDirectory(folder / "crashed", contents, ends, settings),
     }
 
 

@@ -15,7 +15,7 @@ from moldau.protocol.records.builder import build_batch
 from moldau.protocol.records.control import ControlType, read_end_transaction_marker
 from moldau.protocol.records.record import Record, iter_records
 from moldau.storage.append_check import DECOMPRESSED_BYTES_MAX
-from moldau.storage.batch_scan import iter_batches
+from moldau.storage.batch_scan import iter_whole_batches
 from moldau.storage.partition_log import PartitionLog
 
 BATCH_BYTES_MAX: Final = 512 * 1024
@@ -86,12 +86,9 @@ class ShardLog:
 
 def read_stored(log: PartitionLog) -> Iterator[StoredRecord | StoredMarker]:
     for segment in log.segments.all:
-        file = segment.reader_file()
-        for position, header, batch in iter_batches(file, 0, segment.size):
+        for header, batch in iter_whole_batches(segment.reader_file(), 0, segment.size):
             if header.last_offset < log.start_offset:
                 continue
-            if len(batch) < header.size:
-                batch = memoryview(file.read(position, header.size))
             if header.is_control:
                 marker = read_end_transaction_marker(batch)
                 if marker is not None:

@@ -119,9 +119,14 @@ class FoundLogs(NamedTuple):
 
 
 def match_logs(
-    store: Store, catalog: TopicCatalog, found: Mapping[TopicPartition, TopicId], broker_id: int
+    store: Store,
+    catalog: TopicCatalog,
+    found: Mapping[TopicPartition, TopicId],
+    broker_id: int,
+    recorded: Mapping[str, Mapping[str, str]],
 ) -> FoundLogs:
-    """Holds the logs on disk against the catalog. Call once at the start, before anything is served."""
+    """Holds the logs on disk against the catalog. Call once at the start, before anything is served. `recorded` are
+    the settings that topics had with the broker they come from, as far as they are known."""
     deleted = {topic_id_parse(node) for node in store.children(layout.DELETIONS)}
     removed: list[TopicPartition] = []
     strays: list[TopicPartition] = []
@@ -143,7 +148,7 @@ def match_logs(
             others = {*counts} - {topic_id}
             strays += [place for place, its_id in found.items() if place.topic == name and its_id in others]
         partitions = (layout.newborn((broker_id,)),) * counts[topic_id]
-        adopted.append(TopicEntry(name, topic_id, partitions, _adopted_configs(name)))
+        adopted.append(TopicEntry(name, topic_id, partitions, _adopted_configs(name, recorded.get(name, {}))))
     for entry in adopted:
         write_new(store, entry)
         catalog.put(entry)
@@ -171,8 +176,9 @@ def match_cluster_logs(
     return FoundLogs([], removed, strays)
 
 
-def _adopted_configs(name: str) -> dict[str, str]:
-    """What an adopted topic was set to is not known here, so nothing of it may be deleted before somebody says."""
+def _adopted_configs(name: str, recorded: Mapping[str, str]) -> dict[str, str]:
+    """How long the broker that wrote the topic kept what has no setting of its own is not known here, so nothing of it
+    may be deleted before somebody says."""
     if name in INTERNAL_TOPICS:
-        return {"cleanup.policy": "compact"}
-    return {"retention.ms": "-1", "retention.bytes": "-1"}
+        return {"cleanup.policy": "compact", **recorded}
+    return {"retention.ms": "-1", "retention.bytes": "-1", **recorded}

@@ -19,12 +19,14 @@ from moldau.broker.topic_admin import random_topic_id
 from moldau.broker.topic_records import forget_deletions, load_catalog, match_cluster_logs, match_logs
 from moldau.coordination.sqlite import SqliteStore
 from moldau.coordination.store import Store
-from moldau.core.errors import StorageFault
+from moldau.core.errors import ConfigError, PeerError, StorageFault
 from moldau.core.ids import BrokerId, ProducerId, TopicId, TopicPartition
 from moldau.core.ports import Clock
 from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.core.settings.resolve import BrokerLayers, resolve_topic
+from moldau.core.settings.topic_keys import TopicSettings
 from moldau.storage.disk import Disk
+from moldau.storage.kraft_settings import read_topic_settings
 from moldau.storage.log_config import LogConfig
 from moldau.storage.log_dir import LogDirectory
 from moldau.storage.meta_properties import new_identity, parse_properties
@@ -92,7 +94,7 @@ def open_data(
     if cluster_store is not None:
         _agree_with_cluster(topics.store, catalog, directories, settings.node_id)
         return OpenedData(cluster_id, topics.store, catalog, directories, offline)
-    _agree(topics.store, catalog, directories, settings.node_id)
+    _agree(topics, directories, settings.node_id, disk)
     if not offline:
         forget_deletions(topics.store)
         _create_missing(catalog, directories, topics, settings.node_id, clock)
@@ -159,8 +161,26 @@ def _agree_with_cluster(
         _log.warning("the log of %s is no replica of this cluster; it is kept as %s", place, path)
 
 
-def _agree(store: Store, catalog: TopicCatalog, directories: Sequence[LogDirectory], broker_id: int) -> None:
+def _recorded_settings(disk: Disk, directories: Sequence[LogDirectory]) -> dict[str, dict[str, str]]:
+    """What Kafka's metadata log, where there is one, says topics were set to, as far as it means something here."""
+    settings: dict[str, dict[str, str]] = {}
+    for directory in directories:
+        try:
+            settings |= read_topic_settings(disk, directory.path)
+        except (OSError, PeerError) as error:
+            _log.warning("cannot read Kafka's settings of topics in %s: %s", directory.path, error)
+    for topic, texts in settings.items():
+        for name in list(texts):
+            try:
+                TopicSettings.values_of({name: texts[name]})
+            except ConfigError as error:
+                _log.warning("topic %s: leaving out %s=%s: %s", topic, name, texts.pop(name), error)
+    return settings
+
+
+def _agree(topics: _TopicConfigs, directories: Sequence[LogDirectory], broker_id: int, disk: Disk) -> None:
     """Holds logs against the catalog: unknown topics are adopted, unfinished deletions finished."""
+    store, catalog = topics.store, topics.catalog
     place_of = {place: directory for directory in directories for place in directory.logs}
     ids: dict[str, TopicId] = {}
     found: dict[TopicPartition, TopicId] = {}
@@ -170,18 +190,25 @@ def _agree(store: Store, catalog: TopicCatalog, directories: Sequence[LogDirecto
             log.assign_topic_id(_id_for(place.topic, catalog, ids))
         assert log.topic_id is not None
         found[place] = log.topic_id
-    matched = match_logs(store, catalog, found, broker_id)
+    has_unknown = any(catalog.find(place.topic) is None for place in found)
+    recorded = _recorded_settings(disk, directories) if has_unknown else {}
+    matched = match_logs(store, catalog, found, broker_id, recorded)
     highest = max(
         (log.producers.highest_id for each in directories for log in each.logs.values()), default=-1
     )
     if matched.adopted and highest >= 0:
         reserve_producer_ids(store, BrokerId(broker_id), ProducerId(highest))
     for entry in matched.adopted:
+        texts = ", ".join(f"{name}={text}" for name, text in sorted(entry.configs.items()))
         _log.warning(
-            "adopting topic %s with %d partitions, found on disk. Its settings are not known: it keeps everything "
-            "(retention.ms=-1) until `moldau topics alter %s` says otherwise",
-            entry.name, len(entry.partitions), entry.name,
+            "adopting topic %s with %d partitions, found on disk, with %s; `moldau topics alter %s` changes that",
+            entry.name, len(entry.partitions), texts, entry.name,
         )  # fmt: skip
+        for index in range(len(entry.partitions)):
+            place = TopicPartition(entry.name, index)
+            if (home := place_of.get(place)) is not None:
+                # It was opened when nothing was known of its topic.
+                home.logs[place].config = topics.config_of(entry.name)
     for place in matched.deleted:
         place_of[place].delete_log(place).run()
     for place in matched.strays:

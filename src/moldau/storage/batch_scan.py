@@ -75,3 +75,9 @@ def iter_batches(file: File, position: int, end: int) -> Iterator[tuple[int, Bat
             return
         yield position, header, batch
         position += header.size
+
+
+def iter_whole_batches(file: File, position: int, end: int) -> Iterator[tuple[BatchHeader, memoryview]]:
+    """As `iter_batches`, with all bytes of the long ones too."""
+    for at, header, batch in iter_batches(file, position, end):
+        yield header, batch if len(batch) == header.size else memoryview(file.read(at, header.size))

@@ -109,7 +109,7 @@ def place(name: str, index: int) -> TopicPartition:
 def test_topics_found_on_disk_only_are_adopted(store: SqliteStore) -> None:
     catalog = TopicCatalog()
     found = {place("k", 0): ID, place("k", 3): ID, place("two", 0): OTHER_ID}
-    result = records.match_logs(store, catalog, found, broker_id=5)
+    result = records.match_logs(store, catalog, found, broker_id=5, recorded={})
     assert {each.name: (each.topic_id, len(each.partitions)) for each in result.adopted} == {
         "k": (ID, 4),
         "two": (OTHER_ID, 1),
@@ -119,11 +119,30 @@ def test_topics_found_on_disk_only_are_adopted(store: SqliteStore) -> None:
     assert catalog.topics()[0].partitions[0].leader == 5
 
 
+def test_an_adopted_topic_has_the_settings_it_had_and_loses_nothing_for_want_of_one(
+    store: SqliteStore,
+) -> None:
+    found = {place("kept", 0): ID, place("short", 0): OTHER_ID, place("__consumer_offsets", 0): THIRD_ID}
+    recorded = {
+        "short": {"retention.ms": "60000", "segment.ms": "1000"},
+        "__consumer_offsets": {"segment.bytes": "104857600"},
+        "gone": {"segment.ms": "1"},
+    }
+    result = records.match_logs(store, TopicCatalog(), found, 1, recorded)
+    assert {each.name: each.configs for each in result.adopted} == {
+        "kept": {"retention.ms": "-1", "retention.bytes": "-1"},
+        "short": {"retention.ms": "60000", "retention.bytes": "-1", "segment.ms": "1000"},
+        "__consumer_offsets": {"cleanup.policy": "compact", "segment.bytes": "104857600"},
+    }
+
+
 def test_logs_of_a_deletion_cut_short_are_told_and_not_adopted(store: SqliteStore) -> None:
     records.write_new(store, entry())
     records.write_deletion(store, entry())
     catalog = records.load_catalog(store)
-    result = records.match_logs(store, catalog, {place("t", 0): ID, place("t", 1): ID}, broker_id=1)
+    result = records.match_logs(
+        store, catalog, {place("t", 0): ID, place("t", 1): ID}, broker_id=1, recorded={}
+    )
     assert result.deleted == [place("t", 0), place("t", 1)]
     assert (result.adopted, len(catalog)) == ([], 0)
     records.forget_deletions(store)
@@ -135,7 +154,7 @@ def test_each_deletion_of_a_name_has_a_mark_of_its_own(store: SqliteStore) -> No
         records.write_new(store, entry(topic_id=topic_id))
         records.write_deletion(store, entry(topic_id=topic_id))
     result = records.match_logs(
-        store, records.load_catalog(store), {place("t", 0): OTHER_ID, place("t", 1): ID}, 1
+        store, records.load_catalog(store), {place("t", 0): OTHER_ID, place("t", 1): ID}, 1, {}
     )
     assert result.deleted == [place("t", 0), place("t", 1)]
 
@@ -144,7 +163,7 @@ def test_logs_of_another_topic_of_the_name_are_strays(store: SqliteStore) -> Non
     records.write_new(store, entry())
     catalog = records.load_catalog(store)
     found = {place("t", 0): ID, place("t", 1): OTHER_ID, place("t", 2): ID}
-    result = records.match_logs(store, catalog, found, broker_id=1)
+    result = records.match_logs(store, catalog, found, broker_id=1, recorded={})
     assert result.strays == [place("t", 1), place("t", 2)]
     assert result.adopted == []
 
@@ -152,7 +171,7 @@ def test_logs_of_another_topic_of_the_name_are_strays(store: SqliteStore) -> Non
 def test_of_two_unknown_topics_of_one_name_the_wider_is_adopted(store: SqliteStore) -> None:
     catalog = TopicCatalog()
     found = {place("t", 0): ID, place("t", 1): OTHER_ID, place("u", 0): THIRD_ID}
-    result = records.match_logs(store, catalog, found, broker_id=1)
+    result = records.match_logs(store, catalog, found, broker_id=1, recorded={})
     assert {each.name: each.topic_id for each in result.adopted} == {"t": OTHER_ID, "u": THIRD_ID}
     assert result.strays == [place("t", 0)]
 

@@ -4,7 +4,14 @@ import pytest
 
 from kafka_definitions import defined, definitions, described, versions_in
 from moldau.protocol.spec import Message
-from moldau.protocol.stored import classic_groups, consumer_groups, consumer_protocol, transactions
+from moldau.protocol.stored import (
+    classic_groups,
+    cluster_metadata,
+    consumer_groups,
+    consumer_protocol,
+    transactions,
+)
+from moldau.protocol.stored.cluster_metadata import MetadataRecord
 from moldau.protocol.stored.framing import RecordKey, RecordValue
 
 JARS = {
@@ -12,12 +19,14 @@ JARS = {
     consumer_groups: "kafka-group-coordinator",
     transactions: "kafka-transaction-coordinator",
     consumer_protocol: "kafka-clients",
+    cluster_metadata: "kafka-metadata",
 }
+ABSTRACT = (Message, RecordKey, RecordValue, MetadataRecord)
 DECLARED = [
     (jar, cls)
     for module, jar in JARS.items()
     for cls in vars(module).values()
-    if isinstance(cls, type) and issubclass(cls, Message) and cls not in (Message, RecordKey, RecordValue)
+    if isinstance(cls, type) and issubclass(cls, Message) and cls not in ABSTRACT
 ]
 
 pytestmark = pytest.mark.java
@@ -29,7 +38,7 @@ def test_declaration(jar: str, cls: type[Message]) -> None:
     valid = versions_in(definition["validVersions"])
     assert set(range(cls.VERSIONS.low, cls.VERSIONS.high + 1)) == valid
     assert {v for v in valid if v in cls.FLEXIBLE} == valid & versions_in(definition["flexibleVersions"])
-    if issubclass(cls, RecordKey):
+    if issubclass(cls, RecordKey | MetadataRecord):
         assert definition["apiKey"] == cls.RECORD_TYPE
     assert list(described(cls, valid)) == list(defined(definition, valid))
 
