@@ -36,7 +36,9 @@ def definitions(jar_prefix: str) -> dict[str, dict[str, Any]]:
     except StopIteration:
         pytest.skip(f"no {jar_prefix} jar among Kafka's jars")
     with zipfile.ZipFile(jar) as archive:
-        files = [name for name in archive.namelist() if re.fullmatch(r"common/message/\w+\.json", name)]
+        files = [
+            name for name in archive.namelist() if re.fullmatch(r"common/(message|metadata)/\w+\.json", name)
+        ]
         texts = [archive.read(name).decode() for name in files]
     parsed = [json.loads(re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE)) for text in texts]
     return {definition["name"]: definition for definition in parsed}
