@@ -33,6 +33,12 @@ def deleted_files_open(pid: int) -> list[str]:
     return [target for target in targets if target.endswith("(deleted)")]
 
 
+def children(pid: int) -> list[int]:
+    """What its threads have started."""
+    lists = Path(f"/proc/{pid}/task").glob("*/children")
+    return [int(child) for each in lists for child in each.read_text().split()]
+
+
 def _status_bytes(pid: int, name: str) -> int:
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith(f"{name}:"):

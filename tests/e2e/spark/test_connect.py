@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from compat.moldau_broker import MoldauBroker
+from e2e.process_facts import children
 from e2e.spark.conftest import connector_refused
 from e2e.spark.connect_server import SparkConnectServer
 from e2e.spark.kit import PATIENCE_S, Sent, committed, create_topics, send, wait_for
@@ -53,6 +54,10 @@ def run(app: str, servers: str, spark: SparkConnectServer, folder: Path, *option
             process.wait(PATIENCE_S)
 
 
+def is_alive(pid: int) -> bool:
+    return Path(f"/proc/{pid}").exists()
+
+
 def test_a_word_count_outlives_its_server(own_broker: MoldauBroker, tmp_path: Path) -> None:
     servers = own_broker.bootstrap
     counts = WordCounts(servers)
@@ -63,7 +68,10 @@ def test_a_word_count_outlives_its_server(own_broker: MoldauBroker, tmp_path: Pa
                 counts.send_lines(300)
                 wait_for(counts.are_complete, "the lines are counted")
             wait_for(lambda: "records in, " in runner.text, "what the batches did has been heard here")
+            helpers = children(spark.pid)
             spark.kill9()
+            assert helpers
+            wait_for(lambda: not any(map(is_alive, helpers)), "what the server had started ends with it")
             counts.send_lines(300)
             wait_for(lambda: "no Spark Connect server answers at" in runner.text, "the reason is told")
             spark.start()

@@ -18,6 +18,7 @@ from moldau.pipeline.spark.connect_session import connect_session, tasks_at_once
 from moldau.pipeline.spark.dispatch import dispatch_as_rows, version_of_workers
 from moldau.pipeline.spark.failures import cause_of
 from moldau.pipeline.spark.folder import Folder
+from moldau.pipeline.spark.parent_watch import end_with_parent
 from moldau.pipeline.spark.preparation import prepare
 from moldau.pipeline.spark.query import FINISH_S_MAX, OnBatch, batch_plan, batch_runner, start_query
 from moldau.pipeline.spark.session import SparkSettings
@@ -89,6 +90,7 @@ class RemoteBatches:
         self._journal = journal
 
     def __call__(self, rows: "DataFrame", batch_id: int) -> None:
+        end_with_parent()
         if self._journal.is_to_stop:
             # To return would tell Spark that it is done.
             raise MoldauError(f"{self._application_id} is being stopped: no batch begins")
