@@ -168,7 +168,11 @@ def _recorded_settings(disk: Disk, directories: Sequence[LogDirectory]) -> dict[
         try:
             settings |= read_topic_settings(disk, directory.path)
         except (OSError, PeerError) as error:
-            _log.warning("cannot read Kafka's settings of topics in %s: %s", directory.path, error)
+            _log.warning(
+                "cannot read what Kafka's metadata log in %s says topics were set to: %s; adopted topics keep "
+                "everything and are not compacted until `moldau topics alter` says otherwise",
+                directory.path, error,
+            )  # fmt: skip
     for topic, texts in settings.items():
         for name in list(texts):
             try:

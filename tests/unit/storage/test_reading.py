@@ -212,7 +212,7 @@ def test_a_question_of_time_survives_retention() -> None:
     asked = freeze(log.segments.all)
     for retired in log.apply_retention(NOW_MS):
         retired.remove()
-    start = log.segments.first_offset
+    start = log.start_offset
     assert segment_starts(log)[0] == start > 3
     assert find_by_time(asked, 0, 0) == OffsetAndTime(start, NOW_MS + start // 3, 0)
     assert find_youngest(asked, 0) == OffsetAndTime(57, NOW_MS + 19, 0)
