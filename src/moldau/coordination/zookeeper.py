@@ -43,6 +43,7 @@ Result = TypeVar("Result")
 
 READ_PAUSE_S: Final = 0.1
 CONNECT_PAUSE_MAX_S: Final = 1.0
+CONNECTS_PER_SESSION: Final = 3
 _LOST: Final = (
     zk.ConnectionLoss,
     zk.ConnectionClosedError,
@@ -74,6 +75,7 @@ class ZooKeeperStore:
             connection_retry={"max_tries": -1, "delay": READ_PAUSE_S, "max_delay": CONNECT_PAUSE_MAX_S},
             logger=logger,
         )
+        _bound_connects(self._client, self._timeout_s / CONNECTS_PER_SESSION)
         redirect_watch_events(self._client, self._tell)
         self._open((connection_timeout_ms or session_timeout_ms) / 1000)
         self._client.add_listener(self._state_changed)
@@ -262,6 +264,18 @@ class ZooKeeperStore:
         with self._telling:
             for watcher in self._watchers:
                 watcher.connected(new_session=is_new)
+
+
+def _bound_connects(client: KazooClient, timeout_s: float) -> None:
+    """A server that is just starting may take a connect request and neither answer nor hang up. kazoo would wait for
+    it as long as a session lasts, and come back to find its session over."""
+    # A private name of kazoo's: what its connection calls while it is being made, and not after.
+    invoke = client._connection._invoke
+
+    def invoke_in_time(timeout: float, request: object, xid: int | None = None) -> object:
+        return invoke(min(timeout, timeout_s), request, xid)
+
+    client._connection._invoke = invoke_in_time
 
 
 def _stat(stat: ZnodeStat) -> Stat:
