@@ -1,6 +1,8 @@
 """Describing and changing configuration, whatever the resource: what the config APIs are made of."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from typing import Protocol, TypeVar
 
 from moldau.broker.config_changes import Change, apply_changes, replace_all
 from moldau.broker.config_entries import (
@@ -18,6 +20,19 @@ from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError, ConfigError
 from moldau.core.settings.resolve import ConfigSource, resolve_group
 from moldau.core.settings.resource_keys import ClientMetricsSettings
+
+
+class Named(Protocol):
+    """A resource as the config APIs name it."""
+
+    @property
+    def resource_type(self) -> int: ...
+
+    @property
+    def resource_name(self) -> str: ...
+
+
+Resource = TypeVar("Resource", bound=Named)
 
 
 def describe(configs: ConfigStore, kind: int, name: str) -> Iterable[ConfigEntry]:
@@ -64,6 +79,22 @@ def resource_names(configs: ConfigStore, kind: int) -> list[str]:
         case ResourceType.CLIENT_METRICS:
             return list(configs.client_metrics)
     raise ApiError(ErrorCode.UNSUPPORTED_VERSION, f"Unknown resource type {kind}")
+
+
+async def change_each(
+    resources: Sequence[Resource], change: Callable[[Resource], Awaitable[None]]
+) -> AsyncIterator[tuple[Resource, ErrorCode, str | None]]:
+    """Resources succeed and fail apart: each with its error and the words for it. One named twice fails twice."""
+    times = Counter((each.resource_type, each.resource_name) for each in resources)
+    for each in resources:
+        try:
+            if times[each.resource_type, each.resource_name] > 1:
+                raise ApiError(ErrorCode.INVALID_REQUEST, "Each resource must appear at most once.")
+            await change(each)
+        except ApiError as refusal:
+            yield each, refusal.code, refusal.message
+        else:
+            yield each, ErrorCode.NONE, None
 
 
 async def alter(

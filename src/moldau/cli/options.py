@@ -105,6 +105,28 @@ def complete_profile(ctx: click.Context, param: click.Parameter, incomplete: str
         return []
 
 
+profile_option = click.option(
+    "--profile",
+    metavar="NAME",
+    envvar=PROFILE_VARIABLE,
+    show_envvar=True,
+    shell_complete=complete_profile,
+    help="A cluster kept with `moldau profile add`.",
+)
+
+
+def timeout_option(default_s: float) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    return click.option(
+        "--timeout",
+        "timeout_s",
+        metavar="SECONDS",
+        type=click.FloatRange(min=0, min_open=True),
+        default=default_s,
+        show_default=True,
+        help="How long to wait for an answer.",
+    )
+
+
 def on_cluster(function: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the options that name a cluster; the command gets it as its first argument."""
 
@@ -117,14 +139,7 @@ def on_cluster(function: Callable[..., Any]) -> Callable[..., Any]:
         help="Where to find the cluster; several separated by commas. Left out: the profile in use, or "
         f"{DEFAULT_BOOTSTRAP_SERVER}.",
     )
-    @click.option(
-        "--profile",
-        metavar="NAME",
-        envvar=PROFILE_VARIABLE,
-        show_envvar=True,
-        shell_complete=complete_profile,
-        help="A cluster kept with `moldau profile add`.",
-    )
+    @profile_option
     @click.option(
         "--command-config",
         metavar="FILE",
@@ -139,15 +154,7 @@ def on_cluster(function: Callable[..., Any]) -> Callable[..., Any]:
         multiple=True,
         help="One such property; may be repeated, and wins over the file.",
     )
-    @click.option(
-        "--timeout",
-        "timeout_s",
-        metavar="SECONDS",
-        type=click.FloatRange(min=0, min_open=True),
-        default=10,
-        show_default=True,
-        help="How long to wait for an answer.",
-    )
+    @timeout_option(10)
     @wraps(function)
     def run(
         bootstrap_server: str | None,

@@ -12,7 +12,7 @@ import click
 import orjson
 
 from moldau.cli.failures import Failure
-from moldau.cli.options import PROFILE_VARIABLE, complete_profile
+from moldau.cli.options import profile_option, timeout_option
 from moldau.cli.profiles import Profiles
 
 DEFAULT_REGISTRY = "http://localhost:8081"
@@ -138,23 +138,8 @@ def on_registry(function: Callable[..., Any]) -> Callable[..., Any]:
         show_envvar=True,
         help=f"Where the registry is. Left out: the {REGISTRY_PROPERTY} of the profile in use, or {DEFAULT_REGISTRY}.",
     )
-    @click.option(
-        "--profile",
-        metavar="NAME",
-        envvar=PROFILE_VARIABLE,
-        show_envvar=True,
-        shell_complete=complete_profile,
-        help="A cluster kept with `moldau profile add`.",
-    )
-    @click.option(
-        "--timeout",
-        "timeout_s",
-        metavar="SECONDS",
-        type=click.FloatRange(min=0, min_open=True),
-        default=30,
-        show_default=True,
-        help="How long to wait for an answer.",
-    )
+    @profile_option
+    @timeout_option(30)
     @wraps(function)
     def run(registry_url: str | None, profile: str | None, timeout_s: float, **arguments: Any) -> Any:
         return function(RegistryHttp(locate_registry(registry_url, profile), timeout_s), **arguments)
