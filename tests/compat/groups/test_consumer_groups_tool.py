@@ -1,10 +1,11 @@
 """Kafka's own `kafka-consumer-groups`."""
 
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
 
-from compat.client import HOUR_AGO_MS, Record
+from compat.client import Record
 from compat.confluent_client import ConfluentClient
 from compat.groups.confluent_member import ConfluentLibrary
 from compat.groups.java_admin import CONSUMER_GROUPS, JavaAdmin
@@ -22,8 +23,9 @@ def read_topic(
 ) -> str:
     """Of two partitions with ten records each, of which the group has read three and four."""
     topic = new_topic(2)
+    hour_ago_ms = int((time.time() - 3600) * 1000)
     records = [
-        Record(b"x", partition=partition, timestamp_ms=HOUR_AGO_MS + number * 60_000)
+        Record(b"x", partition=partition, timestamp_ms=hour_ago_ms + number * 60_000)
         for number in range(RECORDS)
         for partition in range(2)
     ]
