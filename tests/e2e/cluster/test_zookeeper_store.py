@@ -75,7 +75,7 @@ def test_a_session_outlives_a_restart_of_the_server(
 def test_a_session_outlives_a_server_that_takes_a_connect_and_never_answers(server: ZooKeeperServer) -> None:
     with Relay(server.client_port) as relay:
         store = ZooKeeperStore(
-            f"127.0.0.1:{relay.port}/{uuid.uuid4()}", session_timeout_ms=LONG_SESSION_MS // 5
+            f"127.0.0.1:{relay.port}/{uuid.uuid4()}", session_timeout_ms=LONG_SESSION_MS // 2
         )
         told = Told()
         store.watch(told)
