@@ -6,6 +6,7 @@ Record batches are never looked into: an answer is a list of slices of log files
 from collections.abc import Sequence
 from typing import Final
 
+from moldau.broker.disks import Disks
 from moldau.broker.fetch_sessions import NO_SESSION, Fetched, FetchSession, Wanted
 from moldau.broker.parked_fetches import ParkedFetch
 from moldau.broker.partitions import Partition, TopicKey, leader_epoch_error, missing_partition_error
@@ -66,7 +67,7 @@ class ConsumerFetch:
         if self.fetch_session is not None:
             session_id = self.fetch_session.id
             fetched = self.fetch_session.reduce(fetched, is_full=self.is_full)
-        return self._framed(session_id, fetched)
+        return framed(self.version, self.correlation_id, ErrorCode.NONE, session_id, fetched)
 
     def _has_enough(self) -> bool:
         """Whether it is the size of batches that keeps the answer below what the client waits for: then it need not
@@ -79,9 +80,6 @@ class ConsumerFetch:
                     end = log.last_stable_offset if self.isolation == READ_COMMITTED else log.high_watermark
                     available += log.available_bytes(offset, end, partition_bytes_max)
         return min(available, self.bytes_max) >= self.bytes_min
-
-    def _framed(self, session_id: int, fetched: Fetched) -> list[Chunk]:
-        return framed(self.version, self.correlation_id, ErrorCode.NONE, session_id, fetched)
 
     def park(self, wait_ms: int) -> None:
         session = self.session
@@ -161,7 +159,7 @@ class ConsumerFetch:
                     if left or not size:
                         records = log.read(offset, bytes_max, end_offset=stable, at_least_one_batch=size == 0)
                 except (ApiError, StorageFault) as error:
-                    answers.append(self._failed(index, log, error))
+                    answers.append(failed(self.session.broker.disks, index, log, error))
                     has_error = True
                     continue
                 if records is None and offset < stable:
@@ -181,12 +179,6 @@ class ConsumerFetch:
         is_full = size > 0 and (left == 0 or has_left_out)
         self.session.fetch_turn = self.session.fetch_turn + _places_served(fetched) if is_full else 0
         return fetched, size, has_error
-
-    def _failed(self, index: int, log: PartitionLog, error: ApiError | StorageFault) -> PartitionFetched:
-        if isinstance(error, StorageFault):
-            self.session.broker.disks.fail(error)
-            return refused(index, ErrorCode.KAFKA_STORAGE_ERROR)
-        return refused(index, error.code, log.high_watermark, log.start_offset)
 
     def _refusal(
         self, topic: TopicKey, index: int, partition: Partition | None, leader_epoch: int
@@ -214,6 +206,13 @@ def refused(
     index: int, code: ErrorCode, high_watermark: int = -1, start_offset: int = -1
 ) -> PartitionFetched:
     return (index, int(code), high_watermark, -1, start_offset, None, NO_REPLICA, b"")
+
+
+def failed(disks: Disks, index: int, log: PartitionLog, error: ApiError | StorageFault) -> PartitionFetched:
+    if isinstance(error, StorageFault):
+        disks.fail(error)
+        return refused(index, ErrorCode.KAFKA_STORAGE_ERROR)
+    return refused(index, error.code, log.high_watermark, log.start_offset)
 
 
 def framed(

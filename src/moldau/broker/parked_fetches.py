@@ -13,14 +13,11 @@ from moldau.core.ports import Cancellable, Scheduler
 class ParkedFetch:
     """A fetch without enough bytes yet. `attempt(final)` answers it if it can, and must if `final`."""
 
-    __slots__ = ("attempt", "is_follower", "partitions", "timer")
+    __slots__ = ("attempt", "partitions", "timer")
 
-    def __init__(
-        self, attempt: Callable[[bool], bool], partitions: Iterable[Partition], *, is_follower: bool = False
-    ) -> None:
+    def __init__(self, attempt: Callable[[bool], bool], partitions: Iterable[Partition]) -> None:
         self.attempt = attempt
         self.partitions = tuple(partitions)
-        self.is_follower = is_follower
         self.timer: Cancellable | None = None
 
 
@@ -36,8 +33,7 @@ class ParkedFetches:
     def park(self, fetch: ParkedFetch, wait_ms: int) -> None:
         self._count += 1
         for partition in fetch.partitions:
-            waiters = partition.follower_waiters if fetch.is_follower else partition.waiters
-            waiters[fetch] = None
+            partition.waiters[fetch] = None
         fetch.timer = self._scheduler.call_later(wait_ms, lambda: self._time_out(fetch))
 
     def appended(self, partition: Partition) -> None:
@@ -46,11 +42,11 @@ class ParkedFetches:
             self._scheduler.call_soon(self._attempt_woken)
         self._woken.update(partition.waiters)
 
-    def appended_for_followers(self, partition: Partition) -> None:
-        """Something is in the log that followers have not got yet."""
+    def wake(self, fetch: ParkedFetch) -> None:
+        """It is looked at again, wherever the news is from."""
         if not self._woken:
             self._scheduler.call_soon(self._attempt_woken)
-        self._woken.update(partition.follower_waiters)
+        self._woken[fetch] = None
 
     def cancel(self, fetch: ParkedFetch) -> None:
         """The client has gone: nobody is waiting any more."""
@@ -74,4 +70,3 @@ class ParkedFetches:
         self._count -= 1
         for partition in fetch.partitions:
             partition.waiters.pop(fetch, None)
-            partition.follower_waiters.pop(fetch, None)

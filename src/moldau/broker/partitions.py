@@ -13,10 +13,13 @@ from moldau.core.ids import TopicId
 from moldau.storage.partition_log import PartitionLog
 
 if TYPE_CHECKING:
+    from moldau.broker.follower_session import FollowerSession
     from moldau.broker.parked_fetches import ParkedFetch
 
 TopicKey = str | bytes
 """A topic as requests name it: by name in older versions, by id in newer ones."""
+Place = tuple[TopicKey, int]
+"""A partition as requests name it."""
 
 
 class Leading(Protocol):
@@ -56,7 +59,7 @@ class Partition:
     """One hosted replica. `log` is None while its directory is offline."""
 
     __slots__ = (
-        "follower_waiters", "index", "is_leader", "leader_epoch", "leading", "log", "topic", "topic_id", "verifying",
+        "followers", "index", "is_leader", "leader_epoch", "leading", "log", "topic", "topic_id", "verifying",
         "waiters",
     )  # fmt: skip
 
@@ -80,8 +83,8 @@ class Partition:
         """Set where we lead and there are other replicas."""
         self.waiters: dict[ParkedFetch, None] = {}
         """Fetches to look at again when more can be read, oldest first."""
-        self.follower_waiters: dict[ParkedFetch, None] = {}
-        """Fetches of followers, to look at again when something is appended."""
+        self.followers: dict[FollowerSession, Place] = {}
+        """Who follows us here, and what they call it."""
         self.verifying = Verifying()
 
     @property

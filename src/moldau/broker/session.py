@@ -17,6 +17,7 @@ from moldau.protocol import codec
 from moldau.protocol.headers import decode_request_header
 
 if TYPE_CHECKING:
+    from moldau.broker.follower_session import FollowerSession
     from moldau.broker.parts import Broker
 
 _REQUEST_START: Final = struct.Struct(">hhi")
@@ -69,7 +70,7 @@ class RequestContext:
 class ClientSession:
     """Created by the listener for each connection; lives as long as it."""
 
-    __slots__ = ("_broker", "_connection", "_table", "client", "fetch_turn", "on_disconnect")
+    __slots__ = ("_broker", "_connection", "_table", "client", "fetch_turn", "following", "on_disconnect")
 
     def __init__(self, broker: "Broker", connection: ClientConnection) -> None:
         self._broker = broker
@@ -78,6 +79,8 @@ class ClientSession:
         self.client = Client(connection)
         self.fetch_turn = 0
         """With which of the partitions it names the next fetch begins, where the last had no room for all."""
+        self.following: FollowerSession | None = None
+        """What a follower on the other end reads."""
         self.on_disconnect: Callable[[], None] | None = None
         """Called once if the client goes while an answer is parked."""
 
@@ -98,6 +101,8 @@ class ClientSession:
         return self._handle(spec, bytes(frame), version, correlation_id)
 
     def closed(self) -> None:
+        if self.following is not None:
+            self.following.close()
         callback, self.on_disconnect = self.on_disconnect, None
         if callback is not None:
             callback()

@@ -86,8 +86,8 @@ class PartitionLeading:
         return self._log.high_watermark >= self.in_sync.epoch_start_offset
 
     def appended(self) -> None:
-        if self.partition.follower_waiters:
-            self._parked_fetches.appended_for_followers(self.partition)
+        for follower, place in self.partition.followers.items():
+            follower.appended(place)
         self.advance()
 
     def fetched(self, replica: int, broker_epoch: int, offset: int) -> bool:
@@ -151,6 +151,8 @@ class PartitionLeading:
         if offset <= log.high_watermark:
             return
         log.advance_high_watermark(offset)
+        for follower, place in self.partition.followers.items():
+            follower.committed(place)
         if self.partition.waiters:
             self._parked_fetches.appended(self.partition)
         for waiting in self._acks.take_committed(log.high_watermark):

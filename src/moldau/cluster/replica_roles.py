@@ -284,8 +284,8 @@ class ReplicaRoles:
         """Whoever waits here learns that the leader is another one, or another epoch's."""
         if partition.waiters:
             self._broker.parked_fetches.appended(partition)
-        if partition.follower_waiters:
-            self._broker.parked_fetches.appended_for_followers(partition)
+        for follower, place in partition.followers.items():
+            follower.appended(place)
 
     # --- brokers
 

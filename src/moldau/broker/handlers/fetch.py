@@ -11,12 +11,14 @@ from typing import Final
 
 from moldau.broker.api_table import ApiSpec
 from moldau.broker.consumer_fetch import ConsumerFetch, framed
-from moldau.broker.fetch_sessions import NO_SESSION, FetchSession, Wanted
+from moldau.broker.fetch_sessions import FULL_FETCH_EPOCH, NO_SESSION, FetchSession, Wanted
 from moldau.broker.follower_fetch import FollowerFetch
+from moldau.broker.follower_session import FollowerSession
 from moldau.broker.session import ClientSession
 from moldau.core.chunks import Chunk
+from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
-from moldau.protocol.fast.fetch import TOPIC_IDS_FROM, decode_fetch
+from moldau.protocol.fast.fetch import TOPIC_IDS_FROM, FetchRequestView, decode_fetch
 from moldau.protocol.messages.fetch import FetchRequest
 
 MANY_PARTITIONS: Final = 100
@@ -27,6 +29,7 @@ _index_of = itemgetter(0)
 def handle_frame(
     session: ClientSession, frame: memoryview, position: int, version: int, correlation_id: int
 ) -> list[Chunk] | None:
+    asked = decode_fetch(frame, position, version)
     (
         replica,
         wait_ms,
@@ -38,13 +41,11 @@ def handle_frame(
         wanted,
         forgotten,
         rack,
-        replica_epoch,
-    ) = decode_fetch(frame, position, version)
-    broker = session.broker
+        _,
+    ) = asked
     if replica >= 0:
-        follower = (replica, replica_epoch)
-        fetch = FollowerFetch(session, version, correlation_id, wanted, bytes_min, bytes_max, follower)
-        return _answer(fetch, 0 if not wanted else wait_ms)
+        return _serve_follower(session, version, correlation_id, asked)
+    broker = session.broker
     bytes_max = min(bytes_max, broker.configs.broker.fetch_max_bytes)
     bytes_min = min(bytes_min, bytes_max)
     is_full = True
@@ -88,6 +89,36 @@ def handle_frame(
         rack if broker.selects_replicas else "",
     )
     return _answer(consumed, 0 if not wanted else wait_ms)
+
+
+def _serve_follower(
+    session: ClientSession, version: int, correlation_id: int, asked: FetchRequestView
+) -> list[Chunk] | None:
+    replica, wait_ms, bytes_min, bytes_max, _, session_id, session_epoch, wanted, forgotten, _, epoch = asked
+    try:
+        reading = _followed(session, session_id, session_epoch)
+        reading.ask((replica, epoch), wanted, forgotten, session.broker.clock.monotonic_ms())
+    except ApiError as error:
+        return framed(version, correlation_id, error.code, NO_SESSION, [])
+    is_full = session_epoch <= FULL_FETCH_EPOCH
+    return _answer(
+        FollowerFetch(session, version, correlation_id, reading, bytes_min, bytes_max, is_full=is_full),
+        wait_ms,
+    )
+
+
+def _followed(session: ClientSession, session_id: int, session_epoch: int) -> FollowerSession:
+    """What the follower on this connection reads; from now on something else if it starts anew."""
+    if session_epoch > FULL_FETCH_EPOCH:
+        if session.following is None:
+            raise ApiError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+        session.following.resume(session_id, session_epoch)
+        return session.following
+    if session.following is not None:
+        session.following.close()
+    is_kept = session_epoch == FULL_FETCH_EPOCH
+    session.following = FollowerSession(session.broker.parked_fetches, is_kept=is_kept)
+    return session.following
 
 
 def _answer(fetch: ConsumerFetch | FollowerFetch, wait_ms: int) -> list[Chunk] | None:
