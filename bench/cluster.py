@@ -60,6 +60,9 @@ class Cluster(Protocol):
     @property
     def bootstrap(self) -> str: ...
 
+    @property
+    def pids(self) -> list[int]: ...
+
     def kill(self, broker_id: int) -> None: ...
 
     def revive(self, broker_id: int) -> None: ...
@@ -72,6 +75,10 @@ class MoldauCluster:
     @property
     def bootstrap(self) -> str:
         return self._processes.bootstrap
+
+    @property
+    def pids(self) -> list[int]:
+        return [broker.pid for broker in self._processes.brokers.values()]
 
     def kill(self, broker_id: int) -> None:
         self._processes.brokers[broker_id].kill9()
@@ -114,6 +121,10 @@ class KafkaCluster:
     @property
     def bootstrap(self) -> str:
         return ",".join(node.bootstrap for node in self._nodes.values())
+
+    @property
+    def pids(self) -> list[int]:
+        return [node.pid for node in self._nodes.values()]
 
     def kill(self, broker_id: int) -> None:
         self._nodes[broker_id].kill9()

@@ -54,6 +54,8 @@ class Gate:
         self._is_open = asyncio.Event()
         self._is_open.set()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._to_swallow = 0
+        self.swallowed = 0
         self.port = 0
 
     async def listen(self) -> None:
@@ -72,11 +74,20 @@ class Gate:
         else:
             self._is_open.clear()
 
+    def cut(self, *, swallow_next: int) -> None:
+        """Ends every connection. So many of those that come next are taken, and nobody ever answers them."""
+        self._gates.run(self._cut(swallow_next))
+
+    async def _cut(self, swallow_next: int) -> None:
+        self._to_swallow = swallow_next
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
     async def close(self) -> None:
         self._server.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._cut(0)
 
     async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
@@ -84,6 +95,10 @@ class Gate:
         self._tasks.add(task)
         try:
             await self._is_open.wait()
+            if self._to_swallow:
+                self._to_swallow -= 1
+                self.swallowed += 1
+                await asyncio.Event().wait()
             onward_reader, onward_writer = await asyncio.open_connection("127.0.0.1", self._target_port)
             try:
                 ways = (self._carry(reader, onward_writer), self._carry(onward_reader, writer))

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from kazoo.client import KazooClient
 
+from e2e.cluster.gates import Gates
 from moldau.coordination.store import Create, SetData, Store, StoreUnavailable
 from moldau.coordination.zookeeper import ZooKeeperStore
 from moldau.coordination.zookeeper_server import ZooKeeperServer, free_ports
 from store_conformance import SessionConformance, StoreConformance, Told, eventually
-from tcp_relay import Relay
 from zookeeper_kit import one_zookeeper, three_zookeepers
 
 SHORT_SESSION_MS = 2_000
@@ -73,17 +73,18 @@ def test_a_session_outlives_a_restart_of_the_server(
 
 
 def test_a_session_outlives_a_server_that_takes_a_connect_and_never_answers(server: ZooKeeperServer) -> None:
-    with Relay(server.client_port) as relay:
+    with Gates() as gates:
+        gate = gates.to(server.client_port)
         store = ZooKeeperStore(
-            f"127.0.0.1:{relay.port}/{uuid.uuid4()}", session_timeout_ms=LONG_SESSION_MS // 2
+            f"127.0.0.1:{gate.port}/{uuid.uuid4()}", session_timeout_ms=LONG_SESSION_MS // 2
         )
         told = Told()
         store.watch(told)
         store.create("/here", b"1", ephemeral=True)
         session = store.session_id
-        relay.cut(swallow_next=1)
+        gate.cut(swallow_next=1)
         eventually(lambda: told.sessions[-1:] == ["same session"])
-        assert relay.swallowed == 1
+        assert gate.swallowed == 1
         assert store.session_id == session
         assert store.get("/here").data == b"1"
         store.close()
