@@ -150,7 +150,7 @@ class FollowerFetch:
         index, log, leading, offset, partition_bytes_max = found
         bytes_max = min(partition_bytes_max, max(0, self._bytes_max - size))
         records: FileSlice | None = None
-        if not leading.holds_back(self._reading.follower[0]):
+        if offset != log.end_offset and not leading.holds_back(self._reading.follower[0]):
             try:
                 records = log.read(offset, bytes_max, end_offset=log.end_offset, at_least_one_batch=size == 0)
             except (ApiError, StorageFault) as error:

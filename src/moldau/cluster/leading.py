@@ -95,7 +95,8 @@ class PartitionLeading:
         end_offset = self._log.end_offset
         if not self.in_sync.observe_fetch(BrokerId(replica), broker_epoch, offset, end_offset, now_ms):
             return False
-        self.advance()
+        if self._log.high_watermark < end_offset:
+            self.advance()
         if replica not in self.in_sync.isr:
             self.review_isr()
         return True
