@@ -4,8 +4,8 @@ python bench/many_partitions.py [--partitions N] [--rounds N] [--only moldau|kaf
 
 Replication factor 3. When the brokers have come to rest after making the topic, their CPU is taken while nobody writes;
 then 200 records a second go to all partitions in turn, acks=all, each on its way at once, and the time to each
-acknowledgement is taken. The systems take turns, each time as a new cluster. The program ends with code 1 where a median
-is worse than Kafka's.
+acknowledgement is taken. The systems take turns, each time as a new cluster. The program ends with code 1 where a
+median is worse than Kafka's.
 """
 
 import argparse
