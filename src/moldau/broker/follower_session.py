@@ -7,7 +7,7 @@ changed, not what is followed.
 
 from typing import Final
 
-from moldau.broker.fetch_sessions import NO_SESSION, Forgotten, Wanted
+from moldau.broker.fetch_sessions import EPOCH_MAX, NO_SESSION, PARTITIONS_MAX, Forgotten, Wanted
 from moldau.broker.parked_fetches import ParkedFetch, ParkedFetches
 from moldau.broker.partitions import Partition, Place
 from moldau.core.error_codes import ErrorCode
@@ -16,8 +16,6 @@ from moldau.protocol.fast.fetch import PartitionWanted
 
 SESSION_ID: Final = 1
 """A session lives as long as its connection, which has no other."""
-EPOCH_MAX: Final = 2**31 - 1
-PARTITIONS_MAX: Final = 250_000
 LOOK_MS: Final = 400
 """How often every partition is looked at, and at least with each request that waited its time: who is level must be
 seen to be, and a log's start moves without a word."""
@@ -55,7 +53,7 @@ class FollowerSession:
 
     def resume(self, session_id: int, epoch: int) -> None:
         """ApiError when this is not what comes next; the follower then starts anew."""
-        if session_id != self.id:
+        if session_id == NO_SESSION or session_id != self.id:
             raise ApiError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
         if epoch != self.epoch:
             raise ApiError(ErrorCode.INVALID_FETCH_SESSION_EPOCH)

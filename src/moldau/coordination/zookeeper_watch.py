@@ -40,7 +40,7 @@ def redirect_watch_events(client: KazooClient, told: Callable[[str], None]) -> N
         event, _ = Watch.deserialize(buffer, offset)
         told(client.unchroot(event.path))
 
-    # The one private name: kazoo looks the reader up on the connection for each event.
+    # A private name: kazoo looks the reader up on the connection for each event.
     client._connection._read_watch_event = read_watch_event
 
 

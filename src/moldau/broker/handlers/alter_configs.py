@@ -16,7 +16,13 @@ from moldau.protocol.messages.alter_configs import (
 
 async def handle(ctx: RequestContext, request: AlterConfigsRequest) -> AlterConfigsResponse:
     async def change(resource: AlterConfigsResource) -> None:
-        await _replace(ctx, resource, validate_only=request.validate_only)
+        await replace(
+            ctx.broker.configs,
+            resource.resource_type,
+            resource.resource_name,
+            [(each.name, each.value) for each in resource.configs],
+            validate_only=request.validate_only,
+        )
 
     responses = [
         AlterConfigsResourceResponse(
@@ -31,13 +37,3 @@ async def handle(ctx: RequestContext, request: AlterConfigsRequest) -> AlterConf
 
 
 API = ApiSpec.of(AlterConfigsRequest, handle)
-
-
-async def _replace(ctx: RequestContext, resource: AlterConfigsResource, *, validate_only: bool) -> None:
-    await replace(
-        ctx.broker.configs,
-        resource.resource_type,
-        resource.resource_name,
-        [(each.name, each.value) for each in resource.configs],
-        validate_only=validate_only,
-    )

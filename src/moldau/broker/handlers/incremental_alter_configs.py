@@ -21,7 +21,14 @@ async def handle(
     ctx: RequestContext, request: IncrementalAlterConfigsRequest
 ) -> IncrementalAlterConfigsResponse:
     async def change(resource: AlterConfigsResource) -> None:
-        await _alter(ctx, resource, validate_only=request.validate_only)
+        changes = [Change(each.name, each.config_operation, each.value) for each in resource.configs]
+        await alter(
+            ctx.broker.configs,
+            resource.resource_type,
+            resource.resource_name,
+            changes,
+            validate_only=request.validate_only,
+        )
 
     responses = [
         AlterConfigsResourceResponse(
@@ -36,14 +43,3 @@ async def handle(
 
 
 API = ApiSpec.of(IncrementalAlterConfigsRequest, handle)
-
-
-async def _alter(ctx: RequestContext, resource: AlterConfigsResource, *, validate_only: bool) -> None:
-    changes = [Change(each.name, each.config_operation, each.value) for each in resource.configs]
-    await alter(
-        ctx.broker.configs,
-        resource.resource_type,
-        resource.resource_name,
-        changes,
-        validate_only=validate_only,
-    )
