@@ -17,7 +17,7 @@ from confluent_kafka.admin import AdminClient
 from pyspark.sql import DataFrame, SparkSession
 
 from moldau.pipeline.spark.clients import consumer
-from moldau.pipeline.spark.offset_log import OffsetRange
+from moldau.pipeline.spark.positions import OffsetRange
 from moldau.pipeline.spark.range_reader import RangeReader
 from moldau.pipeline.spark.session import SparkSettings, start_session
 from moldau.pipeline.spark.topic_offsets import end_offsets

@@ -53,9 +53,15 @@ class PipelineMetrics:
     records_in: int = 0
     records_out: int = 0
     records_dead: int = 0
+    records_dropped: int = 0
+    """Read, but not taken by an operator: late, without a key, or skipped as was asked."""
+    dropped: dict[str, dict[str, int]] = field(default_factory=dict)
+    """Operator and reason to the number of records and the lateness of the latest, in milliseconds."""
     records_in_per_s: float = 0.0
     records_out_per_s: float = 0.0
     lag_records: int = 0
+    lag_ms: int = 0
+    """How old the newest record read is, while others are unread."""
     batch_ms: int = 0
     batch_id: int = -1
     restarts: int = 0

@@ -149,7 +149,7 @@ def _is_caught_up(admin: AdminClient, consumer: Consumer, topics: set[str]) -> b
 
 def worker_pids(application_id: str) -> list[int]:
     """The Python processes of Spark that run an application's tasks, told by the environment they were given."""
-    wanted = f"MOLDAU_SLOT={application_id}-".encode()
+    wanted = b"MOLDAU_LANE="
     found = []
     for name in os.listdir("/proc"):
         if name.isdigit():

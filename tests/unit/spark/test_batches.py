@@ -13,7 +13,7 @@ from moldau.pipeline.spark.application_record import ApplicationRecord
 from moldau.pipeline.spark.batch_plan import BatchPlan
 from moldau.pipeline.spark.failures import cause_of
 from moldau.pipeline.spark.folder import Folder
-from moldau.pipeline.spark.offset_log import OffsetLog, OffsetRange
+from moldau.pipeline.spark.positions import OffsetLog, OffsetRange
 from moldau.pipeline.spark.orders import Application, TaskId
 from moldau.pipeline.spark.sink import Marker
 from moldau.pipeline.spark.topic_offsets import TopicFacts

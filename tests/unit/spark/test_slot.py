@@ -14,7 +14,7 @@ from pyspark.cloudpickle import dumps
 from starlette.testclient import TestClient
 
 from moldau.pipeline.spark import slot
-from moldau.pipeline.spark.offset_log import OffsetRange
+from moldau.pipeline.spark.positions import OffsetRange
 from moldau.pipeline.spark.orders import Application, SlotOrder, SlotReport, TaskId, TaskOrder
 from moldau.pipeline.spark.sink import NotCommitted
 from moldau.pipeline.streams import JSON, LONG, STRING, StreamsBuilder, Topology, tumbling

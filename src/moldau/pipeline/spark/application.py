@@ -9,10 +9,9 @@ One thread a application supervises; what it learns is in `metrics`.
 
 import logging
 import threading
-import time
-from collections.abc import Sequence
+import uuid
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 from confluent_kafka import KafkaException
 from py4j.protocol import Py4JError, Py4JJavaError
@@ -24,27 +23,17 @@ from moldau.pipeline.plan.topology import Topology
 from moldau.pipeline.spark.batch_metrics import BatchMetrics
 from moldau.pipeline.spark.connect_query import ConnectQuery
 from moldau.pipeline.spark.failures import cause_of
-from moldau.pipeline.spark.offset_log import OffsetRange
-from moldau.pipeline.spark.orders import SlotReport
-from moldau.pipeline.spark.query import Query
+from moldau.pipeline.spark.folder import Folder
+from moldau.pipeline.spark.owner import Owner
+from moldau.pipeline.spark.query import BatchFailed, Query, StoppedInBatch
 from moldau.pipeline.spark.real_time_plan import real_time_chain
 from moldau.pipeline.spark.real_time_query import RealTimeQuery
 from moldau.pipeline.spark.session import SparkSettings
 from moldau.pipeline.spark.settings import AppSettings
 
-if TYPE_CHECKING:
-    from pyspark.sql.streaming.query import StreamingQuery
-
 log = logging.getLogger(__name__)
 
-LOOK_EVERY_S: Final = 0.2
 STOP_S_MAX: Final = 60.0
-SOURCE_S_MAX: Final = 30.0
-SOURCE_ANSWERS: Final = ("Waiting", "Processing")
-"""How a query's status begins once its source has told offsets."""
-_turn_to_start = threading.Lock()
-"""The source of a query is a Python process that Spark gives ten seconds to answer: when many applications start at
-once, one after the other."""
 
 
 class PipelineApp:
@@ -65,7 +54,8 @@ class PipelineApp:
         """Then only a new process can go on."""
         self._changed = threading.Condition()
         self._wanted = PipelineState.RUNNING
-        self._query: StreamingQuery | None = None
+        self._owner: Owner | None = None
+        self._token = uuid.uuid4().hex
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
@@ -95,7 +85,7 @@ class PipelineApp:
 
     @property
     def metrics(self) -> PipelineMetrics:
-        measured = self._measured.snapshot(self._progress())
+        measured = self._measured.snapshot()
         return replace(measured, state=self._state, restarts=self._restarts, last_error=self._last_error)
 
     def wait(self, *states: PipelineState, timeout_s: float | None = None) -> PipelineState:
@@ -104,14 +94,6 @@ class PipelineApp:
         with self._changed:
             self._changed.wait_for(lambda: self._state in ends, timeout_s)
         return self._state
-
-    def _progress(self) -> dict[str, Any] | None:
-        query = self._query
-        try:
-            return query.lastProgress if query is not None else None
-        except (Py4JError, PySparkException, ConnectionError, ValueError):
-            # The last: the channel to a Spark Connect server was closed meanwhile.
-            return None
 
     def _want(self, wanted: PipelineState) -> None:
         with self._changed:
@@ -140,9 +122,15 @@ class PipelineApp:
             self._end_badly(f"{type(failure).__name__}: {failure}")
             raise
         else:
+            self._release()
             self._enter(PipelineState.STOPPED)
 
+    def _release(self) -> None:
+        if self._owner is not None:
+            self._owner.release()
+
     def _end_badly(self, cause: str) -> None:
+        self._release()
         self._last_error = cause
         log.error("%s cannot run: %s", self.settings.application_id, cause)
         self._enter(PipelineState.FAILED)
@@ -151,7 +139,9 @@ class PipelineApp:
         """One run of the query, to its end or its failure and the wait after it."""
         self._enter(PipelineState.RESTARTING if self._restarts else PipelineState.STARTING)
         try:
-            failure = self._run_query()
+            self._run_query()
+        except BatchFailed as failure:
+            self._failed(str(failure))
         except KafkaException as unreachable:
             self._failed(f"the broker cannot be asked: {unreachable.args[0].str()}")
         except TimeoutError:
@@ -161,58 +151,42 @@ class PipelineApp:
             if isinstance(refused, ConnectionError):
                 raise
             self._failed(cause_of(refused))
-        else:
-            if failure is not None:
-                self._failed(cause_of(failure))
 
-    def _run_query(self) -> Exception | None:
-        """What the query ended with, None when it was told to."""
-        run = self._kind_of_query()(self._spark, self.topology, self.settings, self._batch_done)
+    def _run_query(self) -> None:
+        if self._owner is None:
+            self._owner = Owner(Folder(self.settings.folder), self.settings.application_id, self._token)
+        self._owner.claim()
+        run = self._kind_of_query()(self._spark, self.topology, self.settings, self._measured)
         is_well = False
         try:
-            failure = self._watch(run)
-            is_well = failure is None
+            run.follow(self._goes_on, self._is_well)
+            is_well = True
+        except StoppedInBatch:
+            log.warning("%s was stopped within a batch: its next run does the batch again", self._name)
         finally:
             run.close(is_well=is_well)
-        return failure
 
     def _kind_of_query(self) -> "type[Query | ConnectQuery | RealTimeQuery]":
         if self.settings.latency == "real_time":
             return RealTimeQuery
         return ConnectQuery if self._spark.remote else Query
 
-    def _watch(self, run: "Query | ConnectQuery | RealTimeQuery") -> Exception | None:
-        with _turn_to_start:
-            query = self._query = run.start()
-            self._wait_for_source(query)
-        self._enter(PipelineState.RUNNING)
-        try:
-            while query.isActive and self._wanted is PipelineState.RUNNING:
-                with self._changed:
-                    self._changed.wait(LOOK_EVERY_S)
-                run.look(query)
-            failure = query.exception() if not query.isActive else None
-            if failure is None:
-                run.finish(query)
-            return failure
-        finally:
-            query.stop()
-            self._query = None
+    def _goes_on(self) -> bool:
+        if self._wanted is not PipelineState.RUNNING:
+            return False
+        assert self._owner is not None
+        self._owner.confirm()
+        return True
 
-    def _wait_for_source(self, query: "StreamingQuery") -> None:
-        """Until it has asked for offsets; what goes wrong meanwhile is found by whoever looks at the query next."""
-        deadline = time.monotonic() + SOURCE_S_MAX
-        while query.isActive and self._wanted is PipelineState.RUNNING and time.monotonic() < deadline:
-            if query.lastProgress is not None or query.status["message"].startswith(SOURCE_ANSWERS):
-                return
-            with self._changed:
-                self._changed.wait(LOOK_EVERY_S)
-
-    def _batch_done(
-        self, batch_id: int, ranges: Sequence[OffsetRange], reports: Sequence[SlotReport], took_s: float
-    ) -> None:
-        self._measured.batch_done(batch_id, ranges, reports, took_s)
+    def _is_well(self) -> None:
+        """A batch is done, or there is none to do."""
         self._back_off.progressed()
+        if self._state is not PipelineState.RUNNING and self._wanted is PipelineState.RUNNING:
+            self._enter(PipelineState.RUNNING)
+
+    @property
+    def _name(self) -> str:
+        return self.settings.application_id
 
     def _failed(self, cause: str) -> None:
         wait_ms = self._back_off.failed()

@@ -13,33 +13,65 @@ from moldau.pipeline.spark.folder import Folder
 from moldau.pipeline.spark.topic_offsets import TopicFacts
 
 FILE: Final = "application.json"
+VERSION: Final = 2
 
 
 @dataclass(frozen=True)
 class ApplicationRecord:
+    application_id: str
     checkpoint_id: str
     fingerprint: str
     topic_ids: Mapping[str, str]
     initial: Mapping[str, Mapping[str, int]]
     slots: int
+    partitioners: Mapping[str, str]
+    """Topic to how keys are spread over it, where that is not the default."""
 
     @classmethod
-    def load(cls, folder: Folder) -> Self | None:
+    def load(cls, folder: Folder, application_id: str) -> Self | None:
+        """Raises ConfigError for what is there but is not this application's."""
         content = folder.read(FILE)
-        return None if content is None else cls(**json.loads(content))
+        if content is None:
+            return None
+        try:
+            found = json.loads(content)
+            version = found.pop("version", 1)
+            record = cls(**found) if version == VERSION else None
+        except (ValueError, TypeError, AttributeError) as broken:
+            raise ConfigError(
+                f"{folder.address}/{FILE} cannot be read ({broken}): restore the checkpoint, or forget it with "
+                f"moldau streams reset {application_id}"
+            ) from None
+        if record is None:
+            raise ConfigError(
+                f"the checkpoint {folder.address} was written by another version of Moldau (form {version}, this one "
+                f"reads {VERSION}): begin again with moldau streams reset {application_id}"
+            )
+        if record.application_id != application_id:
+            raise ConfigError(
+                f"the checkpoint {folder.address} is that of the application {record.application_id}, not of "
+                f"{application_id}: name another folder with --checkpoint-dir"
+            )
+        return record
 
     @classmethod
     def new(
         cls,
+        application_id: str,
         fingerprint: str,
         topic_ids: Mapping[str, str],
         initial: Mapping[str, Mapping[str, int]],
         slots: int,
+        partitioners: Mapping[str, str],
     ) -> Self:
-        return cls(uuid.uuid4().hex, fingerprint, topic_ids, initial, slots)
+        return cls(application_id, uuid.uuid4().hex, fingerprint, topic_ids, initial, slots, partitioners)
+
+    @property
+    def initial_json(self) -> str:
+        return json.dumps(self.initial)
 
     def save(self, folder: Folder) -> None:
-        folder.write(FILE, json.dumps(asdict(self), indent=1).encode())
+        folder.write(FILE, json.dumps({"version": VERSION, **asdict(self)}, indent=1).encode())
 
     def check(self, application_id: str, fingerprint: str, facts: Mapping[str, TopicFacts]) -> None:
         """Raises ConfigError when the checkpoint does not fit the topology or the topics."""

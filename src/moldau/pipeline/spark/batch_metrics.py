@@ -1,15 +1,15 @@
-"""Counts what the batches of an application did. Written by Spark's callback, read by anyone."""
+"""Counts what the batches of an application did. Written by the run of batches, read by anyone."""
 
-import json
 import threading
+import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from moldau.pipeline.lifecycle import PipelineMetrics
-from moldau.pipeline.spark.offset_log import OffsetRange, Positions, positions_from_json
 from moldau.pipeline.spark.orders import SlotReport
+from moldau.pipeline.spark.positions import Positions, distance
 
 BATCHES_FOR_RATES: Final = 20
 
@@ -19,10 +19,22 @@ class BatchMetrics:
         self._lock = threading.Lock()
         self._metrics = PipelineMetrics()
         self._recent: deque[tuple[int, int, float]] = deque(maxlen=BATCHES_FOR_RATES)
-        self._ends: Positions = {}
+        self._done: Positions = {}
+        self._reach: Positions = {}
+        self._newest_ms = -1
+
+    def reached(self, done: Positions, reach: Positions) -> None:
+        """How far the application has come, and how far its topics reach."""
+        with self._lock:
+            self._done, self._reach = done, reach
 
     def batch_done(
-        self, batch_id: int, ranges: Sequence[OffsetRange], reports: Sequence[SlotReport], took_s: float
+        self,
+        batch_id: int,
+        done: Positions,
+        reach: Positions,
+        reports: Sequence[SlotReport],
+        took_s: float,
     ) -> None:
         records_in = sum(report.records_in for report in reports)
         records_out = sum(report.records_out for report in reports)
@@ -40,29 +52,40 @@ class BatchMetrics:
             metrics.batch_ms = round(took_s * 1000)
             metrics.batch_id = batch_id
             metrics.worker_ms = phases
+            self._add_dropped(reports)
             self._recent.append((records_in, records_out, took_s))
-            for one in ranges:
-                self._ends.setdefault(one.topic, {})[one.partition] = one.end_offset
+            self._done, self._reach = done, reach
+            self._newest_ms = max([self._newest_ms, *(report.newest_ms for report in reports)])
 
-    def snapshot(self, progress: Mapping[str, Any] | None) -> PipelineMetrics:
-        """`progress` is Spark's own, which knows how far the topics reach."""
+    def snapshot(self) -> PipelineMetrics:
         with self._lock:
             spent_s = sum(took for _, _, took in self._recent) or 1.0
+            lag = distance(self._done, self._reach)
+            behind_ms = int(time.time() * 1000) - self._newest_ms if lag and self._newest_ms >= 0 else 0
             return replace(
                 self._metrics,
                 records_in_per_s=round(sum(one[0] for one in self._recent) / spent_s, 1),
                 records_out_per_s=round(sum(one[1] for one in self._recent) / spent_s, 1),
-                lag_records=self._lag(progress),
+                lag_records=lag,
+                lag_ms=max(0, behind_ms),
+                dropped={name: dict(counts) for name, counts in self._metrics.dropped.items()},
             )
 
-    def _lag(self, progress: Mapping[str, Any] | None) -> int:
-        sources = (progress or {}).get("sources") or [{}]
-        latest = sources[0].get("latestOffset")
-        if not latest or latest == "null":  # Not told yet, in words of Spark's: a query that has just begun.
-            return 0
-        reach = positions_from_json(latest if isinstance(latest, str) else json.dumps(latest))
-        return sum(
-            max(0, end - self._ends.get(topic, {}).get(partition, 0))
-            for topic, partitions in reach.items()
-            for partition, end in partitions.items()
-        )
+    def _add_dropped(self, reports: Sequence[SlotReport]) -> None:
+        dropped = self._metrics.dropped
+        for report in reports:
+            for (operator, reason), (count, late_ms) in report.dropped.items():
+                entry = dropped.setdefault(f"{operator} {reason}", {"records": 0, "late_ms_max": 0})
+                entry["records"] += count
+                entry["late_ms_max"] = max(entry["late_ms_max"], late_ms)
+                self._metrics.records_dropped += count
+
+
+def describe_dropped(dropped: Mapping[str, Mapping[str, int]]) -> str:
+    """One line for a person: the operators that drop most first."""
+    worst = sorted(dropped.items(), key=lambda entry: -entry[1]["records"])
+    return ", ".join(
+        f"{name}: {entry['records']}"
+        + (f" (the latest by {entry['late_ms_max'] / 1000:g} s)" if entry["late_ms_max"] else "")
+        for name, entry in worst
+    )

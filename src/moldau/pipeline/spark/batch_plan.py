@@ -1,48 +1,69 @@
 """Which task gets which ranges of a batch, and which slot runs it."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import zlib
+from collections.abc import Iterator, Sequence
 
 from moldau.pipeline.plan.topology import Topology
-from moldau.pipeline.spark.offset_log import OffsetRange
 from moldau.pipeline.spark.orders import Application, SlotOrder, TaskId, TaskOrder
+from moldau.pipeline.spark.planning.planner import Plan
+from moldau.pipeline.spark.positions import OffsetRange
 
 
 class BatchPlan:
-    def __init__(self, topology: Topology, application: Application, slots: int, *, ticks: bool) -> None:
+    def __init__(self, topology: Topology, application: Application, slots: int) -> None:
         self._application = application
         self._slots = slots
-        self._ticks = ticks
         self._part_of = {
             topic: part.index for part in topology.sub_topologies for topic in part.source_topics
         }
 
-    def orders(self, batch_id: int, ranges: Iterable[OffsetRange]) -> list[SlotOrder]:
+    def orders(self, plan: Plan) -> list[SlotOrder]:
         """Only of slots that have something to do."""
         by_slot: dict[int, list[TaskOrder]] = {}
-        for order in self._task_orders(ranges):
+        for order in self._task_orders(plan):
             by_slot.setdefault(slot_of(order.task, self._slots), []).append(order)
         return [
-            SlotOrder(self._application, slot, batch_id, tuple(tasks))
+            SlotOrder(
+                self._application,
+                slot,
+                plan.batch_id,
+                tuple(tasks),
+                clock_ms=plan.clock_ms,
+                advance_ms=plan.advance_ms,
+            )
             for slot, tasks in sorted(by_slot.items())
         ]
 
     def last_orders(self) -> list[SlotOrder]:
         return [SlotOrder(self._application, slot, -1, (), is_last=True) for slot in range(self._slots)]
 
-    def _task_orders(self, ranges: Iterable[OffsetRange]) -> Iterator[TaskOrder]:
+    def tasks_of(self, parts: set[int], plan: Plan) -> tuple[str, ...]:
+        """All tasks of some sub-topologies."""
+        return tuple(sorted({str(task) for task in self._ranges_by_task(plan) if task.part in parts}))
+
+    def _task_orders(self, plan: Plan) -> Iterator[TaskOrder]:
+        for task, mine in sorted(self._ranges_by_task(plan).items()):
+            has_input = any(one.end_offset > one.start_offset for one in mine)
+            if has_input or plan.advance_ms is not None or str(task) in plan.woken:
+                yield TaskOrder(task, tuple(mine))
+
+    def _ranges_by_task(self, plan: Plan) -> dict[TaskId, list[OffsetRange]]:
         by_task: dict[TaskId, list[OffsetRange]] = {}
-        for one in ranges:
+        for one in plan.ranges():
             part = self._part_of.get(one.topic)
             if part is not None:
                 by_task.setdefault(TaskId(part, one.partition), []).append(one)
-        for task, mine in sorted(by_task.items()):
-            if self._ticks or any(one.end_offset > one.start_offset for one in mine):
-                yield TaskOrder(task, tuple(mine))
+        return by_task
 
 
 def slot_of(task: TaskId, slots: int) -> int:
     """Stays the same when partitions are added; neighbours go to different slots."""
     return (task.part + task.partition) % slots
+
+
+def lane_of(application_id: str, slot: int, lanes: int) -> int:
+    """Spreads many applications of one slot over all lanes."""
+    return (zlib.crc32(application_id.encode()) + slot) % lanes
 
 
 def transactional_ids(application_id: str, slots: int) -> Sequence[str]:

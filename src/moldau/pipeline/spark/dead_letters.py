@@ -5,7 +5,8 @@ from moldau.pipeline.operators.records import DeadRecord, OutputRecord
 TRACE_BYTES_MAX = 16_000
 
 
-def dead_letter(topic: str, dead: DeadRecord) -> OutputRecord:
+def dead_letter(topic: str, dead: DeadRecord, now_ms: int) -> OutputRecord:
+    """Its time is the record's, but not later than now, which a broker may refuse."""
     kind, _, message = dead.reason.partition(": ")
     why = {
         "exception": kind,
@@ -14,6 +15,8 @@ def dead_letter(topic: str, dead: DeadRecord) -> OutputRecord:
         "topic": dead.topic,
         "partition": str(dead.partition),
         "offset": str(dead.offset),
+        "timestamp": str(dead.timestamp_ms),
     }
     headers = tuple((f"__streams.errors.{name}", text.encode()) for name, text in why.items())
-    return OutputRecord(topic, None, dead.timestamp_ms, dead.key, dead.value, (*dead.headers, *headers))
+    timestamp_ms = min(max(dead.timestamp_ms, 0), now_ms)
+    return OutputRecord(topic, None, timestamp_ms, dead.key, dead.value, (*dead.headers, *headers))

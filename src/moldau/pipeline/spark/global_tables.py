@@ -13,8 +13,8 @@ from moldau.pipeline.operators.task import Task
 from moldau.pipeline.plan.topology import Topology
 from moldau.pipeline.spark.clients import ClientSettings, shared
 from moldau.pipeline.spark.clients import consumer as consumer_settings
-from moldau.pipeline.spark.offset_log import OffsetRange, Positions
 from moldau.pipeline.spark.orders import TaskId
+from moldau.pipeline.spark.positions import OffsetRange, Positions
 from moldau.pipeline.spark.range_reader import RangeReader
 from moldau.pipeline.spark.topic_offsets import end_offsets, first_offsets, topic_facts
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from moldau.pipeline.spark.offset_log import OffsetRange
+from moldau.pipeline.spark.positions import OffsetRange
 
 
 class TaskId(NamedTuple):
@@ -35,6 +35,9 @@ class Application:
     run_id: str
     """New with each start of the query: what a worker kept from the run before is not used."""
     record_cache: bool = True
+    partitioners: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    """Topic to how keys are spread over it and its number of partitions, where the client's own way is not meant."""
+    record_ms_max: int = 300_000
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,10 @@ class SlotOrder:
     slot: int
     batch_id: int
     tasks: tuple[TaskOrder, ...]
+    clock_ms: int = 0
+    """The batch's wall clock; 0: now."""
+    advance_ms: int | None = None
+    """Stream time goes on to this without input."""
     is_last: bool = False
     """The application rests: the worker closes what it has kept for it."""
     holder: str = ""
@@ -64,4 +71,14 @@ class SlotReport:
     records_out: int = 0
     records_dead: int = 0
     tasks_skipped: int = 0
+    error: str | None = None
+    """Why nothing of the order was committed, as `Kind: message`."""
+    sizes: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Topic to records and bytes read."""
+    due_ms: dict[str, int | None] = field(default_factory=dict)
+    """Task to when its wall-clock timers want to be called next."""
+    dropped: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
+    """(operator, reason) to how many records it did not take, and the latest of them in milliseconds."""
+    newest_ms: int = -1
+    """The time of the newest record read."""
     phase_ms: dict[str, float] = field(default_factory=dict)

@@ -10,7 +10,7 @@ from confluent_kafka import Consumer, KafkaError, TopicPartition
 
 from moldau.core.errors import MoldauError
 from moldau.pipeline.operators.records import Columns
-from moldau.pipeline.spark.offset_log import OffsetRange
+from moldau.pipeline.spark.positions import OffsetRange
 
 Place = tuple[str, int]
 Message = Any

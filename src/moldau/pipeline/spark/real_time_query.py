@@ -5,8 +5,10 @@ written of a batch it did not end is written again by the next: at least once.
 """
 
 import json
+import threading
 import time
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
 
 from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient
@@ -15,15 +17,16 @@ from pyspark.errors import AnalysisException
 from moldau.core.errors import ConfigError
 from moldau.pipeline.plan.topology import Topology
 from moldau.pipeline.spark.application_record import check_topics
+from moldau.pipeline.spark.batch_metrics import BatchMetrics
 from moldau.pipeline.spark.clients import connector, shared
 from moldau.pipeline.spark.clients import consumer as consumer_settings
 from moldau.pipeline.spark.connect_session import connect_session, tasks_at_once
 from moldau.pipeline.spark.connectors import coordinates
 from moldau.pipeline.spark.folder import Folder
-from moldau.pipeline.spark.offset_log import Positions, positions_from_json, positions_to_json, ranges_between
 from moldau.pipeline.spark.orders import SlotReport
+from moldau.pipeline.spark.positions import Positions, positions_from_json, positions_to_json, ranges_between
 from moldau.pipeline.spark.preparation import first_positions, prepare
-from moldau.pipeline.spark.query import OnBatch
+from moldau.pipeline.spark.query import GoesOn
 from moldau.pipeline.spark.real_time_plan import real_time_plan
 from moldau.pipeline.spark.session import SparkSettings, start_session
 from moldau.pipeline.spark.settings import AppSettings
@@ -36,14 +39,22 @@ BATCH_MS_MIN: Final = 10_000
 """How often the place is committed, unless `trigger_ms` is longer: between two batches records wait for a moment."""
 
 
+LOOK_EVERY_S: Final = 0.2
+SOURCE_S_MAX: Final = 30.0
+SOURCE_ANSWERS: Final = ("Waiting", "Processing")
+"""How a query's status begins once its source has told offsets."""
+_turn_to_start = threading.Lock()
+"""Starting queries plan with the JVM's whole attention: one after the other."""
+
+
 class RealTimeQuery:
     def __init__(
-        self, spark: SparkSettings, topology: Topology, settings: AppSettings, on_batch: OnBatch
+        self, spark: SparkSettings, topology: Topology, settings: AppSettings, measured: BatchMetrics
     ) -> None:
         """Prepares; raises what keeps the application from running, or from running in this mode."""
         self._is_remote = spark.remote is not None
         self._session = connect_session(spark) if self._is_remote else start_session(spark)
-        self._settings, self._on_batch = settings, on_batch
+        self._settings, self._measured = settings, measured
         servers, client_settings = settings.bootstrap_servers, settings.client_settings
         self._connector = connector(servers, client_settings)
         self._admin = AdminClient(shared(servers, client_settings))
@@ -62,7 +73,23 @@ class RealTimeQuery:
         self._told = -1
         self._began_at = time.monotonic()
 
-    def start(self) -> "StreamingQuery":
+    def follow(self, goes_on: GoesOn, is_well: Callable[[], None]) -> None:
+        """Runs until it is not to go on; raises what the query ended with."""
+        with _turn_to_start:
+            query = self._started()
+            _wait_for_source(query, goes_on)
+        try:
+            while query.isActive and goes_on():
+                is_well()
+                time.sleep(LOOK_EVERY_S)
+                self._look(query)
+            failure = query.exception() if not query.isActive else None
+        finally:
+            query.stop()
+        if failure is not None:
+            raise failure
+
+    def _started(self) -> "StreamingQuery":
         try:
             return self._start()
         except AnalysisException as refused:
@@ -94,7 +121,7 @@ class RealTimeQuery:
         started: StreamingQuery = writer.trigger(realTime=lasts).start()  # type: ignore[call-overload]
         return started
 
-    def look(self, query: "StreamingQuery") -> None:
+    def _look(self, query: "StreamingQuery") -> None:
         """Commits the place of a batch that has ended since the last look; notices topics that are others now."""
         progress = query.lastProgress
         if progress is None or progress["batchId"] <= self._told:
@@ -106,6 +133,7 @@ class RealTimeQuery:
         ends = positions_from_json(reached if isinstance(reached, str) else json.dumps(reached))
         ranges = list(ranges_between(self._positions, ends))
         self._positions = ends
+        reach = _reach(progress, ends)
         places = [TopicPartition(one.topic, one.partition, one.end_offset) for one in ranges]
         self._committer.commit(offsets=places, asynchronous=False)
         records_in = sum(one.end_offset - one.start_offset for one in ranges)
@@ -113,11 +141,8 @@ class RealTimeQuery:
         records_out = max(0, progress["sink"]["numOutputRows"])
         report = SlotReport(slot=0, records_in=records_in, records_out=records_out)
         now = time.monotonic()
-        self._on_batch(self._told, ranges, [report], now - self._began_at)
+        self._measured.batch_done(self._told, ends, reach, [report], now - self._began_at)
         self._began_at = now
-
-    def finish(self, query: "StreamingQuery") -> None:
-        """Before it is stopped: its batches are of time, and none is waited for."""
 
     def close(self, *, is_well: bool) -> None:
         self._committer.close()
@@ -131,6 +156,23 @@ class RealTimeQuery:
     def _leave_session(self) -> None:
         if self._is_remote:
             self._session.stop()
+
+
+def _reach(progress: dict[str, Any], ends: Positions) -> Positions:
+    """How far the topics reach, as Spark has seen it."""
+    latest = progress["sources"][0].get("latestOffset")
+    if not latest or latest == "null":
+        return ends
+    return positions_from_json(latest if isinstance(latest, str) else json.dumps(latest))
+
+
+def _wait_for_source(query: "StreamingQuery", goes_on: GoesOn) -> None:
+    """Until it has asked for offsets; what goes wrong meanwhile is found by whoever looks at the query next."""
+    deadline = time.monotonic() + SOURCE_S_MAX
+    while query.isActive and goes_on() and time.monotonic() < deadline:
+        if query.lastProgress is not None or query.status["message"].startswith(SOURCE_ANSWERS):
+            return
+        time.sleep(LOOK_EVERY_S)
 
 
 def _check_slots(slots: int, partitions: int) -> None:

@@ -7,16 +7,17 @@ committing later), then reads the markers, and leaves out the tasks whose batch 
 """
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 
 from moldau.core.errors import MoldauError
 from moldau.pipeline.operators.records import OutputRecord
 from moldau.pipeline.spark.clients import ClientSettings
 from moldau.pipeline.spark.clients import producer as producer_settings
-from moldau.pipeline.spark.offset_log import OffsetRange
+from moldau.pipeline.spark.partitioners import PARTITIONERS
+from moldau.pipeline.spark.positions import OffsetRange
 
 ANSWER_S_MAX: Final = 60.0
 OFFSETS_S_MAX: Final = 30.0
@@ -48,6 +49,28 @@ class NotCommitted(MoldauError):
     """A batch could not be brought to its end; nobody has seen it."""
 
 
+Refused = tuple[str, bytes | None, bytes | None, int]
+"""Topic, key, value and timestamp of a record."""
+
+
+class RecordsRefused(MoldauError):
+    """The broker does not take some records, however often they are sent. The rest of the batch has not been seen
+    either."""
+
+    def __init__(self, reasons: Mapping[Refused, str]) -> None:
+        topic, key, _, timestamp_ms = next(iter(reasons))
+        super().__init__(
+            f"the broker refuses {len(reasons)} records, the first of topic {topic} with key {key!r} and timestamp "
+            f"{timestamp_ms} ms: {next(iter(reasons.values()))}"
+        )
+        self.reasons = reasons
+
+
+NEVER_TAKEN: Final = frozenset(
+    {KafkaError.INVALID_TIMESTAMP, KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.INVALID_RECORD}
+)
+
+
 _stuck_producers: list[Producer] = []
 """Those with a call that does not come back: to close one would wait for it, too."""
 
@@ -63,15 +86,18 @@ class Sink:
         transactional_id: str,
         *,
         transactional: bool,
+        partitioners: Mapping[str, tuple[str, int]] | None = None,
     ) -> None:
         self._consumer = consumer
         self._transactional = transactional
         self._unsent_bytes = 0
         self._is_stuck = False
-        undelivered: list[KafkaError] = []
-        self._undelivered = undelivered
+        self._partitioners = {
+            topic: (PARTITIONERS[name], count) for topic, (name, count) in (partitioners or {}).items()
+        }
+        self._undelivered: list[tuple[KafkaError, Refused]] = []
         wanted = producer_settings(bootstrap_servers, settings, transactional_id if transactional else None)
-        self._producer = Producer({**wanted, "on_delivery": lambda error, _: undelivered.append(error)})
+        self._producer = Producer({**wanted, "on_delivery": self._note_undelivered})
         if transactional:
             self._producer.init_transactions(ANSWER_S_MAX)
 
@@ -95,12 +121,10 @@ class Sink:
             TopicPartition(one.topic, one.partition, one.end_offset, metadata=str(marker)) for one in ranges
         ]
         if not self._transactional:
-            unsent = self._producer.flush(ANSWER_S_MAX)
-            if unsent or self._undelivered:
-                why = self._undelivered[0].str() if self._undelivered else "it does not answer"
-                raise NotCommitted(f"the broker did not take the output: {why}")
+            self._flush()
             self._consumer.commit(offsets=offsets, asynchronous=False)
             return
+        self._flush()
         if offsets:
             group = self._consumer.consumer_group_metadata()
             self._answered(
@@ -108,6 +132,14 @@ class Sink:
                 OFFSETS_S_MAX,
             )
         self._producer.commit_transaction(ANSWER_S_MAX)
+
+    def give_up_batch(self) -> None:
+        """Ends the batch unseen; the next `begin` starts another."""
+        self._producer.purge()
+        self._producer.flush(ANSWER_S_MAX)
+        self._undelivered.clear()
+        if self._transactional:
+            self._producer.abort_transaction(ANSWER_S_MAX)
 
     def abandon(self) -> None:
         """After a failure: what was written must not be seen; a producer in this state is not used again."""
@@ -121,6 +153,22 @@ class Sink:
             except KafkaException:
                 # Fenced, or the broker is away: whoever takes over the id ends the transaction.
                 return
+
+    def _flush(self) -> None:
+        unsent = self._producer.flush(ANSWER_S_MAX)
+        if not unsent and not self._undelivered:
+            return
+        refused = {record: error.str() for error, record in self._undelivered if error.code() in NEVER_TAKEN}
+        if refused:
+            raise RecordsRefused(refused)
+        if not self._undelivered:
+            raise NotCommitted("the broker did not take the output: it does not answer")
+        error, record = self._undelivered[0]
+        raise NotCommitted(f"the broker did not take the output for topic {record[0]}: {error.str()}")
+
+    def _note_undelivered(self, error: KafkaError, message: Message) -> None:
+        record = (message.topic() or "", message.key(), message.value(), message.timestamp()[1])
+        self._undelivered.append((error, record))  # type: ignore[arg-type]
 
     def _answered(self, call: Callable[[], None], within_s: float) -> None:
         """librdkafka does not keep the timeout of send_offsets_to_transaction while it waits for the coordinator."""
@@ -147,16 +195,23 @@ class Sink:
 
     def _write_some(self, records: Sequence[OutputRecord]) -> None:
         self._make_room(records)
-        produce = self._producer.produce
-        for topic, partition, timestamp_ms, key, value, headers in records:
+        produce, partitioners = self._producer.produce, self._partitioners
+        for topic, partition, timestamp_ms, key, value, headers, _ in records:
             place = -1 if partition is None else partition
+            if partition is None and key is not None and topic in partitioners:
+                spread, count = partitioners[topic]
+                place = spread(key, count)
             # The client takes 0 for "now": a millisecond off is nearer to the truth.
             timestamp_ms = timestamp_ms if timestamp_ms > 0 else 1
             # By position, with no callbacks: names take half as long again.
-            if headers:
-                produce(topic, value, key, place, None, None, timestamp_ms, list(headers))
-            else:
-                produce(topic, value, key, place, None, None, timestamp_ms)
+            try:
+                if headers:
+                    produce(topic, value, key, place, None, None, timestamp_ms, list(headers))
+                else:
+                    produce(topic, value, key, place, None, None, timestamp_ms)
+            except KafkaException as failure:
+                # The client itself refuses what is too large for it.
+                self._undelivered.append((failure.args[0], (topic, key, value, timestamp_ms)))
 
     def _make_room(self, records: Sequence[OutputRecord]) -> None:
         """Waits until the client's queue takes all of them: one refused in the midst would lose its place."""

@@ -4,6 +4,8 @@ As a stream thread in Kafka Streams. Lives in a Spark worker and is kept there f
 the state of its tasks; all of it can be built again from checkpoint and topics, and is, wherever Spark puts it next.
 """
 
+import ctypes
+import functools
 import gc
 import os
 import pickle
@@ -11,7 +13,7 @@ import socket
 import time
 from typing import Final
 
-from confluent_kafka import Consumer
+from confluent_kafka import Consumer, KafkaException
 
 from moldau.pipeline.operators.records import Columns, OutputRecord
 from moldau.pipeline.operators.task import Task
@@ -24,24 +26,28 @@ from moldau.pipeline.spark.folder import Folder
 from moldau.pipeline.spark.global_tables import GlobalTables
 from moldau.pipeline.spark.orders import Application, SlotOrder, SlotReport, TaskId, TaskOrder
 from moldau.pipeline.spark.range_reader import RangeReader
-from moldau.pipeline.spark.sink import Marker, Sink
+from moldau.pipeline.spark.repartition_headers import by_writer, stamp
+from moldau.pipeline.spark.sink import Marker, RecordsRefused, Refused, Sink
 from moldau.pipeline.spark.state_files import START, StateFiles
 from moldau.pipeline.spark.stopwatch import Stopwatch
+from moldau.pipeline.spark.time_limit import time_limit
 
-UNUSED_SLOTS_MAX: Final = 64
+SLOTS_MAX: Final = 1_000
+"""In one process, of all applications; the oldest make room."""
+TRIM_BYTES_MIN: Final = 16 << 20
 
 
 class HostedTask:
     """A task and the version of its state: the batch it has last seen, START when none."""
 
-    def __init__(self, topology: Topology, task_id: TaskId, application: Application) -> None:
+    def __init__(self, topology: Topology, task_id: TaskId, application: Application, now_ms: int) -> None:
         part = topology.sub_topologies[task_id.part]
         on_error = "dead_letter" if application.dead_letter_topic else "fail"
         self.task = Task(
             topology,
             part,
             task_id.partition,
-            now_ms=_now_ms(),
+            now_ms=now_ms,
             on_error=on_error,  # type: ignore[arg-type]
             collapse=application.record_cache,
         )
@@ -76,6 +82,7 @@ class HostedTask:
 class Slot:
     def __init__(self, application: Application, slot: int) -> None:
         self._application = application
+        self.application_id = application.application_id
         self._topology: Topology = pickle.loads(application.topology)  # noqa: S301 the application's own code
         self._transactional_id = f"{application.application_id}-{slot}"
         servers, settings = application.bootstrap_servers, application.client_settings
@@ -92,18 +99,25 @@ class Slot:
         report.tasks_skipped = len(order.tasks) - len(todo)
         if not todo:
             return report
-        ranges = [one for task in todo for one in task.ranges]
-        columns = {(one.topic, one.partition): one for one in self._reader.read(ranges)}
-        report.records_in = sum(map(len, columns.values()))
+        columns = self._read(todo, report)
         watch.lap("read")
-        self._sink.begin()
-        for task in todo:
-            mine = [columns[r.topic, r.partition] for r in task.ranges if (r.topic, r.partition) in columns]
-            self._run_task(task, mine, order.batch_id, report, watch)
-        self._sink.commit(ranges, Marker(self._application.checkpoint_id, order.batch_id))
+        refused: dict[Refused, str] = {}
+        while True:
+            try:
+                self._attempt(order, todo, columns, refused, report, watch)
+                break
+            except RecordsRefused as failure:
+                # Nobody has seen the batch: it is done again without what the broker does not take.
+                if failure.reasons.keys() <= refused.keys():
+                    raise
+                refused |= failure.reasons
+                self._sink.give_up_batch()
+                self._tasks.clear()
         watch.lap("commit")
         for task in todo:
-            self._tasks[task.task].committed(order.batch_id)
+            hosted = self._tasks[task.task]
+            hosted.committed(order.batch_id)
+            report.due_ms[str(task.task)] = hosted.task.next_wall_clock_due_ms()
         watch.lap("snapshot")
         report.phase_ms = watch.laps_ms
         return report
@@ -120,6 +134,46 @@ class Slot:
         self._consumer.close()
         self._globals.close()
 
+    def _read(self, todo: list[TaskOrder], report: SlotReport) -> dict[TaskId, list[Columns]]:
+        """The input of each task."""
+        read = self._reader.read([one for task in todo for one in task.ranges])
+        for one in read:
+            size = sum(
+                len(key or b"") + len(value or b"") for key, value in zip(one.keys, one.values, strict=True)
+            )
+            records, before = report.sizes.get(one.topic, (0, 0))
+            report.sizes[one.topic] = (records + len(one), before + size)
+            report.newest_ms = max(report.newest_ms, max(one.timestamps_ms, default=-1))
+        report.records_in = sum(map(len, read))
+        found = {(one.topic, one.partition): one for one in read}
+        inputs: dict[TaskId, list[Columns]] = {}
+        for task in todo:
+            mine = inputs[task.task] = []
+            for topic, partition, *_ in task.ranges:
+                columns = found.get((topic, partition))
+                if columns is not None:
+                    is_internal = topic in self._topology.internal_topics
+                    mine += by_writer(columns) if is_internal else [columns]
+        return inputs
+
+    def _attempt(
+        self,
+        order: SlotOrder,
+        todo: list[TaskOrder],
+        columns: dict[TaskId, list[Columns]],
+        refused: dict[Refused, str],
+        report: SlotReport,
+        watch: Stopwatch,
+    ) -> None:
+        """The batch in one transaction."""
+        report.records_out = report.records_dead = 0
+        report.dropped.clear()
+        self._sink.begin()
+        for task in todo:
+            self._run_task(order, task, columns[task.task], refused, report, watch)
+        ranges = [one for task in todo for one in task.ranges]
+        self._sink.commit(ranges, Marker(self._application.checkpoint_id, order.batch_id))
+
     def _new_sink(self) -> Sink:
         application = self._application
         return Sink(
@@ -128,39 +182,57 @@ class Slot:
             self._consumer,
             self._transactional_id,
             transactional=application.exactly_once,
+            partitioners=application.partitioners,
         )
 
     def _run_task(
-        self, order: TaskOrder, columns: list[Columns], batch_id: int, report: SlotReport, watch: Stopwatch
+        self,
+        order: SlotOrder,
+        task: TaskOrder,
+        columns: list[Columns],
+        refused: dict[Refused, str],
+        report: SlotReport,
+        watch: Stopwatch,
     ) -> None:
-        hosted = self._hosted(order.task)
-        hosted.catch_up(batch_id)
-        self._globals.update(order.task, hosted.task)
+        clock_ms = order.clock_ms or _now_ms()
+        hosted = self._hosted(task.task, clock_ms)
+        hosted.catch_up(order.batch_id)
+        self._globals.update(task.task, hosted.task)
         watch.lap("load")
-        outputs = hosted.task.apply(columns, _now_ms())
+        with time_limit(hosted.task, self._application.record_ms_max):
+            outputs = hosted.task.apply(columns, clock_ms, refused=refused, advance_ms=order.advance_ms)
         watch.lap("task")
-        deltas = hosted.save(batch_id)
+        deltas = hosted.save(order.batch_id)
         watch.lap("save")
-        written: list[OutputRecord] = outputs.records
+        written = self._stamped(outputs.records, task.task)
         if self._application.changelogs:
-            written = [
-                *written,
-                *changelog_records(self._application.changelogs, order.task, deltas, hosted.task),
-            ]
+            changes = changelog_records(self._application.changelogs, task.task, deltas, hosted.task)
+            written = [*written, *changes]
         topic = self._application.dead_letter_topic
-        if topic is not None:
-            written = (
-                [*written, *(dead_letter(topic, dead) for dead in outputs.dead)] if outputs.dead else written
-            )
+        if topic is not None and outputs.dead:
+            written = [*written, *(dead_letter(topic, dead, clock_ms) for dead in outputs.dead)]
         self._sink.write(written)
         report.records_out += len(outputs.records)
         report.records_dead += len(outputs.dead)
+        for what, dropped in outputs.dropped.items():
+            count, late_ms = report.dropped.get(what, (0, 0))
+            report.dropped[what] = (count + dropped.count, max(late_ms, dropped.late_ms_max))
         watch.lap("write")
 
-    def _hosted(self, task_id: TaskId) -> HostedTask:
+    def _stamped(self, records: list[OutputRecord], task: TaskId) -> list[OutputRecord]:
+        internal = self._topology.internal_topics
+        if not internal:
+            return records
+        return [
+            one._replace(headers=(*one.headers, stamp(one.order_ms, task))) if one.topic in internal else one
+            for one in records
+        ]
+
+    def _hosted(self, task_id: TaskId, now_ms: int) -> HostedTask:
         hosted = self._tasks.get(task_id)
         if hosted is None:
-            hosted = self._tasks[task_id] = HostedTask(self._topology, task_id, self._application)
+            hosted = HostedTask(self._topology, task_id, self._application, now_ms)
+            self._tasks[task_id] = hosted
         return hosted
 
     def _not_yet_done(self, order: SlotOrder) -> list[TaskOrder]:
@@ -186,7 +258,8 @@ _slots: dict[tuple[str, int], Slot] = {}
 
 
 def run_slot(order: SlotOrder) -> SlotReport:
-    """Runs in a Spark worker. After any failure the slot is built anew: nothing half done is kept."""
+    """Runs in a Spark worker. After any failure the slot is built again: nothing half done is kept. What failed is in
+    the report, since other applications may be served by the same Spark task."""
     here = (order.application.run_id, order.slot)
     slot = _slots.get(here)
     if order.is_last:
@@ -194,21 +267,54 @@ def run_slot(order: SlotOrder) -> SlotReport:
             _slots.pop(here).close()
         return SlotReport(order.slot)
     was_elsewhere = slot is not None and order.holder != this_process()
-    if slot is None:
-        while len(_slots) >= UNUSED_SLOTS_MAX:
-            _slots.pop(next(iter(_slots))).close()
-        slot = _slots[here] = Slot(order.application, order.slot)
     # A batch makes a great many objects that are all let go at its end: looking for cycles among them costs a third.
     gc.disable()
     try:
+        if slot is None:
+            slot = _new_slot(order, here)
         if was_elsewhere:
             slot.take_back()
-        return slot.run(order)
-    except BaseException:
-        _slots.pop(here).close()
-        raise
+        report = slot.run(order)
+    except Exception as failure:  # noqa: BLE001 told to the driver, which decides
+        if here in _slots:
+            _slots.pop(here).close()
+        return SlotReport(order.slot, this_process(), error=_told(failure))
     finally:
         gc.enable()
+    give_memory_back(report)
+    return report
+
+
+def _new_slot(order: SlotOrder, here: tuple[str, int]) -> Slot:
+    application_id = order.application.application_id
+    # What an earlier run of the same application has left.
+    for key, slot in list(_slots.items()):
+        if key[1] == order.slot and slot.application_id == application_id:
+            _slots.pop(key).close()
+    while len(_slots) >= SLOTS_MAX:
+        _slots.pop(next(iter(_slots))).close()
+    slot = _slots[here] = Slot(order.application, order.slot)
+    return slot
+
+
+def _told(failure: Exception) -> str:
+    if isinstance(failure, KafkaException):
+        return f"KafkaException: {failure.args[0].str()}"
+    return f"{type(failure).__name__}: {failure}"
+
+
+def give_memory_back(report: SlotReport) -> None:
+    """After a batch of many bytes: what the allocator keeps is of no use until the next such batch."""
+    if sum(size for _, size in report.sizes.values()) < TRIM_BYTES_MIN:
+        return
+    trim = getattr(_libc(), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+
+
+@functools.cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None)
 
 
 def this_process() -> str:

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
-from moldau.pipeline.spark.offset_log import Positions
+from moldau.pipeline.spark.positions import Positions
 
 ANSWER_S_MAX: Final = 30.0
 
@@ -56,5 +56,10 @@ def _offsets(admin: AdminClient, partitions: Mapping[str, int], spec: OffsetSpec
     )
     positions: Positions = {topic: {} for topic in partitions}
     for place, future in answers.items():
-        positions[place.topic][place.partition] = future.result(ANSWER_S_MAX).offset
+        try:
+            positions[place.topic][place.partition] = future.result(ANSWER_S_MAX).offset
+        except KafkaException as failure:
+            # Deleted a moment ago: whoever reads it finds out from its id.
+            if failure.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
+                raise
     return positions

@@ -12,9 +12,14 @@ from moldau.pipeline.plan.stores import StoreKind
 from moldau.pipeline.plan.topology import Topology
 from moldau.pipeline.spark.topic_offsets import ANSWER_S_MAX, TopicFacts, topic_facts
 
-REPARTITION_CONFIG: Final = {"cleanup.policy": "delete", "retention.ms": "-1"}
+ANY_TIME: Final = {
+    "message.timestamp.after.max.ms": str(2**63 - 1),
+    "message.timestamp.before.max.ms": str(2**63 - 1),
+}
+"""What has been taken once is taken again, whatever time it bears."""
+REPARTITION_CONFIG: Final = {"cleanup.policy": "delete", "retention.ms": "-1", **ANY_TIME}
 """What is between two sub-topologies must stay until it is read; the application purges what it has read."""
-CHANGELOG_CONFIG: Final = {"cleanup.policy": "compact"}
+CHANGELOG_CONFIG: Final = {"cleanup.policy": "compact", **ANY_TIME}
 RETENTION_EXTRA_MS: Final = 86_400_000
 
 
@@ -56,7 +61,7 @@ def _changelog_config(topology: Topology, store: str) -> dict[str, str]:
     if spec.kind not in (StoreKind.WINDOW, StoreKind.SESSION):
         return dict(CHANGELOG_CONFIG)
     retention_ms = spec.retention_ms + RETENTION_EXTRA_MS
-    return {"cleanup.policy": "compact,delete", "retention.ms": str(retention_ms)}
+    return {**CHANGELOG_CONFIG, "cleanup.policy": "compact,delete", "retention.ms": str(retention_ms)}
 
 
 def _create(admin: AdminClient, wanted: Mapping[str, tuple[int, Mapping[str, str]]]) -> None:

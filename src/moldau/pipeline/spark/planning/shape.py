@@ -1,0 +1,105 @@
+"""What the planner must know of a topology: which topics go together, in which order, and how far behind.
+
+The sub-topologies form levels. Those of level 0 read only topics of the user. One that reads a repartition topic is a
+level further down than the one that writes it, and what a batch writes there is read by the next batch. So that a
+join in level 2 meets records of the same time on both its sides, its other topics are read two batches later than
+those of level 0: each topic has a delay in batches.
+"""
+
+from dataclasses import dataclass
+from typing import Self
+
+from moldau.pipeline.plan.nodes import Sink, TableSource
+from moldau.pipeline.plan.topology import SubTopology, Topology
+
+
+@dataclass(frozen=True)
+class TopicPlace:
+    """Where a topic stands among the inputs of a topology."""
+
+    topic: str
+    part: int
+    delay: int
+    """In batches, behind the topics of level 0; of an internal topic, behind the batch that follows its writer's."""
+    is_internal: bool
+
+
+@dataclass(frozen=True)
+class Shape:
+    topics: tuple[TopicPlace, ...]
+    """In the order in which records of equal times are taken: tables first, then as the topology names them."""
+    needs_time: bool
+    """Whether the order of time across partitions matters: no task of a single input topic, with nothing after it,
+    can tell how its partition was cut."""
+
+    @classmethod
+    def of(cls, topology: Topology) -> Self:
+        parts = topology.sub_topologies
+        written = _writers(topology)
+        levels = _levels(topology, written)
+        places = []
+        for part in parts:
+            for topic in _tables_first(part):
+                is_internal = topic in topology.internal_topics
+                if is_internal:
+                    after = max((levels[writer] for writer in written.get(topic, ())), default=-1)
+                    delay = max(0, levels[part.index] - after - 1)
+                else:
+                    delay = levels[part.index]
+                places.append(TopicPlace(topic, part.index, delay, is_internal))
+        needs_time = bool(topology.internal_topics) or any(len(part.source_topics) > 1 for part in parts)
+        return cls(tuple(sorted(places, key=lambda place: place.is_internal)), needs_time)
+
+
+def _writers(topology: Topology) -> dict[str, set[int]]:
+    written: dict[str, set[int]] = {}
+    for part in topology.sub_topologies:
+        for node in part.nodes:
+            if isinstance(node, Sink) and node.topic in topology.internal_topics:
+                written.setdefault(node.topic or "", set()).add(part.index)
+    return written
+
+
+def _levels(topology: Topology, written: dict[str, set[int]]) -> list[int]:
+    """The longest way to each sub-topology through internal topics. Of a circle (a foreign-key join sends its answers
+    back) the way that closes it does not count."""
+    readers: dict[int, set[int]] = {part.index: set() for part in topology.sub_topologies}
+    for part in topology.sub_topologies:
+        for topic in part.source_topics:
+            for writer in written.get(topic, ()):
+                readers[writer].add(part.index)
+    in_order = _from_first_to_last(readers)
+    levels = [0] * len(readers)
+    for turn, writer in enumerate(in_order):
+        for reader in readers[writer].intersection(in_order[turn + 1 :]):
+            levels[reader] = max(levels[reader], levels[writer] + 1)
+    return levels
+
+
+def _from_first_to_last(readers: dict[int, set[int]]) -> list[int]:
+    """Writers before their readers, but for a way that leads back."""
+    last_first: list[int] = []
+    seen: set[int] = set()
+
+    def visit(part: int) -> None:
+        seen.add(part)
+        for reader in sorted(readers[part]):
+            if reader not in seen:
+                visit(reader)
+        last_first.append(part)
+
+    for part in sorted(readers):
+        if part not in seen:
+            visit(part)
+    return last_first[::-1]
+
+
+def _tables_first(part: SubTopology) -> list[str]:
+    tables = set(_table_sources(part))
+    first = [topic for source in part.sources() if source.name in tables for topic in source.topics]
+    return list(dict.fromkeys([*first, *part.source_topics]))
+
+
+def _table_sources(part: SubTopology) -> list[str]:
+    parents = {parent for node in part.nodes if isinstance(node, TableSource) for parent in node.parents}
+    return [source.name for source in part.sources() if source.name in parents]
