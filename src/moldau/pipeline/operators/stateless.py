@@ -165,17 +165,7 @@ def sink(node: Sink, wiring: Wiring) -> list[Push]:
     def push(key: Any, value: Any, timestamp_ms: int, headers: Headers) -> None:
         partition = partition_of(topic, key, value) if partition_of else None
         context.outputs.records.append(
-            make(
-                (
-                    topic,
-                    partition,
-                    timestamp_ms,
-                    encode_key(key),
-                    encode_value(value),
-                    headers,
-                    context.order_ms,
-                )
-            )
+            make((topic, partition, timestamp_ms, encode_key(key), encode_value(value), headers))
         )
 
     return [push]

@@ -25,10 +25,6 @@ OnError = Literal["fail", "dead_letter"]
 STREAM_TIME = "stream time"
 
 
-class DoesNotReturn(BaseException):
-    pass
-
-
 class ProcessingError(MoldauError):
     """A record broke the topology: which record, and why."""
 
@@ -65,14 +61,7 @@ class Task:
                 self._sources.setdefault(topic, []).append(source)
         self._globals = {table.topic: table for table in tables}
 
-    @property
-    def current(self):
-        return None
-
-    def next_wall_clock_due_ms(self):
-        return None
-
-    def apply(self, batch: Sequence[Columns], now_ms: int, refused=None, advance_ms=None) -> Outputs:
+    def apply(self, batch: Sequence[Columns], now_ms: int) -> Outputs:
         """Processes a batch; `state.take_changes()` afterwards tells what it did to the state."""
         context = self._context
         context.wall_clock_ms = now_ms
@@ -119,7 +108,6 @@ class Task:
             headers: Headers = all_headers[index] if all_headers else NO_HEADERS
             context.offset = columns.offsets[index]
             context.timestamp_ms = timestamp_ms
-            context.order_ms = columns.order_ms[index] if columns.order_ms else timestamp_ms
             context.headers = headers
             if timestamp_ms > context.stream_time_ms:
                 context.stream_time_ms = timestamp_ms
@@ -161,7 +149,7 @@ def _oldest_first(queues: Sequence[Decoded]) -> Iterator[tuple[Decoded, int]]:
     turn = 0
     for queue in queues:
         if queue.timestamps_ms:
-            heap.append(((queue.columns.order_ms or queue.timestamps_ms)[0], turn, 0, queue))
+            heap.append((queue.timestamps_ms[0], turn, 0, queue))
             turn += 1
     heapq.heapify(heap)
     while heap:
@@ -169,9 +157,7 @@ def _oldest_first(queues: Sequence[Decoded]) -> Iterator[tuple[Decoded, int]]:
         yield queue, index
         index += 1
         if index < len(queue.timestamps_ms):
-            rank = heap[0][1]
-            heapq.heapreplace(
-                heap, ((queue.columns.order_ms or queue.timestamps_ms)[index], rank, index, queue)
-            )
+            heapq.heapreplace(heap, (queue.timestamps_ms[index], turn, index, queue))
+            turn += 1
         else:
             heapq.heappop(heap)

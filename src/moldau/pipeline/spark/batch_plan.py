@@ -17,8 +17,8 @@ class BatchPlan:
             topic: part.index for part in topology.sub_topologies for topic in part.source_topics
         }
 
-    def orders(self, plan: Plan) -> list[SlotOrder]:
-        """Only of slots that have something to do."""
+    def orders(self, plan: Plan, *, rests: bool) -> list[SlotOrder]:
+        """Only of slots that have something to do. `rests`: the plan leaves nothing unread."""
         by_slot: dict[int, list[TaskOrder]] = {}
         for order in self._task_orders(plan):
             by_slot.setdefault(slot_of(order.task, self._slots), []).append(order)
@@ -30,6 +30,7 @@ class BatchPlan:
                 tuple(tasks),
                 clock_ms=plan.clock_ms,
                 advance_ms=plan.advance_ms,
+                rests=rests,
             )
             for slot, tasks in sorted(by_slot.items())
         ]

@@ -56,6 +56,8 @@ class SlotOrder:
     """The batch's wall clock; 0: now."""
     advance_ms: int | None = None
     """Stream time goes on to this without input."""
+    rests: bool = False
+    """Nothing more is there to be read."""
     is_last: bool = False
     """The application rests: the worker closes what it has kept for it."""
     holder: str = ""

@@ -164,8 +164,10 @@ class Query:
 
     def _run(self, plan: Plan, goes_on: GoesOn, ends: Positions) -> None:
         began = time.perf_counter()
+        rests = self._planner.unread(plan, ends) == 0
         orders = [
-            replace(order, holder=self._holders.get(order.slot, "")) for order in self._batches.orders(plan)
+            replace(order, holder=self._holders.get(order.slot, ""))
+            for order in self._batches.orders(plan, rests=rests)
         ]
         reports = self._reports(
             [self._lanes.submit(self._lane(order.slot), order) for order in orders], goes_on

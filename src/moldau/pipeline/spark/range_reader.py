@@ -50,6 +50,14 @@ class RangeReader:
             self._positions[place] = one.end_offset
         return [_columns(place, messages) for place, messages in taken.items() if messages]
 
+    def rest(self) -> None:
+        """Nothing is to be read for a while: no more is fetched, and what was fetched ahead is let go."""
+        if self._positions:
+            self._consumer.unassign()
+        self._positions.clear()
+        self._held.clear()
+        self._end_seen.clear()
+
     def _fetch(
         self, wanted: dict[Place, OffsetRange], taken: dict[Place, list[Message]], open_places: set[Place]
     ) -> None:

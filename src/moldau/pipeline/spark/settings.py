@@ -19,8 +19,8 @@ class AppSettings:
     - `instances`: worker slots; 0: as many as Spark has cores.
     - `trigger_ms`: how often small batches are run. A batch that leaves something is followed by the next at once.
     - `records_per_batch_max`, `bytes_per_batch_max`: what a batch reads of the user's topics at most.
-    - `max_task_idle_ms` as in Kafka Streams: how long a partition that is empty is waited for, when one it is joined with
-      has records.
+    - `max_task_idle_ms` as in Kafka Streams: how long an empty partition is waited for, when one it is joined with has
+      records.
     - `close_idle_ms`: after so long without input stream time goes on with the clock, so that windows close and
       suppressed results are told. None: only records move it.
     - `record_ms_max`: a function that takes longer for one record has failed.
@@ -30,8 +30,8 @@ class AppSettings:
       run is refused with the reason. Its output carries the time of its writing.
     - `partitioners`: topic to the name of the partitioner its producers used, or an internal topic is to use, where
       its records do not tell.
-    - `client_settings`: librdkafka's keys for every client; with `consumer.` or `producer.` in front for one kind alone,
-      with `connector.` Java's keys for Spark's connector.
+    - `client_settings`: librdkafka's keys for every client; with `consumer.` or `producer.` in front for one kind
+      alone, with `connector.` Java's keys for Spark's connector.
     """
 
     application_id: str

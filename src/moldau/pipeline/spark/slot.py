@@ -118,6 +118,8 @@ class Slot:
             hosted = self._tasks[task.task]
             hosted.committed(order.batch_id)
             report.due_ms[str(task.task)] = hosted.task.next_wall_clock_due_ms()
+        if order.rests:
+            self._reader.rest()
         watch.lap("snapshot")
         report.phase_ms = watch.laps_ms
         return report
