@@ -2,20 +2,24 @@
 
 While a batch runs, the aggregates it touches are held as values, not bytes; at its end each is written and told once.
 Readers in the same task see what is held. What is told is the last of what would have been told without collapsing,
-in the context of the record that changed it last: should telling fail, that record is the one that failed.
+in the context of the record that changed it last. Should telling fail, the batch is done again record by record, each
+telling its own change.
 """
 
 from collections.abc import Callable
 from typing import Any
 
 from moldau.pipeline.operators.aggregates import first_or_reduced
+from moldau.pipeline.operators.failures import FAILURES
 from moldau.pipeline.operators.records import Headers
 from moldau.pipeline.operators.wiring import Push, Wiring
 from moldau.pipeline.plan.nodes import Aggregate, Process, TableTransformValues, WindowAggregate
 from moldau.pipeline.plan.windows import TimeWindows, Windowed
 
-KEY, AGGREGATE, OLD, TIMESTAMP_MS, HEADERS, COLUMNS, OFFSET = range(7)
-"""What is held of a key, as a list: it changes with every record. The last two are where the record came from."""
+KEY, AGGREGATE, OLD, TIMESTAMP_MS, HEADERS, COLUMNS, OFFSET, ORDER_MS = range(8)
+"""What is held of a key, as a list: it changes with every record. The last three are where the record came from, and
+in what order; the order None: nothing was added yet."""
+
 
 
 def collapses(node: Aggregate, wiring: Wiring) -> bool:
@@ -39,13 +43,14 @@ def collapsed_aggregate(node: Aggregate, wiring: Wiring) -> Push:
         if entry is None:
             found = get(stored_key)
             if found is None:
-                entry = [key, initial(), None, timestamp_ms, headers, None, 0]
+                entry = [key, initial(), None, timestamp_ms, headers, None, 0, None]
             else:
                 old = decode(found[0]) if send_old else None
-                entry = [key, decode(found[0]), old, found[1], headers, None, 0]
+                entry = [key, decode(found[0]), old, found[1], headers, None, 0, None]
             held[stored_key] = entry
         entry[AGGREGATE] = add(key, value, entry[AGGREGATE])
-        entry[HEADERS], entry[COLUMNS], entry[OFFSET] = headers, context.columns, context.offset
+        entry[HEADERS], entry[COLUMNS] = headers, context.columns
+        entry[OFFSET], entry[ORDER_MS] = context.offset, context.order_ms
         if timestamp_ms > entry[TIMESTAMP_MS]:
             entry[TIMESTAMP_MS] = timestamp_ms
 
@@ -59,20 +64,31 @@ def collapsed_aggregate(node: Aggregate, wiring: Wiring) -> Push:
 
 
 def _tell_all(held: dict[Any, list[Any]], wiring: Wiring, tell: Callable[[Any, list[Any]], None]) -> None:
-    context = wiring.context
-    entries = list(held.items())
+    """In the order of the records that changed them last."""
+    if not held:
+        return
+    entries = sorted(held.items(), key=_last_change)
     held.clear()
+    context = wiring.context
     for place, entry in entries:
         columns, offset = entry[COLUMNS], entry[OFFSET]
-        if columns is None:  # Its first record broke the user's function: nothing was added.
-            continue
-        context.topic, context.record_partition = columns.topic, columns.partition
+        if columns is None:
+            context.topic, context.record_partition = "", -1
+        else:
+            context.topic, context.record_partition = columns.topic, columns.partition
         context.columns, context.offset = columns, offset
         context.timestamp_ms, context.headers = entry[TIMESTAMP_MS], entry[HEADERS]
+        context.order_ms = entry[ORDER_MS]
         try:
             tell(place, entry)
-        except Exception as failure:  # noqa: BLE001 the user's functions may raise anything
-            wiring.failed(columns, columns.offsets.index(offset), failure)
+        except FAILURES as failure:
+            wiring.telling_failed(failure)
+            raise
+
+
+def _last_change(held: tuple[Any, list[Any]]) -> int:
+    order_ms: int = held[1][ORDER_MS]
+    return order_ms
 
 
 def collapsed_windows(node: WindowAggregate, wiring: Wiring, windows: TimeWindows) -> Push:
@@ -90,9 +106,9 @@ def collapsed_windows(node: WindowAggregate, wiring: Wiring, windows: TimeWindow
         found = get(stored_key, start_ms)
         windowed = Windowed(key, start_ms, start_ms + size_ms)
         if found is None:
-            return [windowed, initial(), None, timestamp_ms, headers, None, 0]
+            return [windowed, initial(), None, timestamp_ms, headers, None, 0, None]
         old = decode(found[0]) if send_old else None
-        return [windowed, decode(found[0]), old, found[1], headers, None, 0]
+        return [windowed, decode(found[0]), old, found[1], headers, None, 0, None]
 
     def push(key: Any, value: Any, timestamp_ms: int, headers: Headers) -> None:
         if key is None:
@@ -110,7 +126,8 @@ def collapsed_windows(node: WindowAggregate, wiring: Wiring, windows: TimeWindow
             if entry is None:
                 entry = held[place] = entry_of(key, stored_key, start_ms, timestamp_ms, headers)
             entry[AGGREGATE] = add(key, value, entry[AGGREGATE])
-            entry[HEADERS], entry[COLUMNS], entry[OFFSET] = headers, context.columns, context.offset
+            entry[HEADERS], entry[COLUMNS] = headers, context.columns
+            entry[OFFSET], entry[ORDER_MS] = context.offset, context.order_ms
             if timestamp_ms > entry[TIMESTAMP_MS]:
                 entry[TIMESTAMP_MS] = timestamp_ms
 

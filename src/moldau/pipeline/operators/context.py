@@ -19,6 +19,8 @@ class RecordContext:
     offset: int = -1
     timestamp_ms: int = UNKNOWN_TIME_MS
     headers: Headers = NO_HEADERS
+    order_ms: int = UNKNOWN_TIME_MS
+    """What the record was merged by; what is made of it for a topic of the application keeps it."""
     stream_time_ms: int = UNKNOWN_TIME_MS
     """The highest timestamp the task has seen."""
     wall_clock_ms: int = 0
@@ -27,5 +29,12 @@ class RecordContext:
     current_key: Any = None
     """The key a processor of values was given."""
     columns: Columns | None = None
-    """Those the record came in."""
+    """Those the record came in; None while something happens for no record's sake: a punctuation, or the release of
+    what was held back."""
     outputs: Outputs = field(default_factory=Outputs)
+
+    def leave_record(self, timestamp_ms: int) -> None:
+        """What happens now is not done to a record."""
+        self.topic, self.record_partition, self.offset = "", -1, -1
+        self.timestamp_ms, self.headers, self.columns = timestamp_ms, NO_HEADERS, None
+        self.order_ms = self.stream_time_ms

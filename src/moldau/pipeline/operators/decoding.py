@@ -1,21 +1,26 @@
 """Whole columns of bytes to keys, values and times, with the few rows that cannot be read told apart."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from moldau.core.errors import MoldauError
-from moldau.pipeline.operators.records import Columns, DeadRecord
+from moldau.pipeline.operators.context import RecordContext
+from moldau.pipeline.operators.failures import FAILURES, DecodingError
+from moldau.pipeline.operators.records import NEGATIVE_TIMESTAMP, SKIPPED, Columns
 from moldau.pipeline.plan.expressions import Expression
-from moldau.pipeline.plan.nodes import GlobalTable, Source
+from moldau.pipeline.plan.nodes import GlobalTable, Rule, Source
 from moldau.pipeline.serdes.serde import Decoder, ServiceAway
 
 SKIPPED_MS = -1
 """In place of a timestamp: the row is not processed."""
 
 
-class DecodingError(MoldauError):
-    """Bytes of a record are not what the source's serde reads."""
+class TimestampError(ValueError):
+    """A source's timestamp extractor gave no time."""
+
+
+Undecodable = Callable[[Source, Columns, int, BaseException, str], None]
+"""(source, columns, index of the record in them, why, reason it is counted under): decides what becomes of it."""
 
 
 @dataclass(slots=True)
@@ -26,9 +31,16 @@ class Decoded:
     values: list[Any]
     timestamps_ms: list[int]
 
+    @property
+    def order_ms(self) -> Sequence[int]:
+        """What it is merged with others by."""
+        return self.timestamps_ms if self.columns.order_ms is None else self.columns.order_ms
 
-def decode_columns(source: Source, columns: Columns, dead: list[DeadRecord] | None) -> Decoded:
-    """Rows that cannot be read go to `dead`; without such a list the first one raises."""
+
+def decode_columns(
+    source: Source, columns: Columns, context: RecordContext, undecodable: Undecodable
+) -> Decoded:
+    """Rows that cannot be read are told to `undecodable`, and skipped if it returns."""
     decode_key = source.key_serde.decoder(columns.topic, is_key=True)
     decode_value = source.value_serde.decoder(columns.topic, is_key=False)
     time_of = _time_of(source)
@@ -39,13 +51,15 @@ def decode_columns(source: Source, columns: Columns, dead: list[DeadRecord] | No
             times = list(columns.timestamps_ms)
         else:
             times = [time_of(*row) for row in zip(keys, values, columns.timestamps_ms, strict=True)]
+            if set(map(type, times)) != {int}:
+                raise TimestampError
         if times and min(times) >= 0:
             return Decoded(source, columns, keys, values, times)
     except ServiceAway:
         raise
-    except Exception:  # noqa: BLE001, S110 a serde of the user may raise anything; the slow way finds the row
+    except FAILURES:  # noqa: S110 a serde of the user may raise anything; the slow way finds the row
         pass
-    return _row_by_row(source, columns, decode_key, decode_value, time_of, dead)
+    return _row_by_row(source, columns, decode_key, decode_value, time_of, context, undecodable)
 
 
 def _row_by_row(
@@ -54,34 +68,61 @@ def _row_by_row(
     decode_key: Decoder,
     decode_value: Decoder,
     time_of: Callable[[Any, Any, int], int] | None,
-    dead: list[DeadRecord] | None,
+    context: RecordContext,
+    undecodable: Undecodable,
 ) -> Decoded:
-    from moldau.pipeline.operators.task import dead_record
-
     decoded = Decoded(source, columns, [], [], [])
+    context.topic, context.record_partition = columns.topic, columns.partition
     for index, timestamp_ms in enumerate(columns.timestamps_ms):
-        key = value = None
+        context.offset = columns.offsets[index]
+        key, value, reason = None, None, SKIPPED
         try:
             key, value = decode_key(columns.keys[index]), decode_value(columns.values[index])
             if time_of is not None:
-                timestamp_ms = time_of(key, value, timestamp_ms)
+                timestamp_ms = _whole(source.timestamp, time_of(key, value, timestamp_ms), value)
             if timestamp_ms < 0:
+                reason = NEGATIVE_TIMESTAMP
                 raise ValueError(f"its timestamp is {timestamp_ms} ms; give the source a timestamp extractor")
         except ServiceAway:
             raise
-        except Exception as failure:
-            if dead is None:
-                place = f"{columns.topic}-{columns.partition} at offset {columns.offsets[index]}"
-                raise DecodingError(
-                    f"the record of {place} is not {source.key_serde.name} (key), {source.value_serde.name} (value): "
-                    f"{failure}"
-                ) from failure
-            dead.append(dead_record(columns, index, failure))
+        except FAILURES as failure:
+            undecodable(source, columns, index, failure, reason)
             timestamp_ms = SKIPPED_MS
         decoded.keys.append(key)
         decoded.values.append(value)
         decoded.timestamps_ms.append(timestamp_ms)
     return decoded
+
+
+def _whole(rule: Rule | None, given: Any, value: Any) -> int:
+    """What a timestamp extractor gave, if that is a time."""
+    if isinstance(given, float) and given == given and abs(given) != float("inf"):
+        return int(given)
+    if isinstance(given, int) and not isinstance(given, bool):
+        return given
+    if isinstance(rule, Expression):
+        what, cure = f"the timestamp field {rule}", "timestamp=lambda value, record_timestamp_ms: ..."
+        if given is None:
+            fields = f"; its fields are {', '.join(map(str, value))}" if isinstance(value, dict) else ""
+            raise TimestampError(
+                f"{what} is missing or null{fields}. Name the field that holds the event time, or give {cure}"
+            )
+    else:
+        name = getattr(rule, "__qualname__", None) or repr(rule)
+        what, cure = f"the timestamp extractor {name.rpartition('.')[2]}", "have it return an int"
+    raise TimestampError(
+        f"{what} gives {given!r}, a {type(given).__name__}, where milliseconds since 1970 are needed: {cure}"
+    )
+
+
+def decoding_error(
+    source: Source, columns: Columns, index: int, failure: BaseException, reason: str
+) -> DecodingError:
+    place = f"{columns.topic}-{columns.partition} at offset {columns.offsets[index]}"
+    if reason == NEGATIVE_TIMESTAMP or isinstance(failure, TimestampError):
+        return DecodingError(f"{source.where}: the record of {place} has no usable timestamp: {failure}")
+    serdes = f"{source.key_serde.name} (key), {source.value_serde.name} (value)"
+    return DecodingError(f"the record of {place} is not {serdes}: {failure}")
 
 
 def _time_of(source: Source | GlobalTable) -> Callable[[Any, Any, int], int] | None:
@@ -91,7 +132,7 @@ def _time_of(source: Source | GlobalTable) -> Callable[[Any, Any, int], int] | N
     if isinstance(rule, Expression):
         return rule.evaluator()
     function = rule
-    return lambda key, value, timestamp_ms: int(function(value, timestamp_ms))
+    return lambda key, value, timestamp_ms: function(value, timestamp_ms)
 
 
 def decode_global(table: GlobalTable, columns: Columns) -> Iterator[tuple[bytes, bytes | None, int]]:
@@ -106,4 +147,5 @@ def decode_global(table: GlobalTable, columns: Columns) -> Iterator[tuple[bytes,
     decode_value = table.value_serde.decoder(columns.topic, is_key=False)
     for key, value, timestamp_ms in zip(columns.keys, columns.values, columns.timestamps_ms, strict=True):
         if key is not None:
-            yield key, value, time_of(decode_key(key), decode_value(value), timestamp_ms)
+            row = decode_value(value)
+            yield key, value, _whole(table.timestamp, time_of(decode_key(key), row, timestamp_ms), row)

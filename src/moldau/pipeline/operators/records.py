@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 Headers = tuple[tuple[str, bytes | None], ...]
 NO_HEADERS: Headers = ()
@@ -10,7 +10,11 @@ NO_HEADERS: Headers = ()
 
 @dataclass(slots=True)
 class Columns:
-    """Records of one partition in the order of their offsets. `headers` None: no record has any."""
+    """Records of one partition in the order of their offsets. `headers` None: no record has any.
+
+    `order_ms`: by what the partitions of a task are merged; None: by the records' timestamps. `writer`: who wrote the
+    records, where a partition is read as several queues, one for each of its writers.
+    """
 
     topic: str
     partition: int
@@ -19,13 +23,16 @@ class Columns:
     keys: Sequence[bytes | None]
     values: Sequence[bytes | None]
     headers: Sequence[Headers] | None = None
+    order_ms: Sequence[int] | None = None
+    writer: str = ""
 
     def __len__(self) -> int:
         return len(self.offsets)
 
 
 class OutputRecord(NamedTuple):
-    """`partition` None: Kafka's default partitioner decides (murmur2 of the key)."""
+    """`partition` None: Kafka's default partitioner decides (murmur2 of the key). `order_ms`: of a record for a topic
+    of the application, the order time of the input record it was made of."""
 
     topic: str
     partition: int | None
@@ -33,10 +40,15 @@ class OutputRecord(NamedTuple):
     key: bytes | None
     value: bytes | None
     headers: Headers = NO_HEADERS
+    order_ms: int = -1
 
 
 class DeadRecord(NamedTuple):
-    """A record that could not be read or processed, and why."""
+    """A record that could not be read, processed or written, and why.
+
+    With offset -1 it is none of the input: a record an operator held back (`topic` is the operator's name, key and
+    value are those of its store), or one made by a punctuation that the broker refused (`topic` is where it was to go).
+    """
 
     topic: str
     partition: int
@@ -49,7 +61,41 @@ class DeadRecord(NamedTuple):
     trace: str
 
 
+LATE: Final = "late"
+NULL_KEY: Final = "null key"
+NULL_VALUE: Final = "null value"
+EXPIRED: Final = "expired"
+SKIPPED: Final = "skipped"
+NEGATIVE_TIMESTAMP: Final = "negative timestamp"
+
+
+@dataclass(slots=True)
+class Dropped:
+    """How many records an operator has dropped for one reason, and how far the latest of them lay behind."""
+
+    count: int = 0
+    late_ms_max: int = 0
+
+
 @dataclass(slots=True)
 class Outputs:
     records: list[OutputRecord] = field(default_factory=list)
     dead: list[DeadRecord] = field(default_factory=list)
+    dropped: dict[tuple[str, str], Dropped] = field(default_factory=dict)
+    """By (node, reason). As in Kafka Streams a record late for several windows counts once for each."""
+
+    def drop(self, node: str, reason: str, late_ms: int = 0) -> None:
+        dropped = self.dropped.get((node, reason))
+        if dropped is None:
+            dropped = self.dropped[node, reason] = Dropped()
+        dropped.count += 1
+        dropped.late_ms_max = max(dropped.late_ms_max, late_ms)
+
+    def add(self, other: "Outputs") -> None:
+        """Takes in what came after this."""
+        self.records += other.records
+        self.dead += other.dead
+        for place, more in other.dropped.items():
+            dropped = self.dropped.setdefault(place, Dropped())
+            dropped.count += more.count
+            dropped.late_ms_max = max(dropped.late_ms_max, more.late_ms_max)

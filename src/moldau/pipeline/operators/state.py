@@ -1,7 +1,8 @@
 """The state of one task: its stores, and the times its operators have seen.
 
 All of it can be told as changes per batch and taken back, so that a host keeps versions: `take_changes()` after each
-batch, `items()` for a whole snapshot, `load()` into a fresh or cleared state. A delta is (store name, key, value or
+batch, `items()` for a whole snapshot, `load()` into a fresh or cleared state. Within a batch it goes back to a savepoint,
+so that what fails leaves nothing behind. A delta is (store name, key, value or
 None). Times travel as the entries of one more store, TIMES.
 """
 
@@ -41,6 +42,7 @@ class TaskState:
         """Filled by `Task.apply_global`; no part of the changes: every host reads the whole topic."""
         self.times: dict[str, int] = {}
         self._times_told: dict[str, int] = {}
+        self._times_before: list[dict[str, int]] = []
 
     def take_changes(self) -> list[Delta]:
         """Everything that changed since the last call."""
@@ -53,6 +55,24 @@ class TaskState:
                 deltas.append((TIMES, name.encode(), _TIME.pack(time_ms)))
         self._times_told = times
         return deltas
+
+    def savepoint(self) -> None:
+        """Begins a stretch of changes that `keep` keeps and `rollback` undoes; savepoints nest."""
+        self._times_before.append(self.times.copy())
+        for store in self.stores.values():
+            store.savepoint()
+
+    def keep(self) -> None:
+        self._times_before.pop()
+        for store in self.stores.values():
+            store.keep()
+
+    def rollback(self) -> None:
+        times = self._times_before.pop()
+        self.times.clear()
+        self.times.update(times)
+        for store in self.stores.values():
+            store.rollback()
 
     def items(self) -> Iterator[tuple[str, bytes, bytes]]:
         """The whole state, for a snapshot."""
@@ -92,6 +112,7 @@ class TaskState:
             store.clear()
         self.times.clear()
         self._times_told = {}
+        self._times_before.clear()
 
     def key_value(self, name: str) -> KeyValueStore:
         store = self.stores[name] if name in self.stores else self.global_stores[name]

@@ -161,11 +161,30 @@ def sink(node: Sink, wiring: Wiring) -> list[Push]:
     encode_value = node.value_serde.encoder(topic, is_key=False)
     partition_of = node.partition_of
     make = partial(tuple.__new__, OutputRecord)  # as OutputRecord(...), in half the time
+    if topic in wiring.topology.internal_topics:
+
+        def push_inside(key: Any, value: Any, timestamp_ms: int, headers: Headers) -> None:
+            partition = partition_of(topic, key, value) if partition_of else None
+            context.outputs.records.append(
+                make(
+                    (
+                        topic,
+                        partition,
+                        timestamp_ms,
+                        encode_key(key),
+                        encode_value(value),
+                        headers,
+                        context.order_ms,
+                    )
+                )
+            )
+
+        return [push_inside]
 
     def push(key: Any, value: Any, timestamp_ms: int, headers: Headers) -> None:
         partition = partition_of(topic, key, value) if partition_of else None
         context.outputs.records.append(
-            make((topic, partition, timestamp_ms, encode_key(key), encode_value(value), headers))
+            make((topic, partition, timestamp_ms, encode_key(key), encode_value(value), headers, -1))
         )
 
     return [push]

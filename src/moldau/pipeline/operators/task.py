@@ -2,31 +2,48 @@
 
 `apply(batch, now_ms)` takes records of the task's partitions and gives the records to write. It reads no clock,
 opens no file and speaks to nobody: a host (Spark, the test driver) brings input and time, keeps outputs and state.
-Records are taken in Kafka Streams' order: the partition whose next record is oldest first, each partition by offset.
 """
 
-import heapq
-import traceback
-from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from typing import Literal
 
-from moldau.core.errors import MoldauError
 from moldau.pipeline.operators.context import RecordContext
-from moldau.pipeline.operators.decoding import Decoded, decode_columns
+from moldau.pipeline.operators.decoding import decode_columns
+from moldau.pipeline.operators.failures import (
+    FAILURES,
+    PASSED_ON,
+    DecodingError,
+    DoesNotReturn,
+    ProcessingError,
+    PunctuationError,
+    StartAgain,
+    TaskFailed,
+    dead_record,
+)
+from moldau.pipeline.operators.inputs import Queue, inputs_of, merged
 from moldau.pipeline.operators.records import NO_HEADERS, Columns, DeadRecord, Headers, Outputs
 from moldau.pipeline.operators.state import TaskState
-from moldau.pipeline.operators.timers import PunctuationType
+from moldau.pipeline.operators.timers import PunctuationType, Schedule
+from moldau.pipeline.operators.verdicts import CheckedRecords, Refused, Verdicts
 from moldau.pipeline.operators.wiring import Wiring
-from moldau.pipeline.plan.nodes import Source
+from moldau.pipeline.plan.handlers import ErrorHandlers
+from moldau.pipeline.plan.nodes import Process, TableTransformValues
 from moldau.pipeline.plan.topology import SubTopology, Topology
-from moldau.pipeline.serdes.serde import ServiceAway
+
+__all__ = [
+    "STREAM_TIME",
+    "DecodingError",
+    "DoesNotReturn",
+    "OnError",
+    "ProcessingError",
+    "PunctuationError",
+    "Task",
+    "TaskFailed",
+    "dead_record",
+]
 
 OnError = Literal["fail", "dead_letter"]
 STREAM_TIME = "stream time"
-
-
-class ProcessingError(MoldauError):
-    """A record broke the topology: which record, and why."""
 
 
 class Task:
@@ -38,10 +55,12 @@ class Task:
         *,
         now_ms: int = 0,
         on_error: OnError = "fail",
+        handlers: ErrorHandlers | None = None,
         collapse: bool = False,
     ) -> None:
-        """`now_ms` is the wall clock at the start: schedules by wall clock count from there. `collapse`: aggregates
-        tell one change per key and batch, as Kafka Streams does with its record cache on; much cheaper."""
+        """`now_ms` is the wall clock at the start: schedules by wall clock count from there. `on_error` is for what
+        neither `handlers` nor those of the topology decide. `collapse`: aggregates tell one change per key and batch,
+        as Kafka Streams does with its record cache on; much cheaper."""
         from moldau.pipeline.operators import register_all
 
         register_all()
@@ -51,36 +70,50 @@ class Task:
         tables = topology.globals_of(part)
         self.state = TaskState(part.stores, [table.store for table in tables])
         self._context = RecordContext(partition, wall_clock_ms=now_ms)
-        self._on_error = on_error
-        self._wiring = Wiring(
-            topology, part, self.state, self._context, collapse=collapse, failed=self._failed
-        )
-        self._sources: dict[str, list[Source]] = {}
-        for source in part.sources():
-            for topic in source.topics:
-                self._sources.setdefault(topic, []).append(source)
+        chosen = handlers or topology.error_handlers or ErrorHandlers()
+        self._verdicts = Verdicts(chosen.with_default(on_error), self._context)
+        self._wiring = Wiring(topology, part, self.state, self._context, self._verdicts, collapse=collapse)
+        self._undo, self._timers = self._wiring.undo, self._wiring.timers
+        self._inputs = inputs_of(self._wiring)
         self._globals = {table.topic: table for table in tables}
+        # Of a record without effects but its outputs, these are all there is to take back.
+        self._is_stateless = not part.stores and not any(
+            isinstance(node, Process | TableTransformValues) for node in part.nodes
+        )
 
-    def apply(self, batch: Sequence[Columns], now_ms: int) -> Outputs:
-        """Processes a batch; `state.take_changes()` afterwards tells what it did to the state."""
-        context = self._context
-        context.wall_clock_ms = now_ms
-        context.stream_time_ms = self.state.times.get(STREAM_TIME, -1)
-        outputs = context.outputs = Outputs()
+    def apply(self, batch: Sequence[Columns], now_ms: int, refused: Refused | None = None) -> Outputs:
+        """Processes a batch; `state.take_changes()` afterwards tells what it did to the state. If it raises, state and
+        schedules are as before. `refused`: outputs of this batch that the broker did not take when it was tried."""
+        self._context.wall_clock_ms = now_ms
+        self._begin(refused)
+        undecoded = self._context.outputs = Outputs()
         queues = [
-            decode_columns(source, columns, outputs.dead if self._on_error == "dead_letter" else None)
+            Queue(one, decode_columns(one.source, columns, self._context, self._verdicts.on_undecodable))
             for columns in batch
-            for source in self._sources.get(columns.topic, ())
+            for one in self._inputs.get(columns.topic, ())
         ]
-        if len(queues) == 1:
-            self._run(queues[0], range(len(queues[0].timestamps_ms)))
-        else:
-            for queue, index in _oldest_first(queues):
-                self._run(queue, (index,))
-        self.state.times[STREAM_TIME] = context.stream_time_ms
-        self._wiring.timers.fire(PunctuationType.WALL_CLOCK_TIME, now_ms)
-        self._wiring.end_batch()
-        return outputs
+
+        def work() -> None:
+            self._run_all(queues)
+            self._punctuate(PunctuationType.WALL_CLOCK_TIME, now_ms)
+            self._wiring.end_batch()
+
+        return self._until_done(work, refused, undecoded)
+
+    def advance_time(self, to_ms: int, refused: Refused | None = None) -> Outputs:
+        """Moves stream time on as a record of that time would, with a key nobody has had: what waits for it is let go,
+        and what is due is called. For a host whose user wants that when no input comes."""
+        self._begin(refused)
+
+        def work() -> None:
+            context = self._context
+            context.stream_time_ms = max(context.stream_time_ms, to_ms)
+            context.leave_record(to_ms)
+            self._wiring.advance_time(to_ms)
+            self._punctuate(PunctuationType.STREAM_TIME, context.stream_time_ms)
+            self._wiring.end_batch()
+
+        return self._until_done(work, refused, Outputs())
 
     def apply_global(self, batch: Sequence[Columns]) -> None:
         """Puts records into the global tables this task looks into."""
@@ -91,73 +124,148 @@ class Task:
             if table is not None:
                 load_global(table, columns, self.state.key_value(table.store.name))
 
-    def _run(self, queue: Decoded, indexes: Sequence[int]) -> None:
+    def next_wall_clock_due_ms(self) -> int | None:
+        """When `apply` must be called at the latest, with input or without: the next punctuation by wall clock."""
+        self._timers.settle()
+        return self._timers.next_due_ms(PunctuationType.WALL_CLOCK_TIME)
+
+    @property
+    def waits_for_time(self) -> bool:
+        """Whether `advance_time` can have any effect."""
+        return self._wiring.has_clocks or self._timers.wanted(PunctuationType.STREAM_TIME)
+
+    @property
+    def current(self) -> tuple[str, int, int]:
+        """Topic, partition and offset of the record that is read or processed; offset -1 where there is none."""
         context = self._context
-        push = self._wiring.inputs(queue.source.name)[0]
-        timers = self._wiring.timers
-        punctuates = timers.wanted(PunctuationType.STREAM_TIME)
-        columns, keys, values, times = queue.columns, queue.keys, queue.values, queue.timestamps_ms
-        context.topic = columns.topic
-        context.record_partition = columns.partition
-        context.columns = columns
-        all_headers = columns.headers
+        return context.topic, context.record_partition, context.offset
+
+    def _begin(self, refused: Refused | None) -> None:
+        self._verdicts.new_batch()
+        self._timers.settle()
+        self._context.stream_time_ms = self.state.times.get(STREAM_TIME, -1)
+
+    def _until_done(self, work: Callable[[], None], refused: Refused | None, before: Outputs) -> Outputs:
+        def outputs() -> Outputs:
+            made = Outputs(CheckedRecords(refused, self._verdicts)) if refused else Outputs()
+            made.add(before)
+            return made
+
+        def work_and_time() -> None:
+            work()
+            self.state.times[STREAM_TIME] = self._context.stream_time_ms
+
+        try:
+            return self._undo.until_done(work_and_time, outputs)
+        finally:
+            self._context.leave_record(-1)
+
+    def _run_all(self, queues: list[Queue]) -> None:
+        run = self._run_one_by_one if self._undo.by_record else self._run
+        if len(queues) == 1:
+            run(queues[0], range(len(queues[0].rows.timestamps_ms)))
+        else:
+            for queue, indexes in merged(queues):
+                run(queue, indexes)
+
+    def _run(self, queue: Queue, indexes: range) -> None:
+        context, timers = self._context, self._timers
+        push, rows, columns = queue.input.push, queue.rows, queue.rows.columns
+        keys, values, times, order_ms = rows.keys, rows.values, rows.timestamps_ms, rows.order_ms
+        offsets, all_headers, records = columns.offsets, columns.headers, context.outputs.records
+        self._enter(columns)
         for index in indexes:
             timestamp_ms = times[index]
             if timestamp_ms < 0:
                 continue
             headers: Headers = all_headers[index] if all_headers else NO_HEADERS
-            context.offset = columns.offsets[index]
+            context.offset = offsets[index]
             context.timestamp_ms = timestamp_ms
             context.headers = headers
+            context.order_ms = order_ms[index]
             if timestamp_ms > context.stream_time_ms:
                 context.stream_time_ms = timestamp_ms
+            written = len(records)
             try:
                 push(keys[index], values[index], timestamp_ms, headers)
-            except Exception as failure:  # noqa: BLE001 the user's functions may raise anything
-                self._failed(columns, index, failure)
-            if punctuates:
-                timers.fire(PunctuationType.STREAM_TIME, context.stream_time_ms)
+            except FAILURES as failure:
+                self._failed(queue, index, failure, written)
+            if context.stream_time_ms >= timers.stream_due_ms:
+                self._punctuate(PunctuationType.STREAM_TIME, context.stream_time_ms)
+                self._enter(columns)
 
-    def _failed(self, columns: Columns, index: int, failure: Exception) -> None:
-        if isinstance(failure, ServiceAway):
+    def _run_one_by_one(self, queue: Queue, indexes: range) -> None:
+        context, undo = self._context, self._undo
+        columns, rows = queue.rows.columns, queue.rows
+        for index in indexes:
+            if rows.timestamps_ms[index] < 0:
+                continue
+            place = (id(columns), index)
+            failure = undo.failures.get(place)
+            if failure is None:
+                failure = undo.attempt(self._take, queue, index)
+                if failure is not None and queue.input.has_siblings:
+                    undo.failures[place] = failure
+                    raise StartAgain
+            if failure is not None:
+                self._give_up(queue, index, failure)
+            if context.stream_time_ms >= self._timers.stream_due_ms:
+                self._punctuate(PunctuationType.STREAM_TIME, context.stream_time_ms)
+
+    def _take(self, queue: Queue, index: int) -> None:
+        """One record, as in `_run`."""
+        context, rows, columns = self._context, queue.rows, queue.rows.columns
+        self._enter(columns)
+        context.offset = columns.offsets[index]
+        context.timestamp_ms = rows.timestamps_ms[index]
+        context.headers = columns.headers[index] if columns.headers else NO_HEADERS
+        context.order_ms = rows.order_ms[index]
+        context.stream_time_ms = max(context.stream_time_ms, context.timestamp_ms)
+        queue.input.push(rows.keys[index], rows.values[index], context.timestamp_ms, context.headers)
+
+    def _enter(self, columns: Columns) -> None:
+        context = self._context
+        context.topic, context.record_partition, context.columns = columns.topic, columns.partition, columns
+
+    def _failed(self, queue: Queue, index: int, failure: BaseException, written: int) -> None:
+        """In the first attempt. If the record left nothing but outputs, it is done with here."""
+        if isinstance(failure, PASSED_ON):
             raise failure
-        place = f"{columns.topic}-{columns.partition} at offset {columns.offsets[index]}"
-        if self._on_error == "fail":
-            raise ProcessingError(
-                f"the record of {place} could not be processed: {type(failure).__name__}: {failure}"
-            ) from failure
-        self._context.outputs.dead.append(dead_record(columns, index, failure))
+        columns = queue.rows.columns
+        if self._is_stateless and not queue.input.has_siblings:
+            del self._context.outputs.records[written:]
+            self._give_up(queue, index, failure)
+            return
+        if self._verdicts.stops_at_failure:
+            raise self._verdicts.stop_at_record(columns, index, failure) from failure
+        self._undo.failures[id(columns), index] = failure
+        raise StartAgain from failure
 
+    def _give_up(self, queue: Queue, index: int, failure: BaseException) -> None:
+        columns = queue.rows.columns
+        first = self._inputs[columns.topic][0]
+        if queue.input is first or not queue.input.has_siblings:
+            self._verdicts.on_record(queue.input.source, columns, index, failure)
 
-def dead_record(columns: Columns, index: int, failure: Exception) -> DeadRecord:
-    return DeadRecord(
-        columns.topic,
-        columns.partition,
-        columns.offsets[index],
-        columns.timestamps_ms[index],
-        columns.keys[index],
-        columns.values[index],
-        columns.headers[index] if columns.headers else NO_HEADERS,
-        f"{type(failure).__name__}: {failure}",
-        "".join(traceback.format_exception(failure)),
-    )
+    def _punctuate(self, kind: PunctuationType, now_ms: int) -> None:
+        while due := self._timers.due(kind, now_ms):
+            for schedule in due:
+                self._context.leave_record(now_ms)
+                if self._undo.by_record:
+                    failure = self._undo.attempt(self._timers.call, schedule, now_ms)
+                    if failure is not None:
+                        self._verdicts.on_punctuation(schedule.owner, failure)
+                        self._timers.miss(schedule, now_ms)
+                else:
+                    self._call(schedule, now_ms)
 
-
-def _oldest_first(queues: Sequence[Decoded]) -> Iterator[tuple[Decoded, int]]:
-    """Always the queue whose head is oldest; among equals the one that waits longest."""
-    heap: list[tuple[int, int, int, Any]] = []
-    turn = 0
-    for queue in queues:
-        if queue.timestamps_ms:
-            heap.append((queue.timestamps_ms[0], turn, 0, queue))
-            turn += 1
-    heapq.heapify(heap)
-    while heap:
-        _, _, index, queue = heap[0]
-        yield queue, index
-        index += 1
-        if index < len(queue.timestamps_ms):
-            heapq.heapreplace(heap, (queue.timestamps_ms[index], turn, index, queue))
-            turn += 1
-        else:
-            heapq.heappop(heap)
+    def _call(self, schedule: Schedule, now_ms: int) -> None:
+        """In the first attempt."""
+        try:
+            self._timers.call(schedule, now_ms)
+        except FAILURES as failure:
+            if isinstance(failure, PASSED_ON):
+                raise
+            if self._verdicts.may_skip_failures:
+                raise StartAgain from failure
+            self._verdicts.on_punctuation(schedule.owner, failure)

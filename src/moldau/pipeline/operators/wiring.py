@@ -10,9 +10,11 @@ from typing import Any, TypeVar
 
 from moldau.core.errors import ConfigError
 from moldau.pipeline.operators.context import RecordContext
-from moldau.pipeline.operators.records import Columns
+from moldau.pipeline.operators.failures import FAILURES, PASSED_ON, StartAgain
 from moldau.pipeline.operators.state import TaskState
 from moldau.pipeline.operators.timers import Timers
+from moldau.pipeline.operators.undo import Undo
+from moldau.pipeline.operators.verdicts import HeldRecord, Verdicts
 from moldau.pipeline.plan.expressions import Expression
 from moldau.pipeline.plan.nodes import Node, Rule
 from moldau.pipeline.plan.stores import StoreSpec
@@ -22,8 +24,6 @@ from moldau.pipeline.serdes.serde import Decoder, Encoder
 Push = Callable[..., None]
 Getter = Callable[[Any], "tuple[Any, int] | None"]
 """The present value of a key in a table, with its timestamp."""
-OnFailure = Callable[[Columns, int, Exception], None]
-"""(columns, index of the record in them, why)"""
 N = TypeVar("N", bound=Node)
 
 _BUILDERS: dict[type[Node], Callable[[Any, "Wiring"], list[Push]]] = {}
@@ -59,19 +59,19 @@ class Wiring:
         part: SubTopology,
         state: TaskState,
         context: RecordContext,
+        verdicts: Verdicts,
         *,
         collapse: bool = False,
-        failed: "OnFailure | None" = None,
     ) -> None:
-        """`failed` hears of records that break after the task has gone on from them; without it they raise."""
         self.topology = topology
         self.part = part
         self.state = state
         self.context = context
         self.collapse = collapse
-        self.failed = failed or _raise
         self.timers = Timers(state.times)
-        self._held: dict[str, dict[Any, Any]] = {}
+        self.undo = Undo(state, context, self.timers)
+        self._verdicts = verdicts
+        self._clocks: dict[str, Callable[[int], None]] = {}
         self._ends: dict[str, Callable[[], None]] = {}
         self._children: dict[str, list[tuple[Node, int]]] = {}
         self._inputs: dict[str, list[Push]] = {}
@@ -84,7 +84,10 @@ class Wiring:
         for node in part.nodes:
             for start in self._starts.get(node.name, ()):
                 start()
+        self.timers.started()
         self._ends_in_order = [self._ends[node.name] for node in part.nodes if node.name in self._ends]
+        if self._ends_in_order:
+            self.undo.end_batch = self.end_batch
 
     def at_start(self, node: Node, start: Callable[[], None]) -> None:
         """Calls `start` when all is connected; those of parents before those of their children."""
@@ -94,13 +97,61 @@ class Wiring:
         """Calls `end` at the end of each batch; those of parents before those of their children."""
         self._ends[node.name] = end
 
+    def at_time(self, node: Node, advance: Callable[[int], None]) -> None:
+        """`advance(stream time)` lets go what a node holds back until then, when no record says that time has passed."""
+        self._clocks[node.name] = advance
+
+    @property
+    def has_clocks(self) -> bool:
+        return bool(self._clocks)
+
+    def advance_time(self, to_ms: int) -> None:
+        """Moves the stream time of all nodes on; those of parents before those of their children."""
+        for node in self.part.nodes:
+            advance = self._clocks.get(node.name)
+            if advance is not None:
+                advance(to_ms)
+
+    def let_go(self, node: Node, held: HeldRecord, action: Callable[..., None], *arguments: Any) -> None:
+        """Does what follows when `node` lets go what it held back. Should that fail, it is no fault of the record that is
+        in process, which merely moved time on: what was held is what failed."""
+        context, undo, verdicts = self.context, self.undo, self._verdicts
+        columns, context.columns = context.columns, None
+        try:
+            if undo.by_record:
+                failure = undo.attempt(action, *arguments)
+                if failure is not None:
+                    verdicts.on_held(node, held, failure)
+            else:
+                action(*arguments)
+        except FAILURES as failure:
+            if isinstance(failure, PASSED_ON):
+                raise
+            if verdicts.stops_at_failure:
+                raise verdicts.stop_at_held(node, held, failure) from failure
+            raise StartAgain from failure
+        finally:
+            context.columns = columns
+
+    def telling_failed(self, failure: BaseException) -> None:
+        """What a collapsing aggregate held could not be told at the end of a batch. Raises unless a record is being
+        attempted, whose failure it then is."""
+        if self.undo.by_record or isinstance(failure, PASSED_ON):
+            return
+        context = self.context
+        if not self._verdicts.stops_at_failure:
+            raise StartAgain from failure
+        if context.columns is not None:
+            index = context.columns.offsets.index(context.offset)
+            raise self._verdicts.stop_at_record(context.columns, index, failure) from failure
+
     def end_batch(self) -> None:
         for end in self._ends_in_order:
             end()
 
     def held(self, store: str) -> dict[Any, Any]:
         """What a collapsing aggregate holds back until the batch ends, by key."""
-        return self._held.setdefault(store, {})
+        return self.undo.held.setdefault(store, {})
 
     def inputs(self, name: str) -> list[Push]:
         return self._inputs[name]
@@ -138,10 +189,6 @@ def of_record(rule: Rule, *, takes_key: bool = True) -> Callable[[Any, Any, int]
     if takes_key:
         return lambda key, value, timestamp_ms: rule(key, value)
     return lambda key, value, timestamp_ms: rule(value)
-
-
-def _raise(columns: Columns, index: int, failure: Exception) -> None:
-    raise failure
 
 
 def _nowhere(*_: Any) -> None:

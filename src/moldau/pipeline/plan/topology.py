@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
+from moldau.pipeline.plan.handlers import ErrorHandlers
 from moldau.pipeline.plan.location import NOWHERE, Location
 from moldau.pipeline.plan.nodes import (
     GlobalTable,
@@ -66,6 +67,8 @@ class Topology:
     statements: Mapping[str, str] = field(default_factory=dict)
     """Node name to the statement (of SQL, of a connector) it belongs to."""
     guarantee: Guarantee = Guarantee.EXACTLY_ONCE
+    error_handlers: ErrorHandlers | None = None
+    """None: as the application is told when it is started."""
     application_id: str = ""
     """Prefix of the topics the application owns; `repartition_topics` have it already."""
 

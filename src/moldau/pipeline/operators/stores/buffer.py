@@ -35,7 +35,6 @@ class BufferStore(Store):
         super().__init__(name)
         self._held: dict[bytes, Held] = {}
         self._order: list[tuple[int, bytes]] = []
-        self._changed: set[bytes] = set()
         self.bytes_held = 0
 
     def hold(
@@ -49,6 +48,7 @@ class BufferStore(Store):
     ) -> None:
         """Takes a change in; the place of an earlier one of the same key is kept."""
         before = self._held.get(key)
+        self._before.setdefault(key, before)
         if before is None:
             held = Held(buffer_time_ms, key, new, old, old, timestamp_ms, headers)
             heapq.heappush(self._order, (buffer_time_ms, key))
@@ -56,7 +56,6 @@ class BufferStore(Store):
             self.bytes_held -= _size(before)
             held = Held(before.buffer_time_ms, key, new, old, before.prior, timestamp_ms, headers)
         self._held[key] = held
-        self._changed.add(key)
         self.bytes_held += _size(held)
 
     def oldest(self) -> Held | None:
@@ -66,7 +65,7 @@ class BufferStore(Store):
         """Gives the oldest up."""
         _, key = heapq.heappop(self._order)
         held = self._held.pop(key)
-        self._changed.add(key)
+        self._before.setdefault(key, held)
         self.bytes_held -= _size(held)
         return held
 
@@ -78,8 +77,11 @@ class BufferStore(Store):
             yield key, _packed(held)
 
     def take_changes(self) -> list[Change]:
-        changed, self._changed = self._changed, set()
-        return [(key, _packed(held) if (held := self._held.get(key)) else None) for key in changed]
+        get = self._held.get
+        return [(key, _packed(held) if (held := get(key)) else None) for key in self._take_touched()]
+
+    def _packed(self, place: bytes, held: Held | None) -> Change:
+        return place, _packed(held) if held else None
 
     def load(self, changes: Iterable[Change]) -> None:
         for key, value in changes:
@@ -93,7 +95,7 @@ class BufferStore(Store):
     def clear(self) -> None:
         self._held.clear()
         self._order.clear()
-        self._changed.clear()
+        self._forget_changes()
         self.bytes_held = 0
 
     def __len__(self) -> int:

@@ -59,6 +59,13 @@ class Expiry:
         for segment in sorted(segment for segment in self._segments if first <= segment <= last):
             yield from self._segments[segment]
 
+    def mark(self) -> tuple[int, int, int]:
+        """What time it is here, to be put back by `put_back`."""
+        return self.stream_time_ms, self.oldest_ms, self._dropped_below
+
+    def put_back(self, mark: tuple[int, ...]) -> None:
+        self.stream_time_ms, self.oldest_ms, self._dropped_below = mark
+
     def clear(self) -> None:
         self._dropped_below = -(2**63)
         self._segments.clear()
@@ -72,6 +79,12 @@ class ExpiringStore(Store):
     def __init__(self, name: str, retention_ms: int) -> None:
         super().__init__(name)
         self._expiry = Expiry(retention_ms)
+
+    def _mark(self) -> tuple[int, ...]:
+        return self._expiry.mark()
+
+    def _put_back(self, mark: tuple[int, ...]) -> None:
+        self._expiry.put_back(mark)
 
     @property
     def stream_time_ms(self) -> int | None:

@@ -18,19 +18,19 @@ class JoinStore(ExpiringStore):
         super().__init__(name, retention_ms)
         self._places: dict[bytes, list[Place]] = {}
         self._values: dict[tuple[bytes, int, int], bytes] = {}
-        self._changed: set[tuple[bytes, int, int]] = set()
         self._sequence = 0
 
-    def put(self, key: bytes, value: bytes, timestamp_ms: int) -> None:
-        """A record past the retention is not taken."""
+    def put(self, key: bytes, value: bytes, timestamp_ms: int) -> bool:
+        """A record past the retention is not taken: False."""
         if self._expiry.observe(timestamp_ms):
             self._drop_expired()
         elif timestamp_ms < self._expiry.oldest_ms:
-            return
+            return False
         self._sequence = (self._sequence + 1) & SEQUENCE_MAX
         entry = (key, timestamp_ms, self._sequence)
+        self._before[entry] = None
         self._add(entry, value)
-        self._changed.add(entry)
+        return True
 
     def fetch(self, key: bytes, from_ms: int, to_ms: int) -> list[tuple[int, bytes]]:
         """(timestamp, value) of a key's records in [from, to], oldest first."""
@@ -47,8 +47,17 @@ class JoinStore(ExpiringStore):
             yield window_key(*entry), value
 
     def take_changes(self) -> list[Change]:
-        changed, self._changed = self._changed, set()
-        return [(window_key(*entry), self._values.get(entry)) for entry in changed]
+        return [(window_key(*entry), self._values.get(entry)) for entry in self._take_touched()]
+
+    def _packed(self, place: tuple[bytes, int, int], held: bytes | None) -> Change:
+        return window_key(*place), held
+
+    def _mark(self) -> tuple[int, ...]:
+        return (self._sequence, *super()._mark())
+
+    def _put_back(self, mark: tuple[int, ...]) -> None:
+        self._sequence = mark[0]
+        super()._put_back(mark[1:])
 
     def load(self, changes: Iterable[Change]) -> None:
         for data, value in changes:
@@ -65,7 +74,7 @@ class JoinStore(ExpiringStore):
     def clear(self) -> None:
         self._places.clear()
         self._values.clear()
-        self._changed.clear()
+        self._forget_changes()
         self._expiry.clear()
         self._sequence = 0
 
@@ -92,5 +101,6 @@ class JoinStore(ExpiringStore):
 
     def _drop_expired(self) -> None:
         for entry in self._expiry.expired():
+            if entry not in self._before:
+                self._before[entry] = self._values.get(entry)
             self._remove(entry)
-            self._changed.add(entry)

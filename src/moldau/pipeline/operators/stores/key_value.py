@@ -15,14 +15,14 @@ class KeyValueStore(Store):
         super().__init__(name)
         self._ordered = ordered
         self._values: dict[bytes, Timed] = {}
-        self._changed: set[bytes] = set()
         self._sorted: list[bytes] | None = []
         self.get = self._values.get
         """(value, timestamp) of a key, or None. Bound once: it is the hottest call of all."""
 
     def put(self, key: bytes, value: bytes | None, timestamp_ms: int) -> None:
         """A value None removes the key."""
-        self._changed.add(key)
+        if key not in self._before:
+            self._before[key] = self._values.get(key)
         if value is None:
             if self._values.pop(key, None) is not None and self._sorted is not None:
                 self._forget(key)
@@ -57,9 +57,11 @@ class KeyValueStore(Store):
             yield key, timed(value, timestamp_ms)
 
     def take_changes(self) -> list[Change]:
-        changed, self._changed = self._changed, set()
         get = self._values.get
-        return [(key, timed(*found) if (found := get(key)) else None) for key in changed]
+        return [(key, timed(*found) if (found := get(key)) else None) for key in self._take_touched()]
+
+    def _packed(self, place: bytes, held: Timed | None) -> Change:
+        return place, timed(*held) if held else None
 
     def load(self, changes: Iterable[Change]) -> None:
         for key, value in changes:
@@ -71,7 +73,7 @@ class KeyValueStore(Store):
 
     def clear(self) -> None:
         self._values.clear()
-        self._changed.clear()
+        self._forget_changes()
         self._sorted = []
 
     def __len__(self) -> int:

@@ -16,29 +16,29 @@ class SessionStore(ExpiringStore):
     def __init__(self, name: str, retention_ms: int) -> None:
         super().__init__(name, retention_ms)
         self._sessions: dict[bytes, dict[Session, bytes]] = {}
-        self._changed: set[tuple[bytes, Session]] = set()
 
     def get(self, key: bytes, start_ms: int, end_ms: int) -> bytes | None:
         if end_ms < self._expiry.oldest_ms:
             return None
         return self._sessions.get(key, {}).get((start_ms, end_ms))
 
-    def put(self, key: bytes, start_ms: int, end_ms: int, value: bytes | None) -> None:
-        """A value None removes the session. A session that ended before the retention is not taken."""
+    def put(self, key: bytes, start_ms: int, end_ms: int, value: bytes | None) -> bool:
+        """A value None removes the session. A session that ended before the retention is not taken: False."""
         if self._expiry.observe(end_ms):
             self._drop_expired()
         elif end_ms < self._expiry.oldest_ms:
-            return
+            return False
         session = (start_ms, end_ms)
-        self._changed.add((key, session))
+        self._note(key, session)
         if value is None:
             self._remove(key, session)
             self._expiry.discard(end_ms, (key, session))
-            return
+            return True
         sessions = self._sessions.setdefault(key, {})
         if session not in sessions:
             self._expiry.add(end_ms, (key, session))
         sessions[session] = value
+        return True
 
     def find(self, key: bytes, earliest_end_ms: int, latest_start_ms: int) -> list[tuple[Session, bytes]]:
         """Sessions of a key that end at or after the one and start at or before the other, by end, then start."""
@@ -77,10 +77,19 @@ class SessionStore(ExpiringStore):
                 yield session_key(key, start_ms, end_ms), value
 
     def take_changes(self) -> list[Change]:
-        changed, self._changed = self._changed, set()
         return [
-            (session_key(key, *session), self._sessions.get(key, {}).get(session)) for key, session in changed
+            (session_key(key, *session), self._sessions.get(key, {}).get(session))
+            for key, session in self._take_touched()
         ]
+
+    def _packed(self, place: tuple[bytes, Session], held: bytes | None) -> Change:
+        return session_key(place[0], *place[1]), held
+
+    def _note(self, key: bytes, session: Session) -> None:
+        """Remembers what is there before it is changed."""
+        place = (key, session)
+        if place not in self._before:
+            self._before[place] = self._sessions.get(key, {}).get(session)
 
     def load(self, changes: Iterable[Change]) -> None:
         for data, value in changes:
@@ -96,7 +105,7 @@ class SessionStore(ExpiringStore):
 
     def clear(self) -> None:
         self._sessions.clear()
-        self._changed.clear()
+        self._forget_changes()
         self._expiry.clear()
 
     def __len__(self) -> int:
@@ -111,5 +120,5 @@ class SessionStore(ExpiringStore):
 
     def _drop_expired(self) -> None:
         for key, session in self._expiry.expired():
+            self._note(key, session)
             self._remove(key, session)
-            self._changed.add((key, session))

@@ -35,7 +35,6 @@ class VersionedStore(KeyValueStore):
         # One more than the history: what is asked for as of its very edge must still be there.
         self._expiry = Expiry(history_ms + 1)
         self._versions: dict[bytes, list[Version]] = {}
-        self._touched: set[tuple[bytes, int]] = set()
 
     def put(self, key: bytes, value: bytes | None, timestamp_ms: int) -> None:
         self.put_version(key, value, timestamp_ms)
@@ -46,11 +45,15 @@ class VersionedStore(KeyValueStore):
             self._drop_expired()
         elif since_ms < self._expiry.oldest_ms:
             return Placed.NOWHERE
+        self._note_before(key, since_ms)
         self._insert(key, since_ms, value)
-        self._touched.add((key, since_ms))
         if self._versions[key][-1][0] != since_ms:
             return Placed.BEFORE
-        super().put(key, value, since_ms)
+        if value is None:
+            self._values.pop(key, None)
+        else:
+            self._values[key] = (value, since_ms)
+        self._sorted = None
         return Placed.LATEST
 
     def get_as_of(self, key: bytes, as_of_ms: int) -> Timed | None:
@@ -83,9 +86,17 @@ class VersionedStore(KeyValueStore):
                 yield window_key(key, since_ms), _packed(value)
 
     def take_changes(self) -> list[Change]:
-        touched, self._touched = self._touched, set()
-        self._changed.clear()
-        return [(window_key(key, since_ms), self._stored(key, since_ms)) for key, since_ms in sorted(touched)]
+        touched = sorted(self._take_touched())
+        return [(window_key(key, since_ms), self._stored(key, since_ms)) for key, since_ms in touched]
+
+    def _packed(self, place: tuple[bytes, int], held: bytes | None) -> Change:  # type: ignore[override]
+        return window_key(*place), held
+
+    def _mark(self) -> tuple[int, ...]:
+        return self._expiry.mark()
+
+    def _put_back(self, mark: tuple[int, ...]) -> None:
+        self._expiry.put_back(mark)
 
     def load(self, changes: Iterable[Change]) -> None:
         for place, stored in changes:
@@ -113,7 +124,6 @@ class VersionedStore(KeyValueStore):
         super().clear()
         self._expiry.clear()
         self._versions.clear()
-        self._touched.clear()
 
     def _insert(self, key: bytes, since_ms: int, value: bytes | None) -> None:
         versions = self._versions.setdefault(key, [])
@@ -131,9 +141,12 @@ class VersionedStore(KeyValueStore):
         at = bisect_left(versions, since_ms, key=_since)
         if at == len(versions) or versions[at][0] != since_ms:
             return
-        self._note_ends(key, slice(at, at + 1), note=False)
+        neighbours = slice(max(0, at - 1), at + 1)
+        self._note_ends(key, neighbours, note=False)
         del versions[at]
-        if not versions:
+        if versions:
+            self._note_ends(key, slice(max(0, at - 1), at), note=True)
+        else:
             del self._versions[key]
 
     def _note_ends(self, key: bytes, affected: slice, *, note: bool) -> None:
@@ -152,8 +165,13 @@ class VersionedStore(KeyValueStore):
 
     def _drop_expired(self) -> None:
         for key, since_ms in list(self._expiry.expired()):
+            self._note_before(key, since_ms)
             self._remove(key, since_ms)
-            self._touched.add((key, since_ms))
+
+    def _note_before(self, key: bytes, since_ms: int) -> None:
+        place = (key, since_ms)
+        if place not in self._before:
+            self._before[place] = self._stored(key, since_ms)
 
     def _stored(self, key: bytes, since_ms: int) -> bytes | None:
         """None when the version is gone."""

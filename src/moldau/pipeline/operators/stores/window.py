@@ -13,7 +13,6 @@ class WindowStore(ExpiringStore):
     def __init__(self, name: str, retention_ms: int) -> None:
         super().__init__(name, retention_ms)
         self._windows: dict[bytes, dict[int, Timed]] = {}
-        self._changed: set[tuple[bytes, int]] = set()
 
     def get(self, key: bytes, start_ms: int) -> Timed | None:
         if start_ms < self._expiry.oldest_ms:
@@ -21,24 +20,26 @@ class WindowStore(ExpiringStore):
         windows = self._windows.get(key)
         return None if windows is None else windows.get(start_ms)
 
-    def put(self, key: bytes, value: bytes | None, start_ms: int, timestamp_ms: int) -> None:
-        """A value None removes the window. A window past the retention is not taken."""
+    def put(self, key: bytes, value: bytes | None, start_ms: int, timestamp_ms: int) -> bool:
+        """A value None removes the window. A window past the retention is not taken: False."""
         if self._expiry.observe(start_ms):
             self._drop_expired()
         elif start_ms < self._expiry.oldest_ms:
-            return
+            return False
         entry = (key, start_ms)
-        self._changed.add(entry)
+        windows = self._windows.get(key)
+        if entry not in self._before:
+            self._before[entry] = windows.get(start_ms) if windows else None
         if value is None:
             self._remove(key, start_ms)
             self._expiry.discard(start_ms, entry)
-            return
-        windows = self._windows.get(key)
+            return True
         if windows is None:
             windows = self._windows[key] = {}
         if start_ms not in windows:
             self._expiry.add(start_ms, entry)
         windows[start_ms] = (value, timestamp_ms)
+        return True
 
     def fetch(self, key: bytes, from_ms: int, to_ms: int) -> list[tuple[int, Timed]]:
         """Windows of a key that start in [from, to], oldest first."""
@@ -71,8 +72,12 @@ class WindowStore(ExpiringStore):
                 yield window_key(key, start_ms), timed(value, timestamp_ms)
 
     def take_changes(self) -> list[Change]:
-        changed, self._changed = self._changed, set()
-        return [(window_key(key, start_ms), self._stored(key, start_ms)) for key, start_ms in changed]
+        return [
+            (window_key(key, start_ms), self._stored(key, start_ms)) for key, start_ms in self._take_touched()
+        ]
+
+    def _packed(self, place: tuple[bytes, int], held: Timed | None) -> Change:
+        return window_key(*place), timed(*held) if held else None
 
     def load(self, changes: Iterable[Change]) -> None:
         for data, value in changes:
@@ -87,7 +92,7 @@ class WindowStore(ExpiringStore):
 
     def clear(self) -> None:
         self._windows.clear()
-        self._changed.clear()
+        self._forget_changes()
         self._expiry.clear()
 
     def __len__(self) -> int:
@@ -105,6 +110,7 @@ class WindowStore(ExpiringStore):
                 del self._windows[key]
 
     def _drop_expired(self) -> None:
-        for key, start_ms in self._expiry.expired():
+        for entry in self._expiry.expired():
+            key, start_ms = entry
+            self._before.setdefault(entry, self._windows.get(key, {}).get(start_ms))
             self._remove(key, start_ms)
-            self._changed.add((key, start_ms))
