@@ -59,6 +59,7 @@ def test_list_shows_who_has_a_checkpoint(tmp_path: Path, capsys: pytest.CaptureF
     assert main(["streams", "list", "--checkpoint-dir", str(tmp_path)]) == 0
     assert "No applications" in capsys.readouterr().err
     settings = AppSettings("shout", "nowhere:1", str(tmp_path))
-    ApplicationRecord.new("print", {"lines": "id"}, {"lines": {"0": 0}}, 2).save(Folder(settings.folder))
+    record = ApplicationRecord.new("shout", "print", {"lines": "id"}, {"lines": {"0": 0}}, 2, {})
+    record.save(Folder(settings.folder))
     assert main(["streams", "list", "--checkpoint-dir", str(tmp_path), "--output", "json"]) == 0
     assert json.loads(capsys.readouterr().out) == [{"application": "shout", "topics": ["lines"], "slots": 2}]

@@ -1,7 +1,7 @@
 """Batches: which offsets they cover, who runs which task, what a marker says; back-off; the cause of a failure."""
 
-import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,54 +13,75 @@ from moldau.pipeline.spark.application_record import ApplicationRecord
 from moldau.pipeline.spark.batch_plan import BatchPlan
 from moldau.pipeline.spark.failures import cause_of
 from moldau.pipeline.spark.folder import Folder
-from moldau.pipeline.spark.positions import OffsetLog, OffsetRange
 from moldau.pipeline.spark.orders import Application, TaskId
+from moldau.pipeline.spark.planning.ledger import Ledger
+from moldau.pipeline.spark.planning.planner import Plan
+from moldau.pipeline.spark.positions import OffsetRange, Positions, ranges_between
 from moldau.pipeline.spark.sink import Marker
 from moldau.pipeline.spark.topic_offsets import TopicFacts
-from moldau.pipeline.streams import STRING, StreamsBuilder
+from moldau.pipeline.streams import STRING, StreamsBuilder, Topology
 
 APPLICATION = Application("app", "c", "nowhere:1", {}, True, None, "state", b"", {}, "run")
 
 
-def write_offsets(folder: Path, batch: int, **positions: dict[int, int]) -> None:
-    (folder / "offsets").mkdir(exist_ok=True)
-    (folder / "offsets" / str(batch)).write_text("\n".join(["v1", "{}", json.dumps(positions)]))
+def plan(starts: Positions, ends: Positions, **more: Any) -> Plan:
+    return Plan(7, starts, ends, 1_000, **more)
 
 
-def test_a_batch_covers_what_lies_between_two_entries_of_the_log(tmp_path: Path) -> None:
-    write_offsets(tmp_path, 0, t={0: 5, 1: 0})
-    write_offsets(tmp_path, 1, t={0: 5, 1: 7, 2: 3})
-    log = OffsetLog(Folder(str(tmp_path)), {"t": {0: 2, 1: 0}})
-    assert log.ranges(0) == [OffsetRange("t", 0, 2, 5), OffsetRange("t", 1, 0, 0)]
-    # A partition that was added begins at its first record.
-    assert log.ranges(1) == [OffsetRange("t", 0, 5, 5), OffsetRange("t", 1, 0, 7), OffsetRange("t", 2, 0, 3)]
-
-
-def test_the_count_of_time_is_no_partition(tmp_path: Path) -> None:
-    write_offsets(tmp_path, 0, **{"t": {0: 5}, "": {0: 123}})
-    assert OffsetLog(Folder(str(tmp_path)), {}).ranges(0) == [OffsetRange("t", 0, 0, 5)]
-
-
-def test_a_lost_entry_of_the_log_is_told(tmp_path: Path) -> None:
-    with pytest.raises(MoldauError, match="no offsets of batch 4"):
-        OffsetLog(Folder(str(tmp_path)), {}).ranges(4)
+def joining() -> Topology:
+    builder = StreamsBuilder("app", key=STRING, value=STRING)
+    builder.stream("orders").join(builder.table("users"), lambda order, user: order + user).to("out")
+    return builder.build()
 
 
 def test_tasks_bring_together_what_is_joined_and_rest_when_nothing_came() -> None:
-    builder = StreamsBuilder("app", key=STRING, value=STRING)
-    builder.stream("orders").join(builder.table("users"), lambda order, user: order + user).to("out")
-    plan = BatchPlan(builder.build(), APPLICATION, 2, ticks=False)
-    ranges = [
-        OffsetRange("orders", 0, 0, 4),
-        OffsetRange("users", 0, 1, 1),
-        OffsetRange("orders", 1, 3, 3),
-        OffsetRange("users", 1, 2, 2),
-    ]
-    (order,) = plan.orders(7, ranges)
+    batches = BatchPlan(joining(), APPLICATION, 2)
+    starts = {"orders": {0: 0, 1: 3}, "users": {0: 1, 1: 2}}
+    (order,) = batches.orders(plan(starts, {"orders": {0: 4, 1: 3}, "users": {0: 1, 1: 2}}), rests=True)
     assert [task.task for task in order.tasks] == [TaskId(0, 0)]
     assert {one.topic for one in order.tasks[0].ranges} == {"orders", "users"}
-    with_timers = BatchPlan(builder.build(), APPLICATION, 2, ticks=True)
-    assert [order.slot for order in with_timers.orders(7, ranges)] == [0, 1]
+    assert order.rests and order.batch_id == 7 and order.clock_ms == 1_000
+
+
+def test_a_task_is_called_without_input_when_its_timer_asks() -> None:
+    batches = BatchPlan(joining(), APPLICATION, 2)
+    still = {"orders": {0: 4, 1: 3}, "users": {0: 1, 1: 2}}
+    assert batches.orders(plan(still, still), rests=True) == []
+    (order,) = batches.orders(plan(still, still, woken=("0_1",)), rests=True)
+    assert [task.task for task in order.tasks] == [TaskId(0, 1)]
+    everywhere = batches.orders(plan(still, still, advance_ms=5_000), rests=True)
+    assert [task.task for one in everywhere for task in one.tasks] == [TaskId(0, 0), TaskId(0, 1)]
+    assert {one.advance_ms for one in everywhere} == {5_000}
+
+
+def test_a_partition_that_was_added_begins_at_its_first_record() -> None:
+    ranges = list(ranges_between({"t": {0: 5}}, {"t": {0: 5, 1: 7}}))
+    assert ranges == [OffsetRange("t", 0, 5, 5), OffsetRange("t", 1, 0, 7)]
+
+
+def test_the_ledger_gives_back_the_last_plan(tmp_path: Path) -> None:
+    ledger = Ledger(Folder(str(tmp_path)))
+    assert ledger.last() is None
+    for batch in range(9):
+        written = Plan(
+            batch,
+            {"t": {0: batch}},
+            {"t": {0: batch + 1}},
+            batch,
+            delayed={"u": ({0: 3}, {0: 4, 1: 9})},
+            frontier_ms=17,
+            woken=("0_1",),
+        )
+        ledger.write(written)
+    assert ledger.last() == written
+    # The history does not grow with the application.
+    assert len(list(tmp_path.iterdir())) <= 5
+
+
+def test_a_plan_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    (tmp_path / "4").write_text("{")
+    with pytest.raises(MoldauError, match=r"plan .*4 cannot be read.*restore the checkpoint"):
+        Ledger(Folder(str(tmp_path))).last()
 
 
 @pytest.mark.parametrize("metadata", [None, "", "moldau", "moldau c x", "someone else", "moldau c 1 2"])
@@ -97,8 +118,8 @@ def test_the_cause_is_the_users_exception() -> None:
 
 def test_a_checkpoint_refuses_what_it_does_not_fit(tmp_path: Path) -> None:
     folder = Folder(str(tmp_path / "app"))
-    ApplicationRecord.new("print", {"t": "id-1"}, {"t": {"0": 0}}, 2).save(folder)
-    record = ApplicationRecord.load(folder)
+    ApplicationRecord.new("app", "print", {"t": "id-1"}, {"t": {"0": 0}}, 2, {}).save(folder)
+    record = ApplicationRecord.load(folder, "app")
     assert record is not None
     record.check("app", "print", {"t": TopicFacts("id-1", 3)})
     with pytest.raises(ConfigError, match="deleted and created again"):
@@ -107,3 +128,18 @@ def test_a_checkpoint_refuses_what_it_does_not_fit(tmp_path: Path) -> None:
         record.check("app", "print", {})
     with pytest.raises(ConfigError, match="not the one its checkpoint was made by"):
         record.check("app", "other", {"t": TopicFacts("id-1", 3)})
+
+
+def test_a_checkpoint_of_another_application_is_refused(tmp_path: Path) -> None:
+    folder = Folder(str(tmp_path))
+    ApplicationRecord.new("app", "print", {}, {}, 1, {}).save(folder)
+    with pytest.raises(
+        ConfigError, match="is that of the application app, not of other: name another folder"
+    ):
+        ApplicationRecord.load(folder, "other")
+    (tmp_path / "application.json").write_text('{"checkpoint_id": "c"}')
+    with pytest.raises(ConfigError, match=r"another version of Moldau.*moldau streams reset app"):
+        ApplicationRecord.load(folder, "app")
+    (tmp_path / "application.json").write_text("{")
+    with pytest.raises(ConfigError, match="cannot be read"):
+        ApplicationRecord.load(folder, "app")

@@ -46,7 +46,7 @@ class ControllerRunner:
         broker_id: int,
         clock: Clock,
         scheduler: Scheduler,
-        settings: ControllerSettings = ControllerSettings(),  # noqa: B008 A value.
+        settings: ControllerSettings = ControllerSettings(),
     ) -> None:
         self._store = store
         self._follower = follower

@@ -21,7 +21,6 @@ KEY, AGGREGATE, OLD, TIMESTAMP_MS, HEADERS, COLUMNS, OFFSET, ORDER_MS = range(8)
 in what order; the order None: nothing was added yet."""
 
 
-
 def collapses(node: Aggregate, wiring: Wiring) -> bool:
     """Not where a processor of the user looks into the store itself."""
     users = (one for one in wiring.part.nodes if isinstance(one, Process | TableTransformValues))

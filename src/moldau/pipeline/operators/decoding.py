@@ -57,7 +57,7 @@ def decode_columns(
             return Decoded(source, columns, keys, values, times)
     except ServiceAway:
         raise
-    except FAILURES:  # noqa: S110 a serde of the user may raise anything; the slow way finds the row
+    except FAILURES:
         pass
     return _row_by_row(source, columns, decode_key, decode_value, time_of, context, undecodable)
 

@@ -36,7 +36,7 @@ class DoesNotReturn(BaseException):
     """
 
 
-class StartAgain(Exception):  # noqa: N818 no error: the first attempt at a batch has met a failure
+class StartAgain(Exception):
     """Something failed that may have left effects: the batch is taken back, and done again record by record."""
 
 

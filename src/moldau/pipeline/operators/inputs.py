@@ -80,9 +80,7 @@ def _rank(queue: Queue) -> tuple[Rank, str, int, str]:
 
 
 def _input(group: list[tuple[int, Source]], wiring: Wiring, *, has_siblings: bool) -> Input:
-    is_table = any(
-        isinstance(child, TableSource) for _, source in group for child in wiring.children(source)
-    )
+    is_table = any(isinstance(child, TableSource) for _, source in group for child in wiring.children(source))
     pushes = [wiring.inputs(source.name)[0] for _, source in group]
     position, source = group[0]
     return Input(source, _to_all(pushes), (not is_table, position), has_siblings)

@@ -21,7 +21,7 @@ from moldau.pipeline.operators.failures import (
     dead_record,
 )
 from moldau.pipeline.operators.inputs import Queue, inputs_of, merged
-from moldau.pipeline.operators.records import NO_HEADERS, Columns, DeadRecord, Headers, Outputs
+from moldau.pipeline.operators.records import NO_HEADERS, Columns, Headers, Outputs
 from moldau.pipeline.operators.state import TaskState
 from moldau.pipeline.operators.timers import PunctuationType, Schedule
 from moldau.pipeline.operators.verdicts import CheckedRecords, Refused, Verdicts

@@ -52,6 +52,8 @@ def producer(
     ours = {
         **shared(bootstrap_servers, settings),
         "linger.ms": "5",
+        # What is too large is for each topic's own limit to say.
+        "message.max.bytes": str(10 << 20),
         "batch.size": str(1 << 20),
         "batch.num.messages": "100000",
         "queue.buffering.max.messages": "2000000",

@@ -55,15 +55,11 @@ Refused = tuple[str, bytes | None, bytes | None, int]
 
 class RecordsRefused(MoldauError):
     """The broker does not take some records, however often they are sent. The rest of the batch has not been seen
-    either."""
+    either. Of records that were sent together a broker refuses all, so these are the topics, not yet the records."""
 
-    def __init__(self, reasons: Mapping[Refused, str]) -> None:
-        topic, key, _, timestamp_ms = next(iter(reasons))
-        super().__init__(
-            f"the broker refuses {len(reasons)} records, the first of topic {topic} with key {key!r} and timestamp "
-            f"{timestamp_ms} ms: {next(iter(reasons.values()))}"
-        )
-        self.reasons = reasons
+    def __init__(self, topics: Mapping[str, str]) -> None:
+        super().__init__("; ".join(f"topic {topic}: {reason}" for topic, reason in sorted(topics.items())))
+        self.topics = topics
 
 
 NEVER_TAKEN: Final = frozenset(
@@ -88,6 +84,7 @@ class Sink:
         transactional: bool,
         partitioners: Mapping[str, tuple[str, int]] | None = None,
     ) -> None:
+        self._made_of = bootstrap_servers, settings, consumer, transactional_id, partitioners
         self._consumer = consumer
         self._transactional = transactional
         self._unsent_bytes = 0
@@ -95,7 +92,8 @@ class Sink:
         self._partitioners = {
             topic: (PARTITIONERS[name], count) for topic, (name, count) in (partitioners or {}).items()
         }
-        self._undelivered: list[tuple[KafkaError, Refused]] = []
+        self._undelivered: list[tuple[KafkaError, str]] = []
+        """With the topic."""
         wanted = producer_settings(bootstrap_servers, settings, transactional_id if transactional else None)
         self._producer = Producer({**wanted, "on_delivery": self._note_undelivered})
         if transactional:
@@ -133,13 +131,45 @@ class Sink:
             )
         self._producer.commit_transaction(ANSWER_S_MAX)
 
-    def give_up_batch(self) -> None:
-        """Ends the batch unseen; the next `begin` starts another."""
-        self._producer.purge()
-        self._producer.flush(ANSWER_S_MAX)
-        self._undelivered.clear()
-        if self._transactional:
-            self._producer.abort_transaction(ANSWER_S_MAX)
+    def find_refused(self, records: Sequence[OutputRecord]) -> dict[Refused, str]:
+        """Which of the records the broker refuses: halves are tried until each stands alone. Nobody sees them."""
+        found: dict[Refused, str] = {}
+        todo = [records] if records else []
+        while todo:
+            some = todo.pop()
+            reason = self._tried(some)
+            if reason is not None and len(some) > 1:
+                todo += [some[: len(some) // 2], some[len(some) // 2 :]]
+            elif reason is not None:
+                one = some[0]
+                found[one.topic, one.key, one.value, one.timestamp_ms] = reason
+        return found
+
+    def _tried(self, records: Sequence[OutputRecord]) -> str | None:
+        """Why they are refused, None when they are not. By a client of its own: one that was refused a record does not
+        say what becomes of the next."""
+        probe = self.another("-probe")
+        try:
+            probe.begin()
+            probe.write(records)
+            probe._flush()
+        except RecordsRefused as refused:
+            return next(iter(refused.topics.values()))
+        finally:
+            probe.abandon()
+        return None
+
+    def another(self, suffix: str = "") -> "Sink":
+        """Made as this one was; with its own id it takes this one's place."""
+        servers, settings, consumer, transactional_id, partitioners = self._made_of
+        return Sink(
+            servers,
+            settings,
+            consumer,
+            transactional_id + suffix,
+            transactional=self._transactional,
+            partitioners=partitioners,
+        )
 
     def abandon(self) -> None:
         """After a failure: what was written must not be seen; a producer in this state is not used again."""
@@ -158,17 +188,16 @@ class Sink:
         unsent = self._producer.flush(ANSWER_S_MAX)
         if not unsent and not self._undelivered:
             return
-        refused = {record: error.str() for error, record in self._undelivered if error.code() in NEVER_TAKEN}
+        refused = {topic: error.str() for error, topic in self._undelivered if error.code() in NEVER_TAKEN}
         if refused:
             raise RecordsRefused(refused)
         if not self._undelivered:
             raise NotCommitted("the broker did not take the output: it does not answer")
-        error, record = self._undelivered[0]
-        raise NotCommitted(f"the broker did not take the output for topic {record[0]}: {error.str()}")
+        error, topic = self._undelivered[0]
+        raise NotCommitted(f"the broker did not take the output for topic {topic}: {error.str()}")
 
     def _note_undelivered(self, error: KafkaError, message: Message) -> None:
-        record = (message.topic() or "", message.key(), message.value(), message.timestamp()[1])
-        self._undelivered.append((error, record))  # type: ignore[arg-type]
+        self._undelivered.append((error, message.topic() or ""))
 
     def _answered(self, call: Callable[[], None], within_s: float) -> None:
         """librdkafka does not keep the timeout of send_offsets_to_transaction while it waits for the coordinator."""
@@ -211,7 +240,7 @@ class Sink:
                     produce(topic, value, key, place, None, None, timestamp_ms)
             except KafkaException as failure:
                 # The client itself refuses what is too large for it.
-                self._undelivered.append((failure.args[0], (topic, key, value, timestamp_ms)))
+                self._undelivered.append((failure.args[0], topic))
 
     def _make_room(self, records: Sequence[OutputRecord]) -> None:
         """Waits until the client's queue takes all of them: one refused in the midst would lose its place."""

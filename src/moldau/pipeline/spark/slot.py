@@ -15,7 +15,7 @@ from typing import Final
 
 from confluent_kafka import Consumer, KafkaException
 
-from moldau.pipeline.operators.records import Columns, OutputRecord
+from moldau.pipeline.operators.records import Columns, OutputRecord, Outputs
 from moldau.pipeline.operators.task import Task
 from moldau.pipeline.plan.nodes import Process
 from moldau.pipeline.plan.topology import Topology
@@ -88,7 +88,14 @@ class Slot:
         servers, settings = application.bootstrap_servers, application.client_settings
         self._consumer = Consumer(consumer_settings(servers, settings, application.application_id))
         self._reader = RangeReader(self._consumer)
-        self._sink = self._new_sink()
+        self._sink = Sink(
+            servers,
+            settings,
+            self._consumer,
+            self._transactional_id,
+            transactional=application.exactly_once,
+            partitioners=application.partitioners,
+        )
         self._globals = GlobalTables(self._topology, servers, settings, application.application_id)
         self._tasks: dict[TaskId, HostedTask] = {}
         self._is_new = True
@@ -108,11 +115,10 @@ class Slot:
                 break
             except RecordsRefused as failure:
                 # Nobody has seen the batch: it is done again without what the broker does not take.
-                if failure.reasons.keys() <= refused.keys():
+                found = self._find_refused(failure, order, todo, columns, refused)
+                if found.keys() <= refused.keys():
                     raise
-                refused |= failure.reasons
-                self._sink.give_up_batch()
-                self._tasks.clear()
+                refused |= found
         watch.lap("commit")
         for task in todo:
             hosted = self._tasks[task.task]
@@ -128,7 +134,7 @@ class Slot:
         """After another process has run it: that one's producer has fenced ours; the tasks find what is new to them in
         the state's files."""
         self._sink.abandon()
-        self._sink = self._new_sink()
+        self._sink = self._sink.another()
         self._is_new = True
 
     def close(self) -> None:
@@ -176,16 +182,39 @@ class Slot:
         ranges = [one for task in todo for one in task.ranges]
         self._sink.commit(ranges, Marker(self._application.checkpoint_id, order.batch_id))
 
-    def _new_sink(self) -> Sink:
-        application = self._application
-        return Sink(
-            application.bootstrap_servers,
-            application.client_settings,
-            self._consumer,
-            self._transactional_id,
-            transactional=application.exactly_once,
-            partitioners=application.partitioners,
-        )
+    def _find_refused(
+        self,
+        failure: RecordsRefused,
+        order: SlotOrder,
+        todo: list[TaskOrder],
+        columns: dict[TaskId, list[Columns]],
+        refused: dict[Refused, str],
+    ) -> dict[Refused, str]:
+        """Makes the outputs once more to try those of the topics that refused some. Without transactions what was
+        taken stays: at least once."""
+        self._sink.abandon()
+        self._sink = self._sink.another()
+        self._tasks.clear()
+        suspects: list[OutputRecord] = []
+        for task in todo:
+            hosted = self._hosted(task.task, order.clock_ms or _now_ms())
+            hosted.catch_up(order.batch_id)
+            self._globals.update(task.task, hosted.task)
+            outputs = self._outputs(hosted.task, order, columns[task.task], refused)
+            suspects += [
+                one for one in self._stamped(outputs.records, task.task) if one.topic in failure.topics
+            ]
+        self._tasks.clear()
+        return self._sink.find_refused(suspects)
+
+    def _outputs(
+        self, task: Task, order: SlotOrder, columns: list[Columns], refused: dict[Refused, str]
+    ) -> Outputs:
+        with time_limit(task, self._application.record_ms_max):
+            outputs = task.apply(columns, order.clock_ms or _now_ms(), refused)
+            if order.advance_ms is not None and task.waits_for_time:
+                outputs.add(task.advance_time(order.advance_ms, refused))
+        return outputs
 
     def _run_task(
         self,
@@ -201,8 +230,7 @@ class Slot:
         hosted.catch_up(order.batch_id)
         self._globals.update(task.task, hosted.task)
         watch.lap("load")
-        with time_limit(hosted.task, self._application.record_ms_max):
-            outputs = hosted.task.apply(columns, clock_ms, refused=refused, advance_ms=order.advance_ms)
+        outputs = self._outputs(hosted.task, order, columns, refused)
         watch.lap("task")
         deltas = hosted.save(order.batch_id)
         watch.lap("save")

@@ -27,7 +27,7 @@ def time_limit(task: Task, record_ms_max: int) -> Iterator[None]:
     def look(number: int, frame: FrameType | None) -> None:
         nonlocal seen
         current, now = task.current, time.monotonic()
-        if current is None or current != seen[0]:
+        if current[2] < 0 or current != seen[0]:
             seen = (current, now)
         elif (now - seen[1]) * 1000 >= record_ms_max:
             seen = (None, now)

@@ -20,6 +20,8 @@ ANY_TIME: Final = {
 REPARTITION_CONFIG: Final = {"cleanup.policy": "delete", "retention.ms": "-1", **ANY_TIME}
 """What is between two sub-topologies must stay until it is read; the application purges what it has read."""
 CHANGELOG_CONFIG: Final = {"cleanup.policy": "compact", **ANY_TIME}
+DEAD_LETTER_CONFIG: Final = {**ANY_TIME, "max.message.bytes": str(10 << 20)}
+"""A record and why it died."""
 RETENTION_EXTRA_MS: Final = 86_400_000
 
 
@@ -48,7 +50,7 @@ def prepare_topics(
             _changelog_config(topology, store),
         )
     if dead_letter_topic is not None:
-        wanted[dead_letter_topic] = (1, {})
+        wanted[dead_letter_topic] = (1, DEAD_LETTER_CONFIG)
     _create(admin, wanted)
     return topic_facts(admin, counts)
 

@@ -116,14 +116,16 @@ class Planner:
         delayed: dict[str, tuple[Mapping[int, int], ...]] = {}
         for place in self._shape.topics:
             wanted = _partitions(ends if place.is_internal else reach, place.topic)
-            queue = [*last.delayed.get(place.topic, ()), wanted]
+            # Of an earlier form of the topology it may be longer than it is to be now.
+            queue = [*last.delayed.get(place.topic, ()), wanted][-place.delay - 1 :]
             # A queue that is too short begins: until it is filled, nothing of the topic is read.
             while len(queue) <= place.delay:
                 queue.insert(0, last.ends.get(place.topic, {}))
             planned[place.topic] = _not_before(last.ends.get(place.topic, {}), queue[0])
             if place.delay:
                 delayed[place.topic] = tuple(queue[1:])
-        is_idle = distance(last.ends, planned) == 0 and delayed == dict(last.delayed)
+        comes_later = any(one != planned[topic] for topic, queue in delayed.items() for one in queue)
+        is_idle = distance(last.ends, planned) == 0 and not comes_later
         if is_idle and not woken and advance_ms is None:
             return None
         return Plan(
