@@ -72,9 +72,9 @@ def broker(folder: Path) -> Iterator[str]:
         process.wait(60)
 
 
-def create(servers: str, *topics: str) -> None:
+def create(servers: str, *topics: str, partitions: int = PARTITIONS) -> None:
     admin = AdminClient({"bootstrap.servers": servers})
-    for future in admin.create_topics([NewTopic(topic, PARTITIONS) for topic in topics]).values():
+    for future in admin.create_topics([NewTopic(topic, partitions) for topic in topics]).values():
         future.result(60)
 
 

@@ -3,22 +3,23 @@ a view answers."""
 
 import contextlib
 import http.client
+import os
 import random
 import statistics
 import time
+from pathlib import Path
+from typing import NamedTuple
 
-from confluent_kafka import Consumer, Producer
+from confluent_kafka import Consumer, Producer, TopicPartition
 
 from moldau.pipeline.lifecycle import PipelineState
 from moldau.pipeline.spark.application import PipelineApp
 from moldau.pipeline.spark.settings import AppSettings
 from moldau.pipeline.spark.status_http import serve_in_thread
-from moldau.pipeline.streams import STRING, StreamsBuilder
+from moldau.pipeline.streams import LONG, STRING, StreamsBuilder, tumbling
 from moldau.pipeline.views.http import view_server
 from moldau.pipeline.views.view_host import ViewHost
 from pipeline_arena import WAIT_S, arena, create, topology
-
-WARM_BATCHES = 5
 
 
 def latency(mode: str, count: int = 200) -> tuple[float, float]:
@@ -54,40 +55,81 @@ def latency(mode: str, count: int = 200) -> tuple[float, float]:
     return statistics.median(warm), warm[int(len(warm) * 0.99)]
 
 
-def many(count: int, trigger_ms: int, seconds: int = 60) -> tuple[float, int]:
-    """Light input to each of `count` applications. Gives the batches the slowest has made for each that its trigger
-    called for, and the longest batch in milliseconds."""
+CROWD_WARM_S = 60
+
+
+class Crowd(NamedTuple):
+    p50_ms: float
+    p95_ms: float
+    pss_mb: float
+    silent: int
+    """Applications that told nothing while it was measured."""
+
+
+def many(count: int, seconds: int = 60) -> Crowd:
+    """`count` applications in one process, half of them counting in windows, each given a record a second: how long
+    from the record's time to the consumer that reads the result, and the memory of driver, JVM and workers together.
+    Measured once all have made their first batches."""
     with arena() as (servers, folder):
-        create(servers, "in", "table", "out")
+        ins, outs = [f"in-{n}" for n in range(count)], [f"out-{n}" for n in range(count)]
+        create(servers, *ins, *outs, partitions=1)
         apps = []
         for number in range(count):
-            settings = AppSettings(f"many-{number}", servers, str(folder), instances=1, trigger_ms=trigger_ms)
-            apps.append(PipelineApp(topology("windowed-count", f"many-{number}"), settings))
+            builder = StreamsBuilder(f"many-{number}", key=STRING, value=STRING)
+            records = builder.stream(ins[number])
+            if number % 2:
+                records.map_values(str.upper).to(outs[number])
+            else:
+                counts = records.group_by_key().windowed_by(tumbling(60_000)).count()
+                counts.to_stream().to(outs[number], value=LONG)
+            apps.append(PipelineApp(builder.build(), AppSettings(f"many-{number}", servers, str(folder))))
         for app in apps:
             app.start()
+        for app in apps:
             app.wait(PipelineState.RUNNING, PipelineState.FAILED, timeout_s=WAIT_S)
         producer = Producer({"bootstrap.servers": servers})
-
-        def feed(until: float) -> int:
-            longest_ms = 0
-            while time.monotonic() < until:
-                for number in range(10):
-                    producer.produce("in", key=str(number), value="light")
-                producer.flush()
-                longest_ms = max(longest_ms, *(app.metrics.batch_ms for app in apps))
-                time.sleep(0.5)
-            return longest_ms
-
-        warm_by = time.monotonic() + WAIT_S
-        while min(app.metrics.batches for app in apps) < WARM_BATCHES and time.monotonic() < warm_by:
-            feed(time.monotonic() + 1)
-        before, began = [app.metrics.batches for app in apps], time.monotonic()
-        longest_ms = feed(began + seconds)
-        called_for = (time.monotonic() - began) * 1000 / trigger_ms
-        made = min(app.metrics.batches - first for app, first in zip(apps, before, strict=True))
+        settings = {"group.id": "many-reader", "isolation.level": "read_committed"}
+        consumer = Consumer({"bootstrap.servers": servers, **settings})
+        consumer.assign([TopicPartition(topic, 0, 0) for topic in outs])
+        waits_ms: list[float] = []
+        heard: set[str | None] = set()
+        sent, began = 0, time.monotonic()
+        while (now := time.monotonic()) < began + CROWD_WARM_S + seconds:
+            if sent < (now - began) * count:
+                producer.produce(ins[sent % count], key=str(sent % 7), value="light")
+                producer.poll(0)
+                sent += 1
+                continue
+            for message in consumer.consume(500, 0.01):
+                if message.error() is None and now > began + CROWD_WARM_S:
+                    waits_ms.append(time.time() * 1000 - message.timestamp()[1])
+                    heard.add(message.topic())
+        producer.flush()
+        memory_mb = sum(pss_mb(pid) for pid in [os.getpid(), *descendants(os.getpid())])
+        consumer.close()
         for app in apps:
             app.stop()
-    return made / called_for, longest_ms
+    steady = sorted(waits_ms)
+    p95_ms = steady[int(len(steady) * 0.95)]
+    return Crowd(statistics.median(steady), p95_ms, memory_mb, count - len(heard))
+
+
+def pss_mb(pid: int) -> float:
+    try:
+        text = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    except OSError:
+        return 0.0
+    return int(text.partition("Pss:")[2].split()[0]) / 1024
+
+
+def descendants(pid: int) -> list[int]:
+    """Without the broker, which is measured elsewhere."""
+    found = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        for child in map(int, (task / "children").read_text().split()):
+            if b"broker" not in Path(f"/proc/{child}/cmdline").read_bytes():
+                found += [child, *descendants(child)]
+    return found
 
 
 def views(keys: int = 100_000, lookups: int = 5_000) -> tuple[float, float]:

@@ -143,9 +143,10 @@ class PipelineApp:
         except BatchFailed as failure:
             self._failed(str(failure))
         except KafkaException as unreachable:
-            self._failed(f"the broker cannot be asked: {unreachable.args[0].str()}")
-        except TimeoutError:
-            self._failed("the broker does not answer")
+            servers = self.settings.bootstrap_servers
+            self._failed(f"the broker at {servers} cannot be asked: {unreachable.args[0].str()}")
+        except TimeoutError as silent:
+            self._failed(str(silent) or f"no broker answers at {self.settings.bootstrap_servers}")
         except (Py4JJavaError, PySparkException, OSError) as refused:
             # A network error of Py4J is none of these: it means that the JVM is gone.
             if isinstance(refused, ConnectionError):

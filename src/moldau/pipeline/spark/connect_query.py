@@ -23,7 +23,8 @@ MISSING: Final = ("No module named", "PACKAGE_NOT_INSTALLED")
 
 
 class ConnectQuery(Query):
-    def _open(self, spark: SparkSettings) -> "tuple[SparkSession, Lanes]":
+    @staticmethod
+    def _open(spark: SparkSettings) -> "tuple[SparkSession, Lanes]":
         session = connect_session(spark)
         try:
             require_same_package(session)

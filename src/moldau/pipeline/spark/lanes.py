@@ -6,6 +6,7 @@ workers for each set of environment variables; a lane has a pool of its own, so 
 has its clients and its state. That is needed for speed, not to be right. Spark Connect knows no such variables.
 """
 
+import contextlib
 import os
 import pickle
 import threading
@@ -59,6 +60,10 @@ class Lanes:
             self._changed.notify_all()
 
     def _serve(self, lane: int) -> None:
+        with contextlib.suppress(Exception):
+            # The worker starts and imports while the application is still being prepared. Should it fail, the first
+            # batch tells why.
+            self._send(lane, [])
         while (bundle := self._next(lane)) is not None:
             wanted = [(order, future) for order, future in bundle if future.set_running_or_notify_cancel()]
             if not wanted:

@@ -4,11 +4,13 @@ The ledger in the checkpoint says what was planned, the markers in the group's o
 running the last planned batch again: tasks that have committed it skip it. Lives in the driver.
 """
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient
@@ -33,6 +35,7 @@ from moldau.pipeline.spark.session import SparkSettings, start_session
 from moldau.pipeline.spark.settings import AppSettings
 from moldau.pipeline.spark.topic_offsets import topic_facts
 from moldau.pipeline.spark.topic_watch import topic_watch
+from moldau.pipeline.spark.topics import require_inputs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,6 +49,7 @@ PURGE_EVERY_S: Final = 30.0
 CLOSE_S_MAX: Final = 10.0
 
 GoesOn = Callable[[], bool]
+T = TypeVar("T")
 
 
 class BatchFailed(MoldauError):
@@ -58,9 +62,12 @@ class Query:
     ) -> None:
         """Prepares; raises what keeps the application from running."""
         self._topology, self._settings, self._measured = topology, settings, measured
-        self._session, self._lanes = self._open(spark)
         servers, clients = settings.bootstrap_servers, settings.client_settings
         self._admin = AdminClient(shared(servers, clients))
+        opening = in_background(partial(self._open, spark))
+        # What Spark is not needed for is told before it has started.
+        require_inputs(self._admin, topology, servers)
+        self._session, self._lanes = opening()
         try:
             self._prepared: Prepared = prepare(topology, settings, self._lanes.count)
         except BaseException:
@@ -118,7 +125,8 @@ class Query:
         finally:
             self._leave()
 
-    def _open(self, spark: SparkSettings) -> "tuple[SparkSession, Lanes]":
+    @staticmethod
+    def _open(spark: SparkSettings) -> "tuple[SparkSession, Lanes]":
         session = start_session(spark)
         return session, shared_lanes(session.sparkContext)
 
@@ -256,3 +264,17 @@ class Query:
 
 class StoppedInBatch(MoldauError):
     """The batch took too long for a stop; the next run does it again."""
+
+
+def in_background(work: Callable[[], T]) -> Callable[[], T]:
+    """Begins now; what is returned waits for the result, or raises what the work raised."""
+    future: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(work())
+        except BaseException as failure:  # noqa: BLE001 for whoever waits
+            future.set_exception(failure)
+
+    threading.Thread(target=run, name="opening-spark", daemon=True).start()
+    return future.result

@@ -22,6 +22,7 @@ REPARTITION_CONFIG: Final = {"cleanup.policy": "delete", "retention.ms": "-1", *
 CHANGELOG_CONFIG: Final = {"cleanup.policy": "compact", **ANY_TIME}
 DEAD_LETTER_CONFIG: Final = {**ANY_TIME, "max.message.bytes": str(10 << 20)}
 """A record and why it died."""
+FIRST_ANSWER_S_MAX: Final = 5.0
 RETENTION_EXTRA_MS: Final = 86_400_000
 
 
@@ -29,13 +30,7 @@ def prepare_topics(
     admin: AdminClient, topology: Topology, changelogs: Mapping[str, str], dead_letter_topic: str | None
 ) -> dict[str, TopicFacts]:
     """Facts of all topics the application reads, after those it owns have been made."""
-    users = topic_facts(admin, topology.source_topics)
-    missing = [topic for topic in topology.source_topics if topic not in users]
-    if missing:
-        raise ConfigError(
-            f"{topology.where_read(missing[0])}: the application reads {', '.join(missing)}, which does not exist: "
-            f"create the topic first (moldau topics create {missing[0]})"
-        )
+    users = user_topics(admin, topology)
     known = {topic: facts.partitions for topic, facts in users.items()}
     owned = settle_partitions(topology, known)
     read = {topic for part in topology.sub_topologies for topic in part.source_topics}
@@ -53,6 +48,28 @@ def prepare_topics(
         wanted[dead_letter_topic] = (1, DEAD_LETTER_CONFIG)
     _create(admin, wanted)
     return topic_facts(admin, counts)
+
+
+def require_inputs(admin: AdminClient, topology: Topology, servers: str) -> None:
+    """Raises ConfigError for a topic that is not there, TimeoutError when no broker answers."""
+    try:
+        admin.list_topics(timeout=FIRST_ANSWER_S_MAX)
+    except KafkaException as failure:
+        raise TimeoutError(
+            f"no broker answers at {servers} within {FIRST_ANSWER_S_MAX:.0f} s ({failure.args[0].str()})"
+        ) from None
+    user_topics(admin, topology)
+
+
+def user_topics(admin: AdminClient, topology: Topology) -> dict[str, TopicFacts]:
+    users = topic_facts(admin, topology.source_topics)
+    missing = [topic for topic in topology.source_topics if topic not in users]
+    if missing:
+        raise ConfigError(
+            f"{topology.where_read(missing[0])}: the application reads {', '.join(missing)}, which does not exist: "
+            f"create the topic first (moldau topics create {missing[0]})"
+        )
+    return users
 
 
 def _changelog_config(topology: Topology, store: str) -> dict[str, str]:
