@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from moldau.pipeline.operators.history import latest_only
-from moldau.pipeline.operators.records import Headers
+from moldau.pipeline.operators.records import NULL_KEY, NULL_VALUE, Headers
 from moldau.pipeline.operators.tables import store_getter
 from moldau.pipeline.operators.wiring import Getter, Push, Wiring, builds, looks_up
 from moldau.pipeline.plan.nodes import Aggregate, TableAggregate, TableGroup, TableMerge
@@ -35,10 +35,11 @@ def aggregate(node: Aggregate, wiring: Wiring) -> list[Push]:
     initial, add = first_or_reduced(node)
     encode_key, encode, decode = wiring.store_codecs(node.store)
     store = wiring.state.key_value(node.store.name)
-    get, put = store.get, store.put
+    get, put, context = store.get, store.put, wiring.context
 
     def push(key: Any, value: Any, timestamp_ms: int, headers: Headers) -> None:
         if key is None or value is None:
+            context.outputs.drop(node.name, NULL_KEY if key is None else NULL_VALUE)
             return
         stored_key = encode_key(key) or b""
         found = get(stored_key)

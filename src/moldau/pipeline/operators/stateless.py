@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any
 
-from moldau.pipeline.operators.records import Headers, OutputRecord
+from moldau.pipeline.operators.records import NULL_KEY, Headers, OutputRecord
 from moldau.pipeline.operators.wiring import Push, Wiring, builds, of_record
 from moldau.pipeline.plan.expressions import Expression
 from moldau.pipeline.plan.nodes import (
@@ -19,6 +19,7 @@ from moldau.pipeline.plan.nodes import (
     Sink,
     Source,
     Split,
+    has_key,
 )
 
 
@@ -51,6 +52,16 @@ def filter_(node: Filter, wiring: Wiring) -> list[Push]:
 
         return [by_expression]
     predicate = node.predicate
+    if predicate is has_key:
+        context = wiring.context
+
+        def by_key(key: Any, value: Any, timestamp_ms: int, headers: Headers) -> None:
+            if key is None:
+                context.outputs.drop(node.name, NULL_KEY)
+            else:
+                forward(key, value, timestamp_ms, headers)
+
+        return [by_key]
 
     def by_function(key: Any, value: Any, timestamp_ms: int, headers: Headers) -> None:
         if bool(predicate(key, value)) is not negate:

@@ -1,4 +1,4 @@
-"""What becomes of each failure: asks the topology's error handlers, then stops the task, counts, or writes a dead letter.
+"""What becomes of each failure: asks the topology's error handlers, then stops the task, counts, or gives a dead letter.
 
 A handler is asked once for each failure, however often a batch is attempted.
 """
@@ -118,8 +118,8 @@ class Verdicts:
 
     def stop_at_held(self, node: Node, held: HeldRecord, failure: BaseException) -> ProcessingError:
         return ProcessingError(
-            f"{node.where}: what {node.name} held back for the key {held.key!r}, of time {held.timestamp_ms}, could not "
-            f"be processed when it was let go: {reason_of(failure)}"
+            f"{node.where}: what {node.name} held back for the key {held.key!r}, of time {held.timestamp_ms}, could "
+            f"not be processed when it was let go: {reason_of(failure)}"
         )
 
     def on_punctuation(self, owner: str, failure: BaseException) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from moldau.core.errors import ConfigError
-from moldau.pipeline.operators.context import RecordContext
+from moldau.pipeline.operators.context import UNKNOWN_TIME_MS, RecordContext
 from moldau.pipeline.operators.failures import FAILURES, PASSED_ON, StartAgain
 from moldau.pipeline.operators.state import TaskState
 from moldau.pipeline.operators.timers import Timers
@@ -72,6 +72,8 @@ class Wiring:
         self.undo = Undo(state, context, self.timers)
         self._verdicts = verdicts
         self._clocks: dict[str, Callable[[int], None]] = {}
+        self.waits_for_time = False
+        """Whether a node lets something go when stream time passes."""
         self._ends: dict[str, Callable[[], None]] = {}
         self._children: dict[str, list[tuple[Node, int]]] = {}
         self._inputs: dict[str, list[Push]] = {}
@@ -97,13 +99,17 @@ class Wiring:
         """Calls `end` at the end of each batch; those of parents before those of their children."""
         self._ends[node.name] = end
 
-    def at_time(self, node: Node, advance: Callable[[int], None]) -> None:
-        """`advance(stream time)` lets go what a node holds back until then, when no record says that time has passed."""
+    def at_time(self, node: Node, advance: Callable[[int], None], *, holds_back: bool) -> None:
+        """`advance(stream time)` moves a node's time on when no record does; `holds_back`: it then may let something
+        go."""
         self._clocks[node.name] = advance
+        self.waits_for_time = self.waits_for_time or holds_back
 
-    @property
-    def has_clocks(self) -> bool:
-        return bool(self._clocks)
+    def move_clock(self, clock: str, to_ms: int) -> int:
+        """A node's own stream time, which never goes back."""
+        times = self.state.times
+        stream_time_ms = times[clock] = max(times.get(clock, UNKNOWN_TIME_MS), to_ms)
+        return stream_time_ms
 
     def advance_time(self, to_ms: int) -> None:
         """Moves the stream time of all nodes on; those of parents before those of their children."""
@@ -113,8 +119,8 @@ class Wiring:
                 advance(to_ms)
 
     def let_go(self, node: Node, held: HeldRecord, action: Callable[..., None], *arguments: Any) -> None:
-        """Does what follows when `node` lets go what it held back. Should that fail, it is no fault of the record that is
-        in process, which merely moved time on: what was held is what failed."""
+        """Does what follows when `node` lets go what it held back. Should that fail, it is no fault of the record in
+        process, which merely moved time on: what was held is what failed."""
         context, undo, verdicts = self.context, self.undo, self._verdicts
         columns, context.columns = context.columns, None
         try:
