@@ -21,7 +21,7 @@ from moldau.pipeline.operators.failures import (
     dead_record,
 )
 from moldau.pipeline.operators.inputs import Queue, inputs_of, merged
-from moldau.pipeline.operators.records import NO_HEADERS, Columns, Headers, Outputs
+from moldau.pipeline.operators.records import NO_HEADERS, Columns, Outputs
 from moldau.pipeline.operators.state import TaskState
 from moldau.pipeline.operators.timers import PunctuationType, Schedule
 from moldau.pipeline.operators.verdicts import CheckedRecords, Refused, Verdicts
@@ -158,7 +158,8 @@ class Task:
 
         def work_and_time() -> None:
             work()
-            self.state.times[STREAM_TIME] = self._context.stream_time_ms
+            if self._context.stream_time_ms >= 0:
+                self.state.times[STREAM_TIME] = self._context.stream_time_ms
 
         try:
             return self._undo.until_done(work_and_time, outputs)
@@ -177,7 +178,7 @@ class Task:
                 runs[id(queue)](start, end)
 
     def _straight(self, queue: Queue) -> Run:
-        """How records of a queue are run one after the other. The hottest loop of all: everything is looked up before."""
+        """How records of a queue are run one after the other. The hottest loop of all: what can be is looked up before."""
         context, timers, push = self._context, self._timers, queue.input.push
         rows, columns = queue.rows, queue.rows.columns
         keys, values, times, order_ms = rows.keys, rows.values, rows.timestamps_ms, rows.order_ms

@@ -1,4 +1,4 @@
-"""What becomes of each failure: asks the topology's error handlers, then stops the task, counts, or gives a dead letter.
+"""What becomes of each failure: asks the topology's error handlers, then stops the task, counts or tells a dead letter.
 
 A handler is asked once for each failure, however often a batch is attempted.
 """
