@@ -257,7 +257,7 @@ class Task:
             del self._context.outputs.records[written:]
             self._give_up(queue, index, failure)
             return
-        if self._verdicts.stops_at_failure:
+        if self._verdicts.stops_at(failure):
             raise self._verdicts.stop_at_record(columns, index, failure) from failure
         self._undo.failures[id(columns), index] = failure
         raise StartAgain from failure

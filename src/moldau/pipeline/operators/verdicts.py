@@ -50,10 +50,9 @@ class Verdicts:
     def new_batch(self) -> None:
         self._chosen.clear()
 
-    @property
-    def stops_at_failure(self) -> bool:
-        """Whether a failing function stops the task in any case."""
-        return self._handlers.processing == "fail"
+    def stops_at(self, failure: BaseException) -> bool:
+        """Whether it stops the task, whatever is found when the batch is done again."""
+        return self._handlers.processing == "fail" and not isinstance(failure, ProductionError)
 
     @property
     def may_skip_failures(self) -> bool:

@@ -133,7 +133,7 @@ class Wiring:
         except FAILURES as failure:
             if isinstance(failure, PASSED_ON):
                 raise
-            if verdicts.stops_at_failure:
+            if verdicts.stops_at(failure):
                 raise verdicts.stop_at_held(node, held, failure) from failure
             raise StartAgain from failure
         finally:
@@ -145,7 +145,7 @@ class Wiring:
         if self.undo.by_record or isinstance(failure, PASSED_ON):
             return
         context = self.context
-        if not self._verdicts.stops_at_failure:
+        if not self._verdicts.stops_at(failure):
             raise StartAgain from failure
         if context.columns is not None:
             index = context.columns.offsets.index(context.offset)
