@@ -178,7 +178,7 @@ class Task:
                 runs[id(queue)](start, end)
 
     def _straight(self, queue: Queue) -> Run:
-        """How records of a queue are run one after the other. The hottest loop of all: what can be is looked up before."""
+        """How records of a queue are run one after the other. The hottest loop of all: names are looked up before."""
         context, timers, push = self._context, self._timers, queue.input.push
         rows, columns = queue.rows, queue.rows.columns
         keys, values, times, order_ms = rows.keys, rows.values, rows.timestamps_ms, rows.order_ms

@@ -5,12 +5,12 @@ headers). Each operator module registers how its nodes are built: `build(node, w
 Children are called in the order they were made, depth first, as Kafka Streams forwards.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from moldau.core.errors import ConfigError
 from moldau.pipeline.operators.context import UNKNOWN_TIME_MS, RecordContext
-from moldau.pipeline.operators.failures import FAILURES, PASSED_ON, StartAgain
+from moldau.pipeline.operators.failures import FAILURES, PASSED_ON, StartAgain, WrongResult
 from moldau.pipeline.operators.state import TaskState
 from moldau.pipeline.operators.timers import Timers
 from moldau.pipeline.operators.undo import Undo
@@ -195,6 +195,23 @@ def of_record(rule: Rule, *, takes_key: bool = True) -> Callable[[Any, Any, int]
     if takes_key:
         return lambda key, value, timestamp_ms: rule(key, value)
     return lambda key, value, timestamp_ms: rule(value)
+
+
+def no_pair(node: Node, given: Any) -> WrongResult:
+    return WrongResult(
+        f"{node.where}: the mapper of {node.name} ({node.label}) must return a tuple (key, value), not {given!r}, "
+        f"a {type(given).__name__}"
+    )
+
+
+def iterated(node: Node, given: Any, of: str) -> Iterable[Any]:
+    """What a mapper to any number of results has returned."""
+    if not isinstance(given, Iterable):
+        raise WrongResult(
+            f"{node.where}: the mapper of {node.name} ({node.label}) must return a list of {of}, or any other iterable "
+            f"of them, not {given!r}; for none an empty one"
+        )
+    return given
 
 
 def _nowhere(*_: Any) -> None:
