@@ -9,12 +9,19 @@ of the application, or to topics the topology reads, is processed before `pipe` 
 """
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import Any, NamedTuple
 
 from moldau.core.errors import ConfigError
-from moldau.pipeline.operators.records import NO_HEADERS, Columns, Headers, OutputRecord
+from moldau.pipeline.operators.records import (
+    NO_HEADERS,
+    Columns,
+    Dropped,
+    Headers,
+    OutputRecord,
+    Outputs,
+)
 from moldau.pipeline.operators.state import Delta
 from moldau.pipeline.operators.stores.views import view
 from moldau.pipeline.operators.task import OnError, Task
@@ -33,10 +40,19 @@ class WrittenRecord(NamedTuple):
 
 
 class TopologyTestDriver:
-    def __init__(self, topology: Topology, *, now_ms: int = 0, on_error: OnError = "fail") -> None:
-        """`now_ms` is the wall clock at the start; it moves by `advance_wall_clock` alone."""
+    def __init__(
+        self,
+        topology: Topology,
+        *,
+        now_ms: int = 0,
+        on_error: OnError = "fail",
+        refuse: Callable[[OutputRecord], str | None] | None = None,
+    ) -> None:
+        """`now_ms` is the wall clock at the start; it moves by `advance_wall_clock` alone. `refuse` plays a broker that
+        does not take every record: it gives the reason, or None."""
         self._topology = topology
         self._task = Task(topology, topology.whole, 0, now_ms=now_ms, on_error=on_error)
+        self._refuse = refuse
         self._now_ms = now_ms
         self._stream_time_ms = 0
         self._offsets: dict[str, int] = {}
@@ -44,7 +60,9 @@ class TopologyTestDriver:
         self._heads = _Heads()
         self._written: dict[str, deque[OutputRecord]] = {}
         self.dead: list[Any] = []
-        """Records that could not be processed, with `on_error="dead_letter"`."""
+        """Records that could not be processed, with `on_error="dead_letter"` or error handlers that choose it."""
+        self.dropped: dict[tuple[str, str], Dropped] = {}
+        """By operator and reason: how many records were dropped, and how late the latest was."""
         self._sources = _serdes_of_sources(topology)
         self._sinks = _serdes_of_sinks(topology)
         self._chosen = _serdes_of_choosing_sink(topology)
@@ -133,6 +151,11 @@ class TopologyTestDriver:
         self._apply([])
         self._work()
 
+    def advance_stream_time(self, to_ms: int) -> None:
+        """Lets stream time pass without a record: windows close, what was held back is told, what is due is called."""
+        self._keep(self._until_taken(lambda refused: self._task.advance_time(to_ms, refused)))
+        self._work()
+
     def snapshot(self) -> list[tuple[str, bytes, bytes]]:
         """The whole state, to be given to `restore` of another driver of the same topology."""
         return list(self._task.state.items())
@@ -184,8 +207,30 @@ class TopologyTestDriver:
             self._apply([columns])
 
     def _apply(self, batch: list[Columns]) -> None:
-        outputs = self._task.apply(batch, self._now_ms)
+        self._keep(self._until_taken(lambda refused: self._task.apply(batch, self._now_ms, refused)))
+
+    def _until_taken(self, run: Callable[[dict[Any, str]], Outputs]) -> Outputs:
+        """As a host does: what the broker refuses is told to the task, which runs the batch again from its start."""
+        refused: dict[Any, str] = {}
+        while True:
+            before = self.snapshot() if self._refuse else []
+            outputs = run(refused)
+            found = {
+                (one.topic, one.key, one.value, one.timestamp_ms): reason
+                for one in outputs.records
+                if self._refuse is not None and (reason := self._refuse(one)) is not None
+            }
+            if not found:
+                return outputs
+            refused |= found
+            self.restore(before)
+
+    def _keep(self, outputs: Outputs) -> None:
         self.dead += outputs.dead
+        for place, more in outputs.dropped.items():
+            dropped = self.dropped.setdefault(place, Dropped())
+            dropped.count += more.count
+            dropped.late_ms_max = max(dropped.late_ms_max, more.late_ms_max)
         for record in outputs.records:
             self._written.setdefault(record.topic, deque()).append(record)
             if record.topic in self._sources:

@@ -52,6 +52,14 @@ def test_windows_past_the_retention_are_gone() -> None:
     assert store.get(b"k", 100) is None
 
 
+def test_a_row_that_came_late_is_forgotten_with_the_others() -> None:
+    store = VersionedStore("v", history_ms=50)
+    for since_ms in (0, 2, 4, 3, 1):
+        store.put(b"k", b"v", since_ms)
+    store.put(b"other", b"v", 1_000)
+    assert [since_ms for since_ms, _ in store.versions(b"k")] == [4]
+
+
 def test_removed_windows_are_told_as_changes() -> None:
     store = WindowStore("w", retention_ms=10)
     store.put(b"k", b"v", 0, 0)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from moldau.core.errors import ConfigError
+from moldau.pipeline.operators.decoding import DecodingError
 from moldau.pipeline.plan.partitions import settle_partitions
 from moldau.pipeline.streams import (
     INT,
@@ -334,3 +335,77 @@ def test_a_store_that_is_not_connected_is_named_with_the_line_of_process() -> No
         TopologyTestDriver(builder.build())
 
     assert "asks for the store 'counts', which it is not connected to" in refused(mistake)
+
+
+def dead_reason(builder: StreamsBuilder, value: object, *, topic: str = "in") -> str:
+    with TopologyTestDriver(builder.build(), on_error="dead_letter") as driver:
+        driver.pipe(topic, "k", value)
+        (dead,) = driver.dead
+        return str(dead.reason)
+
+
+def test_a_map_without_a_pair_names_line_and_result() -> None:
+    def pairless(given: object) -> str:
+        builder = StreamsBuilder()
+        builder.stream("in").map(lambda key, value: given, name="rekey").to("out")
+        return dead_reason(builder, {"a": 1})
+
+    _, first = inspect.getsourcelines(pairless)
+    told = f"{__file__}:{first + 2}: the mapper of rekey (map) must return a tuple (key, value), not "
+    for given in ("ab", None, {"a": 1, "b": 2}, (1, 2, 3), {1, 2}):
+        assert told + repr(given) in pairless(given)
+
+
+def test_flat_maps_without_pairs_or_without_a_list() -> None:
+    builder = StreamsBuilder()
+    builder.stream("in").flat_map(lambda key, value: "ab", name="flat").to("out")
+    assert "the mapper of flat (flat-map) must return a tuple (key, value), not 'a'" in dead_reason(
+        builder, 1
+    )
+    builder = StreamsBuilder()
+    builder.stream("in").flat_map_values(lambda value: None, name="flat").to("out")
+    assert "must return a list of values, or any other iterable of them, not None" in dead_reason(builder, 1)
+
+
+def test_a_table_regrouped_without_a_pair() -> None:
+    builder = StreamsBuilder()
+    builder.table("in").group_by(lambda key, value: value["group"]).count().to_stream().to("out")
+    assert "(group-table) must return a tuple (key, value), not 'x'" in dead_reason(builder, {"group": "x"})
+
+
+TIMESTAMPS = {
+    "missing": ("at", {"att": 1}, "the timestamp field at is missing or null; its fields are att"),
+    "null": ("at", {"at": None}, "the timestamp field at is missing or null"),
+    "text": (
+        "at",
+        {"at": "2026-01-01"},
+        "the timestamp field at gives '2026-01-01', a str, where milliseconds",
+    ),
+    "a dict": (col("at"), {"at": {}}, "the timestamp field at gives {}, a dict"),
+    "by function": (lambda value, time_ms: value.get("at"), {}, "gives None, a NoneType, where milliseconds"),
+    "not a number": ("at", {"at": True}, "gives True, a bool"),
+}
+
+
+@pytest.mark.parametrize("what", TIMESTAMPS)
+def test_a_timestamp_that_is_none_names_field_record_and_cure(what: str) -> None:
+    timestamp, value, told = TIMESTAMPS[what]
+    builder = StreamsBuilder()
+    builder.stream("in", timestamp=timestamp).to("out")
+    assert told in dead_reason(builder, value)
+    with (
+        TopologyTestDriver(builder.build()) as driver,
+        pytest.raises(
+            DecodingError, match=r"py:\d+: the record of in-0 at offset 1 has no usable timestamp: "
+        ),
+    ):
+        driver.pipe("in", "k", {"at": 5})
+        driver.pipe("in", "k", value)
+
+
+def test_a_timestamp_with_a_fraction_is_cut() -> None:
+    builder = StreamsBuilder()
+    builder.stream("in", timestamp="at").to("out")
+    with TopologyTestDriver(builder.build()) as driver:
+        driver.pipe("in", "k", {"at": 12.75})
+        assert [one.timestamp_ms for one in driver.read_records("out")] == [12]

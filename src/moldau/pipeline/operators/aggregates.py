@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 from moldau.pipeline.operators.history import latest_only
-from moldau.pipeline.operators.records import Headers
+from moldau.pipeline.operators.records import NULL_KEY, NULL_VALUE, Headers
 from moldau.pipeline.operators.tables import store_getter
-from moldau.pipeline.operators.wiring import Getter, Push, Wiring, builds, looks_up
+from moldau.pipeline.operators.wiring import Getter, Push, Wiring, builds, looks_up, no_pair
 from moldau.pipeline.plan.nodes import Aggregate, TableAggregate, TableGroup, TableMerge
 
 Add = Callable[[Any, Any, Any], Any]
@@ -35,10 +35,11 @@ def aggregate(node: Aggregate, wiring: Wiring) -> list[Push]:
     initial, add = first_or_reduced(node)
     encode_key, encode, decode = wiring.store_codecs(node.store)
     store = wiring.state.key_value(node.store.name)
-    get, put = store.get, store.put
+    get, put, context = store.get, store.put, wiring.context
 
     def push(key: Any, value: Any, timestamp_ms: int, headers: Headers) -> None:
         if key is None or value is None:
+            context.outputs.drop(node.name, NULL_KEY if key is None else NULL_VALUE)
             return
         stored_key = encode_key(key) or b""
         found = get(stored_key)
@@ -85,9 +86,15 @@ def table_group(node: TableGroup, wiring: Wiring) -> list[Push]:
     """One record with both values where the group stays the same, else one to take away and one to add (KIP-904)."""
     forward, mapper = wiring.downstream(node), node.mapper
 
+    def pair_of(key: Any, value: Any) -> tuple[Any, Any]:
+        pair = mapper(key, value)
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise no_pair(node, pair)
+        return pair[0], pair[1]
+
     def push(key: Any, new: Any, old: Any, timestamp_ms: int, headers: Headers) -> None:
-        taken_key, taken = (None, None) if old is None else mapper(key, old)
-        given_key, given = (None, None) if new is None else mapper(key, new)
+        taken_key, taken = (None, None) if old is None else pair_of(key, old)
+        given_key, given = (None, None) if new is None else pair_of(key, new)
         takes = taken_key is not None and taken is not None
         gives = given_key is not None and given is not None
         if takes and gives and taken_key == given_key:

@@ -11,7 +11,7 @@ from typing import Any
 
 from moldau.pipeline.operators.aggregates import first_or_reduced
 from moldau.pipeline.operators.failures import FAILURES
-from moldau.pipeline.operators.records import Headers
+from moldau.pipeline.operators.records import LATE, NULL_KEY, NULL_VALUE, Headers
 from moldau.pipeline.operators.wiring import Push, Wiring
 from moldau.pipeline.plan.nodes import Aggregate, Process, TableTransformValues, WindowAggregate
 from moldau.pipeline.plan.windows import TimeWindows, Windowed
@@ -36,6 +36,7 @@ def collapsed_aggregate(node: Aggregate, wiring: Wiring) -> Push:
 
     def push(key: Any, value: Any, timestamp_ms: int, headers: Headers) -> None:
         if key is None or value is None:
+            context.outputs.drop(node.name, NULL_KEY if key is None else NULL_VALUE)
             return
         stored_key = encode_key(key) or b""
         entry = held.get(stored_key)
@@ -66,10 +67,12 @@ def _tell_all(held: dict[Any, list[Any]], wiring: Wiring, tell: Callable[[Any, l
     """In the order of the records that changed them last."""
     if not held:
         return
-    entries = sorted(held.items(), key=_last_change)
+    entries = list(held.items())
+    order_ms = [entry[ORDER_MS] for _, entry in entries]
     held.clear()
     context = wiring.context
-    for place, entry in entries:
+    for at in sorted(range(len(entries)), key=order_ms.__getitem__):
+        place, entry = entries[at]
         columns, offset = entry[COLUMNS], entry[OFFSET]
         if columns is None:
             context.topic, context.record_partition = "", -1
@@ -83,11 +86,6 @@ def _tell_all(held: dict[Any, list[Any]], wiring: Wiring, tell: Callable[[Any, l
         except FAILURES as failure:
             wiring.telling_failed(failure)
             raise
-
-
-def _last_change(held: tuple[Any, list[Any]]) -> int:
-    order_ms: int = held[1][ORDER_MS]
-    return order_ms
 
 
 def collapsed_windows(node: WindowAggregate, wiring: Wiring, windows: TimeWindows) -> Push:
@@ -111,6 +109,7 @@ def collapsed_windows(node: WindowAggregate, wiring: Wiring, windows: TimeWindow
 
     def push(key: Any, value: Any, timestamp_ms: int, headers: Headers) -> None:
         if key is None:
+            context.outputs.drop(node.name, NULL_KEY)
             return
         stream_time_ms = times.get(clock, -1)
         if timestamp_ms > stream_time_ms:
@@ -119,6 +118,7 @@ def collapsed_windows(node: WindowAggregate, wiring: Wiring, windows: TimeWindow
         stored_key = encode_key(key) or b""
         for start_ms in (timestamp_ms - timestamp_ms % size_ms,) if is_tumbling else starts_of(timestamp_ms):
             if start_ms + size_ms <= close_ms:
+                context.outputs.drop(node.name, LATE, stream_time_ms - timestamp_ms)
                 continue
             place = (stored_key, start_ms)
             entry = held.get(place)

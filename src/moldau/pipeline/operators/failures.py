@@ -28,6 +28,10 @@ class ProductionError(MoldauError):
     """The broker does not take what was made of a record."""
 
 
+class WrongResult(TypeError):
+    """A function of the user has returned what the operator cannot use."""
+
+
 class DoesNotReturn(BaseException):
     """A function of the user has run for too long: raised within it by the host, from outside.
 

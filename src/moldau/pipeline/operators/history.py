@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from moldau.pipeline.operators.context import UNKNOWN_TIME_MS
-from moldau.pipeline.operators.records import Headers
+from moldau.pipeline.operators.records import EXPIRED, NULL_KEY, Headers
 from moldau.pipeline.operators.stores.versioned import Placed
 from moldau.pipeline.operators.wiring import Push, Wiring
 from moldau.pipeline.plan.nodes import Node, TableNode, TableSource, TableTransformValues, history_of
@@ -67,11 +67,13 @@ def versioned_table(node: TableSource, spec: StoreSpec, wiring: Wiring) -> Push:
 
     def push(key: Any, value: Any, timestamp_ms: int, headers: Headers) -> None:
         if key is None:
+            context.outputs.drop(node.name, NULL_KEY)
             return
         stored_key = encode_key(key) or b""
         before = store.get(stored_key) if send_old else None
         placed = store.put_version(stored_key, encode_value(value), timestamp_ms)
         if placed is Placed.NOWHERE:
+            context.outputs.drop(node.name, EXPIRED, (store.stream_time_ms or 0) - timestamp_ms)
             return
         context.is_latest = placed is Placed.LATEST
         try:

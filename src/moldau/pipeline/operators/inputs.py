@@ -5,9 +5,9 @@ go before streams, then sources in the order they were made, then topics, partit
 depend on how the input was cut into batches.
 """
 
-import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from moldau.pipeline.operators.decoding import Decoded
 from moldau.pipeline.operators.wiring import Push, Wiring
@@ -51,27 +51,29 @@ def inputs_of(wiring: Wiring) -> dict[str, list[Input]]:
     }
 
 
-def merged(queues: Sequence[Queue]) -> Iterator[tuple[Queue, range]]:
-    """Runs of records of one queue, as long as its head is the lowest."""
+def merged(queues: Sequence[Queue]) -> Iterator[tuple[Queue, int, int]]:
+    """Runs of records of one queue, as (queue, first index, end index), as long as its head is the lowest.
+
+    A record that lies behind a higher one of its own queue waits for that one: its place in the merged order is that of
+    the highest before it. So the order of all is that of one sort, of the highest so far and the rank as one number.
+    """
     queues = sorted(queues, key=_rank)
-    heap = [(queue.rows.order_ms[0], rank, 0) for rank, queue in enumerate(queues) if queue.rows.order_ms]
-    heapq.heapify(heap)
-    while heap:
-        _, rank, start = heap[0]
-        queue = queues[rank]
-        order_ms = queue.rows.order_ms
-        size = end = len(order_ms)
-        if len(heap) > 1:
-            next_ms, next_rank, _ = min(heap[1:3])
-            bound_ms = next_ms + (rank < next_rank)
-            end = start + 1
-            while end < size and order_ms[end] < bound_ms:
-                end += 1
-        yield queue, range(start, end)
-        if end < size:
-            heapq.heapreplace(heap, (order_ms[end], rank, end))
-        else:
-            heapq.heappop(heap)
+    count = len(queues)
+    places: list[int] = []
+    for rank, queue in enumerate(queues):
+        places += [highest_ms * count + rank for highest_ms in accumulate(queue.rows.order_ms, max)]
+    places.sort()
+    ranks = [place % count for place in places]
+    positions = [0] * count
+    at, size = 0, len(ranks)
+    while at < size:
+        rank, end = ranks[at], at + 1
+        while end < size and ranks[end] == rank:
+            end += 1
+        start = positions[rank]
+        positions[rank] = start + end - at
+        yield queues[rank], start, positions[rank]
+        at = end
 
 
 def _rank(queue: Queue) -> tuple[Rank, str, int, str]:

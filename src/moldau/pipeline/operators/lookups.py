@@ -9,8 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 from moldau.pipeline.operators.history import history_getter
-from moldau.pipeline.operators.records import Headers
+from moldau.pipeline.operators.records import NULL_KEY, NULL_VALUE, Headers
 from moldau.pipeline.operators.stream_joins import with_key
+from moldau.pipeline.operators.verdicts import HeldRecord
 from moldau.pipeline.operators.wiring import Push, Wiring, builds, of_record
 from moldau.pipeline.plan.nodes import JoinKind, StreamGlobalJoin, StreamTableJoin, history_of
 from moldau.pipeline.plan.stores import StoreSpec
@@ -32,6 +33,7 @@ def _joining(node: StreamTableJoin, wiring: Wiring) -> Push:
     keeps a record without a key (KIP-962); nobody joins a null value."""
     forward = wiring.downstream(node)
     joiner, takes_key, left = node.joiner, node.with_key, node.kind is JoinKind.LEFT
+    context = wiring.context
     of_its_time = history_of(node.table, wiring.topology) is not None
     lookup: Callable[..., tuple[Any, int] | None] = (
         history_getter(node.table, wiring) if of_its_time else wiring.getter(node.table)
@@ -39,6 +41,7 @@ def _joining(node: StreamTableJoin, wiring: Wiring) -> Push:
 
     def join(key: Any, value: Any, timestamp_ms: int, headers: Headers) -> None:
         if value is None or (key is None and not left):
+            context.outputs.drop(node.name, NULL_VALUE if value is None else NULL_KEY)
             return
         found = None
         if key is not None:
@@ -60,6 +63,8 @@ class _Waiting:
     at once."""
 
     def __init__(self, node: StreamTableJoin, buffer: StoreSpec, wiring: Wiring, join: Push) -> None:
+        self._node = node
+        self._wiring = wiring
         self._grace_ms = node.grace_ms
         self._join = join
         self._times = wiring.state.times
@@ -68,6 +73,11 @@ class _Waiting:
         self._encode_key, self._encode, self._decode = wiring.store_codecs(buffer)
         assert buffer.key_serde is not None
         self._decode_key = buffer.key_serde.decoder(buffer.name, is_key=True)
+
+        wiring.at_time(node, self._advance, holds_back=True)
+
+    def _advance(self, to_ms: int) -> None:
+        self._release(self._wiring.move_clock(self._clock, to_ms) - self._grace_ms)
 
     def take(self, key: Any, value: Any, timestamp_ms: int, headers: Headers) -> None:
         stream_time_ms = self._times.get(self._clock, -1)
@@ -91,8 +101,10 @@ class _Waiting:
                 for name, content in zip(named[::2], named[1::2], strict=True)
             )
             self._store.put(place, None, timestamp_ms)
-            key = self._decode_key(place[_TIME.size : -_NUMBER.size])
-            self._join(key, self._decode(value), timestamp_ms, headers)
+            stored_key = place[_TIME.size : -_NUMBER.size]
+            held = HeldRecord(stored_key, value, timestamp_ms, headers)
+            key = self._decode_key(stored_key)
+            self._wiring.let_go(self._node, held, self._join, key, self._decode(value), timestamp_ms, headers)
 
 
 @builds(StreamGlobalJoin)
@@ -106,10 +118,13 @@ def stream_global_join(node: StreamGlobalJoin, wiring: Wiring) -> list[Push]:
 
     def push(key: Any, value: Any, timestamp_ms: int, headers: Headers) -> None:
         if value is None:
+            wiring.context.outputs.drop(node.name, NULL_VALUE)
             return
         foreign = key_of(key, value, timestamp_ms)
         found = None if foreign is None else lookup(foreign)
         if found is None and not left:
+            if foreign is None:
+                wiring.context.outputs.drop(node.name, NULL_KEY)
             return
         forward(key, join(key, value, None if found is None else found[0]), timestamp_ms, headers)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from moldau.core.errors import ConfigError
-from moldau.pipeline.operators.records import Headers
+from moldau.pipeline.operators.records import EXPIRED, Headers
 from moldau.pipeline.operators.stores.views import view_of
 from moldau.pipeline.operators.timers import PunctuationType, Schedule
 from moldau.pipeline.operators.wiring import Push, Wiring, builds
@@ -62,11 +62,16 @@ class ProcessorContext:
         """A state store by name, as a view of its kind: one connected to the processor, or of a global table."""
         wiring = self._wiring
         if name in wiring.state.global_stores or name in self._stores:
-            return view_of(wiring.topology.stores[name], wiring)
+            seen = view_of(wiring.topology.stores[name], wiring)
+            seen.count_expired(self._count_expired)
+            return seen
         raise ConfigError(
             f"{wiring.topology[self._node].where}: {self._node} asks for the store {name!r}, which it is not connected "
             f"to; it has {sorted(self._stores)}. Name the store in stores=[...]"
         )
+
+    def _count_expired(self, late_ms: int) -> None:
+        self._wiring.context.outputs.drop(self._node, EXPIRED, late_ms)
 
     def schedule(self, interval_ms: int, kind: PunctuationType, callback: Callable[[int], None]) -> Schedule:
         """Calls `callback(timestamp_ms)` every interval of stream time or wall-clock time."""

@@ -6,7 +6,9 @@ The sessions that were merged are told as removed, then the merged one as new: r
 from typing import Any
 
 from moldau.pipeline.operators.aggregates import first_or_reduced
-from moldau.pipeline.operators.records import NO_HEADERS, Headers
+from moldau.pipeline.operators.records import LATE, NO_HEADERS, NULL_KEY, Headers
+from moldau.pipeline.operators.verdicts import HeldRecord
+from moldau.pipeline.operators.windowed import follow_time
 from moldau.pipeline.operators.wiring import Getter, Push, Wiring, builds, looks_up
 from moldau.pipeline.plan.nodes import EmitWhen, SessionAggregate
 from moldau.pipeline.plan.windows import Windowed
@@ -23,9 +25,11 @@ def session_aggregate(node: SessionAggregate, wiring: Wiring) -> list[Push]:
     times, clock = wiring.state.times, f"window {node.name}"
     on_update = node.emit is EmitWhen.UPDATE
     emit_closed = None if on_update else _closing(node, wiring)
+    follow_time(node, wiring, clock, grace_ms + gap_ms, emit_closed)
 
     def push(key: Any, value: Any, timestamp_ms: int, headers: Headers) -> None:
         if key is None:
+            wiring.context.outputs.drop(node.name, NULL_KEY)
             return
         stream_time_ms = max(times.get(clock, -1), timestamp_ms)
         times[clock] = stream_time_ms
@@ -39,7 +43,9 @@ def session_aggregate(node: SessionAggregate, wiring: Wiring) -> list[Push]:
         for session, stored in found:
             aggregate = merge(key, aggregate, decode(stored))
             start_ms, end_ms = min(start_ms, session[0]), max(end_ms, session[1])
-        if end_ms >= close_ms:
+        if end_ms < close_ms:
+            wiring.context.outputs.drop(node.name, LATE, stream_time_ms - timestamp_ms)
+        else:
             if (start_ms, end_ms) != (timestamp_ms, timestamp_ms):
                 for session, stored in found:
                     store.put(stored_key, *session, None)
@@ -77,7 +83,9 @@ def _closing(node: SessionAggregate, wiring: Wiring) -> Any:
             return
         times[last] = close_ms
         for key, (start_ms, end_ms), value in store.ending_in(oldest_ms, newest_ms):
-            forward(Windowed(decode_key(key), start_ms, end_ms), decode(value), None, end_ms, headers)
+            windowed = Windowed(decode_key(key), start_ms, end_ms)
+            held = HeldRecord(key, value, end_ms, headers)
+            wiring.let_go(node, held, forward, windowed, decode(value), None, end_ms, headers)
 
     return emit_closed
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from moldau.pipeline.operators.aggregates import first_or_reduced
-from moldau.pipeline.operators.records import Headers
+from moldau.pipeline.operators.records import LATE, NULL_KEY, NULL_VALUE, Headers
 from moldau.pipeline.operators.stores.window import WindowStore
 from moldau.pipeline.operators.wiring import Push, Wiring
 from moldau.pipeline.plan.nodes import EmitWhen, WindowAggregate
@@ -29,6 +29,7 @@ class _Arrival:
     timestamp_ms: int
     headers: Headers
     close_ms: int
+    stream_time_ms: int
     starts: set[int] = field(default_factory=set)
     right: TimedBytes | None = None
     """A window that reaches past the record: what its own right window will hold."""
@@ -49,6 +50,7 @@ class _SlidingAggregate:
         self._decode: Decoder
         _, self._encode, self._decode = wiring.store_codecs(node.store)
         self._forward = wiring.downstream(node)
+        self._node, self._context = node, wiring.context
         self._send_old = node.send_old_values
         self._on_update = node.emit is EmitWhen.UPDATE
 
@@ -125,6 +127,7 @@ class _SlidingAggregate:
 
     def _update(self, arrival: _Arrival, start_ms: int, found: TimedBytes | None) -> None:
         if start_ms + self._size_ms < arrival.close_ms:
+            self.drop_late(arrival.timestamp_ms, arrival.stream_time_ms)
             return
         before = None if found is None else self._decode(found[0])
         old = self._decode(found[0]) if found is not None and self._send_old else None
@@ -137,6 +140,9 @@ class _SlidingAggregate:
         if self._on_update:
             windowed = Windowed(arrival.key, start_ms, start_ms + self._size_ms)
             self._forward(windowed, new, old if self._send_old else None, timestamp_ms, arrival.headers)
+
+    def drop_late(self, timestamp_ms: int, stream_time_ms: int) -> None:
+        self._context.outputs.drop(self._node.name, LATE, stream_time_ms - timestamp_ms)
 
     def _fresh(self, timestamp_ms: int) -> TimedBytes | None:
         """What a new window starts from; None for a reduce."""
@@ -157,13 +163,17 @@ def sliding_aggregate(
 
     def push(key: Any, value: Any, timestamp_ms: int, headers: Headers) -> None:
         if key is None or value is None:
+            wiring.context.outputs.drop(node.name, NULL_KEY if key is None else NULL_VALUE)
             return
         stream_time_ms = max(times.get(clock, -1), timestamp_ms)
         times[clock] = stream_time_ms
         close_ms = stream_time_ms - grace_ms
         if timestamp_ms + size_ms < close_ms:
+            operator.drop_late(timestamp_ms, stream_time_ms)
             return
-        arrival = _Arrival(key, encode_key(key) or b"", value, timestamp_ms, headers, close_ms)
+        arrival = _Arrival(
+            key, encode_key(key) or b"", value, timestamp_ms, headers, close_ms, stream_time_ms
+        )
         if timestamp_ms < size_ms:
             operator.take_early(arrival)
             return

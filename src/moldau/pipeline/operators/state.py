@@ -1,8 +1,8 @@
 """The state of one task: its stores, and the times its operators have seen.
 
 All of it can be told as changes per batch and taken back, so that a host keeps versions: `take_changes()` after each
-batch, `items()` for a whole snapshot, `load()` into a fresh or cleared state. Within a batch it goes back to a savepoint,
-so that what fails leaves nothing behind. A delta is (store name, key, value or
+batch, `items()` for a whole snapshot, `load()` into a fresh or cleared state. Within a batch it can go back to a
+savepoint, so that what fails leaves nothing behind. A delta is (store name, key, value or
 None). Times travel as the entries of one more store, TIMES.
 """
 

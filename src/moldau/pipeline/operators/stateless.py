@@ -3,8 +3,8 @@
 from functools import partial
 from typing import Any
 
-from moldau.pipeline.operators.records import Headers, OutputRecord
-from moldau.pipeline.operators.wiring import Push, Wiring, builds, of_record
+from moldau.pipeline.operators.records import NULL_KEY, Headers, OutputRecord
+from moldau.pipeline.operators.wiring import Push, Wiring, builds, iterated, no_pair, of_record
 from moldau.pipeline.plan.expressions import Expression
 from moldau.pipeline.plan.nodes import (
     Arm,
@@ -14,11 +14,13 @@ from moldau.pipeline.plan.nodes import (
     Map,
     MapValues,
     Merge,
+    Node,
     Peek,
     SelectKey,
     Sink,
     Source,
     Split,
+    has_key,
 )
 
 
@@ -51,6 +53,16 @@ def filter_(node: Filter, wiring: Wiring) -> list[Push]:
 
         return [by_expression]
     predicate = node.predicate
+    if predicate is has_key:
+        context = wiring.context
+
+        def by_key(key: Any, value: Any, timestamp_ms: int, headers: Headers) -> None:
+            if key is None:
+                context.outputs.drop(node.name, NULL_KEY)
+            else:
+                forward(key, value, timestamp_ms, headers)
+
+        return [by_key]
 
     def by_function(key: Any, value: Any, timestamp_ms: int, headers: Headers) -> None:
         if bool(predicate(key, value)) is not negate:
@@ -64,10 +76,19 @@ def map_(node: Map, wiring: Wiring) -> list[Push]:
     forward, mapped = wiring.downstream(node), of_record(node.mapper)
 
     def push(key: Any, value: Any, timestamp_ms: int, headers: Headers) -> None:
-        new_key, new_value = mapped(key, value, timestamp_ms)
-        forward(new_key, new_value, timestamp_ms, headers)
+        pair = mapped(key, value, timestamp_ms)
+        if type(pair) is not tuple or len(pair) != 2:
+            pair = _as_pair(node, pair)
+        forward(pair[0], pair[1], timestamp_ms, headers)
 
     return [push]
+
+
+def _as_pair(node: Node, given: Any) -> tuple[Any, Any]:
+    """A pair in another form than a plain tuple; text and dictionaries of two are none."""
+    if isinstance(given, tuple | list) and len(given) == 2:
+        return given[0], given[1]
+    raise no_pair(node, given)
 
 
 @builds(MapValues)
@@ -94,8 +115,10 @@ def flat_map(node: FlatMap, wiring: Wiring) -> list[Push]:
     forward, mapper = wiring.downstream(node), node.mapper
 
     def push(key: Any, value: Any, timestamp_ms: int, headers: Headers) -> None:
-        for new_key, new_value in mapper(key, value):
-            forward(new_key, new_value, timestamp_ms, headers)
+        for pair in iterated(node, mapper(key, value), "(key, value)"):
+            if type(pair) is not tuple or len(pair) != 2:
+                pair = _as_pair(node, pair)
+            forward(pair[0], pair[1], timestamp_ms, headers)
 
     return [push]
 
@@ -105,7 +128,7 @@ def flat_map_values(node: FlatMapValues, wiring: Wiring) -> list[Push]:
     forward, mapper, with_key = wiring.downstream(node), node.mapper, node.with_key
 
     def push(key: Any, value: Any, timestamp_ms: int, headers: Headers) -> None:
-        for new_value in mapper(key, value) if with_key else mapper(value):
+        for new_value in iterated(node, mapper(key, value) if with_key else mapper(value), "values"):
             forward(key, new_value, timestamp_ms, headers)
 
     return [push]

@@ -8,8 +8,9 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from moldau.pipeline.operators.records import Headers
+from moldau.pipeline.operators.records import LATE, NO_HEADERS, NULL_KEY, NULL_VALUE, Headers
 from moldau.pipeline.operators.stores.join import JoinStore
+from moldau.pipeline.operators.verdicts import HeldRecord
 from moldau.pipeline.operators.wiring import Push, Wiring, builds
 from moldau.pipeline.plan.nodes import JoinKind, StreamJoin
 from moldau.pipeline.serdes.framing import pack_frames, unpack_frames
@@ -25,6 +26,8 @@ class _Unmatched:
     """Records of both sides still without a partner, oldest first, and the stream time both sides share."""
 
     def __init__(self, node: StreamJoin, wiring: Wiring, join: Join) -> None:
+        self._node = node
+        self._wiring = wiring
         self._windows = node.windows
         self._join = join
         self._forward = wiring.downstream(node)
@@ -47,6 +50,10 @@ class _Unmatched:
         stream_time_ms = max(self._times.get(self._clock, -1), timestamp_ms)
         self._times[self._clock] = stream_time_ms
         return stream_time_ms
+
+    def advance_without_record(self, to_ms: int) -> None:
+        stream_time_ms = self.advance(to_ms)
+        self.emit_closed(stream_time_ms, min(self._windows.before_ms, self._windows.after_ms), NO_HEADERS)
 
     def hold(self, is_left: bool, key: bytes, value: bytes, timestamp_ms: int) -> None:
         assert self._store is not None
@@ -90,17 +97,22 @@ class _Unmatched:
     ) -> None:
         key = self._decode_key(stored_key)
         for stored in unpack_frames(values):
-            if is_left:
-                result = self._join(key, self._decode_left(stored), None)
-            else:
-                result = self._join(key, None, self._decode_right(stored))
-            self._forward(key, result, timestamp_ms, headers)
+            held = HeldRecord(stored_key, stored, timestamp_ms, headers)
+            self._wiring.let_go(self._node, held, self._tell_one, key, stored, is_left, timestamp_ms, headers)
+
+    def _tell_one(self, key: Any, stored: bytes, is_left: bool, timestamp_ms: int, headers: Headers) -> None:
+        if is_left:
+            result = self._join(key, self._decode_left(stored), None)
+        else:
+            result = self._join(key, None, self._decode_right(stored))
+        self._forward(key, result, timestamp_ms, headers)
 
 
 @builds(StreamJoin)
 def stream_join(node: StreamJoin, wiring: Wiring) -> list[Push]:
     join = with_key(node.joiner, node.with_key)
     unmatched = _Unmatched(node, wiring, join)
+    wiring.at_time(node, unmatched.advance_without_record, holds_back=unmatched.waits)
     return [
         _side(node, wiring, join, unmatched, is_left=True),
         _side(node, wiring, join, unmatched, is_left=False),
@@ -121,6 +133,7 @@ def _side(node: StreamJoin, wiring: Wiring, join: Join, unmatched: _Unmatched, *
     other: JoinStore = wiring.state.join(other_spec.name)
     encode_key, encode, _ = wiring.store_codecs(spec)
     _, _, decode_other = wiring.store_codecs(other_spec)
+    context = wiring.context
 
     def joined(key: Any, value: Any, other_value: Any) -> Any:
         return join(key, value, other_value) if is_left else join(key, other_value, value)
@@ -148,10 +161,13 @@ def _side(node: StreamJoin, wiring: Wiring, join: Join, unmatched: _Unmatched, *
             unmatched.advance(timestamp_ms)
             if outer and value is not None:
                 forward(key, joined(key, value, None), timestamp_ms, headers)
+            else:
+                context.outputs.drop(node.name, NULL_VALUE if value is None else NULL_KEY)
             return
         stored_key, stored = encode_key(key) or b"", encode(value) or b""
         match(key, stored_key, value, stored, timestamp_ms, headers)
-        own.put(stored_key, stored, timestamp_ms)
+        if not own.put(stored_key, stored, timestamp_ms):
+            context.outputs.drop(node.name, LATE, (own.stream_time_ms or 0) - timestamp_ms)
 
     return push
 

@@ -5,6 +5,7 @@ from typing import Any
 from moldau.core.errors import MoldauError
 from moldau.pipeline.operators.records import Headers
 from moldau.pipeline.operators.stores.buffer import BufferStore, Held
+from moldau.pipeline.operators.verdicts import HeldRecord
 from moldau.pipeline.operators.wiring import Getter, Push, Wiring, builds, looks_up
 from moldau.pipeline.plan.nodes import Suppress
 
@@ -20,7 +21,7 @@ def suppress(node: Suppress, wiring: Wiring) -> list[Push]:
     encode_key, encode, decode = wiring.store_codecs(node.store)
     assert node.store.key_serde is not None
     decode_key = node.store.key_serde.decoder(node.store.name, is_key=True)
-    times, clock = wiring.state.times, f"suppress {node.name}"
+    clock = f"suppress {node.name}"
     until_window_closes = node.until_ms is None
     wait_ms = node.grace_ms if node.until_ms is None else node.until_ms
     send_old = node.send_old_values
@@ -30,21 +31,25 @@ def suppress(node: Suppress, wiring: Wiring) -> list[Push]:
         if held.new is None and until_window_closes:
             return
         old = decode(held.old) if send_old else None
-        forward(decode_key(held.key), decode(held.new), old, held.timestamp_ms, held.headers)
+        record = HeldRecord(held.key, held.new, held.timestamp_ms, held.headers)
+        key, new = decode_key(held.key), decode(held.new)
+        wiring.let_go(node, record, forward, key, new, old, held.timestamp_ms, held.headers)
 
-    def push(key: Any, new: Any, old: Any, timestamp_ms: int, headers: Headers) -> None:
-        stream_time_ms = max(times.get(clock, -1), timestamp_ms)
-        times[clock] = stream_time_ms
-        buffer_time_ms = key.end_ms if until_window_closes else timestamp_ms
-        buffer.hold(encode_key(key) or b"", buffer_time_ms, encode(new), encode(old), timestamp_ms, headers)
-        expired_ms = stream_time_ms - wait_ms
+    def advance(to_ms: int) -> None:
+        expired_ms = wiring.move_clock(clock, to_ms) - wait_ms
         while (oldest := buffer.oldest()) is not None and oldest.buffer_time_ms <= expired_ms:
             emit(buffer.release())
+
+    def push(key: Any, new: Any, old: Any, timestamp_ms: int, headers: Headers) -> None:
+        buffer_time_ms = key.end_ms if until_window_closes else timestamp_ms
+        buffer.hold(encode_key(key) or b"", buffer_time_ms, encode(new), encode(old), timestamp_ms, headers)
+        advance(timestamp_ms)
         if _over(node, buffer):
             _refuse_when_strict(node, buffer)
             while _over(node, buffer):
                 emit(buffer.release())
 
+    wiring.at_time(node, advance, holds_back=True)
     return [push]
 
 

@@ -11,7 +11,7 @@ from moldau.pipeline.operators.context import UNKNOWN_TIME_MS
 from moldau.pipeline.operators.decoding import decode_global
 from moldau.pipeline.operators.history import derives, versioned_table
 from moldau.pipeline.operators.processors import ProcessorContext
-from moldau.pipeline.operators.records import Columns, Headers
+from moldau.pipeline.operators.records import NULL_KEY, Columns, Headers
 from moldau.pipeline.operators.stores.key_value import KeyValueStore
 from moldau.pipeline.operators.wiring import Getter, Push, Wiring, builds, looks_up, of_record
 from moldau.pipeline.plan.expressions import Expression
@@ -33,11 +33,13 @@ Compute = Callable[[Any, Any], Any]
 
 @builds(TableSource)
 def table_source(node: TableSource, wiring: Wiring) -> list[Push]:
-    forward = wiring.downstream(node)
+    forward, context = wiring.downstream(node), wiring.context
     if node.store is None:
 
         def pass_on(key: Any, value: Any, timestamp_ms: int, headers: Headers) -> None:
-            if key is not None:
+            if key is None:
+                context.outputs.drop(node.name, NULL_KEY)
+            else:
                 forward(key, value, None, timestamp_ms, headers)
 
         return [pass_on]
@@ -50,6 +52,7 @@ def table_source(node: TableSource, wiring: Wiring) -> list[Push]:
 
     def push(key: Any, value: Any, timestamp_ms: int, headers: Headers) -> None:
         if key is None:
+            context.outputs.drop(node.name, NULL_KEY)
             return
         stored_key = encode_key(key) or b""
         old = None

@@ -21,7 +21,7 @@ from moldau.pipeline.operators.failures import (
     dead_record,
 )
 from moldau.pipeline.operators.inputs import Queue, inputs_of, merged
-from moldau.pipeline.operators.records import NO_HEADERS, Columns, Headers, Outputs
+from moldau.pipeline.operators.records import NO_HEADERS, Columns, Outputs
 from moldau.pipeline.operators.state import TaskState
 from moldau.pipeline.operators.timers import PunctuationType, Schedule
 from moldau.pipeline.operators.verdicts import CheckedRecords, Refused, Verdicts
@@ -44,6 +44,9 @@ __all__ = [
 
 OnError = Literal["fail", "dead_letter"]
 STREAM_TIME = "stream time"
+
+Run = Callable[[int, int], None]
+"""Processes the records of a queue from one index to another."""
 
 
 class Task:
@@ -76,10 +79,12 @@ class Task:
         self._undo, self._timers = self._wiring.undo, self._wiring.timers
         self._inputs = inputs_of(self._wiring)
         self._globals = {table.topic: table for table in tables}
-        # Of a record without effects but its outputs, these are all there is to take back.
+        # Then a record has no effects but its outputs.
         self._is_stateless = not part.stores and not any(
             isinstance(node, Process | TableTransformValues) for node in part.nodes
         )
+
+        self._keeps_order = collapse or any(topic in topology.internal_topics for topic in part.sink_topics)
 
     def apply(self, batch: Sequence[Columns], now_ms: int, refused: Refused | None = None) -> Outputs:
         """Processes a batch; `state.take_changes()` afterwards tells what it did to the state. If it raises, state and
@@ -132,7 +137,7 @@ class Task:
     @property
     def waits_for_time(self) -> bool:
         """Whether `advance_time` can have any effect."""
-        return self._wiring.has_clocks or self._timers.wanted(PunctuationType.STREAM_TIME)
+        return self._wiring.waits_for_time or self._timers.wanted(PunctuationType.STREAM_TIME)
 
     @property
     def current(self) -> tuple[str, int, int]:
@@ -153,7 +158,8 @@ class Task:
 
         def work_and_time() -> None:
             work()
-            self.state.times[STREAM_TIME] = self._context.stream_time_ms
+            if self._context.stream_time_ms >= 0:
+                self.state.times[STREAM_TIME] = self._context.stream_time_ms
 
         try:
             return self._undo.until_done(work_and_time, outputs)
@@ -161,61 +167,80 @@ class Task:
             self._context.leave_record(-1)
 
     def _run_all(self, queues: list[Queue]) -> None:
-        run = self._run_one_by_one if self._undo.by_record else self._run
+        has_siblings = any(queue.input.has_siblings for queue in queues)
+        by_record = self._undo.by_record and (has_siblings or not self._is_stateless)
+        runner = self._one_by_one if by_record else self._straight
+        runs = {id(queue): runner(queue) for queue in queues}
         if len(queues) == 1:
-            run(queues[0], range(len(queues[0].rows.timestamps_ms)))
+            runs[id(queues[0])](0, len(queues[0].rows.timestamps_ms))
         else:
-            for queue, indexes in merged(queues):
-                run(queue, indexes)
+            for queue, start, end in merged(queues):
+                runs[id(queue)](start, end)
 
-    def _run(self, queue: Queue, indexes: range) -> None:
-        context, timers = self._context, self._timers
-        push, rows, columns = queue.input.push, queue.rows, queue.rows.columns
+    def _straight(self, queue: Queue) -> Run:
+        """How records of a queue are run one after the other. The hottest loop of all: names are looked up before."""
+        context, timers, push = self._context, self._timers, queue.input.push
+        rows, columns = queue.rows, queue.rows.columns
         keys, values, times, order_ms = rows.keys, rows.values, rows.timestamps_ms, rows.order_ms
         offsets, all_headers, records = columns.offsets, columns.headers, context.outputs.records
-        self._enter(columns)
-        for index in indexes:
-            timestamp_ms = times[index]
-            if timestamp_ms < 0:
-                continue
-            headers: Headers = all_headers[index] if all_headers else NO_HEADERS
-            context.offset = offsets[index]
-            context.timestamp_ms = timestamp_ms
-            context.headers = headers
-            context.order_ms = order_ms[index]
-            if timestamp_ms > context.stream_time_ms:
-                context.stream_time_ms = timestamp_ms
-            written = len(records)
-            try:
-                push(keys[index], values[index], timestamp_ms, headers)
-            except FAILURES as failure:
-                self._failed(queue, index, failure, written)
-            if context.stream_time_ms >= timers.stream_due_ms:
-                self._punctuate(PunctuationType.STREAM_TIME, context.stream_time_ms)
-                self._enter(columns)
+        topic, partition = columns.topic, columns.partition
+        keeps_order, may_punctuate = self._keeps_order, not self._is_stateless
+        takes_back = self._undo.by_record
 
-    def _run_one_by_one(self, queue: Queue, indexes: range) -> None:
+        def run(start: int, end: int) -> None:
+            context.topic, context.record_partition, context.columns = topic, partition, columns
+            stream_time_ms, written, headers = context.stream_time_ms, 0, NO_HEADERS
+            for index in range(start, end):
+                timestamp_ms = times[index]
+                if timestamp_ms < 0:
+                    continue
+                if all_headers:
+                    headers = all_headers[index]
+                context.offset = offsets[index]
+                context.timestamp_ms = timestamp_ms
+                context.headers = headers
+                if keeps_order:
+                    context.order_ms = order_ms[index]
+                if timestamp_ms > stream_time_ms:
+                    context.stream_time_ms = stream_time_ms = timestamp_ms
+                if takes_back:
+                    written = len(records)
+                try:
+                    push(keys[index], values[index], timestamp_ms, headers)
+                except FAILURES as failure:
+                    self._failed(queue, index, failure, written)
+                if may_punctuate and stream_time_ms >= timers.stream_due_ms:
+                    self._punctuate(PunctuationType.STREAM_TIME, stream_time_ms)
+                    context.topic, context.record_partition, context.columns = topic, partition, columns
+
+        return run
+
+    def _one_by_one(self, queue: Queue) -> Run:
+        """Each record is an attempt of its own."""
         context, undo = self._context, self._undo
-        columns, rows = queue.rows.columns, queue.rows
-        for index in indexes:
-            if rows.timestamps_ms[index] < 0:
-                continue
-            place = (id(columns), index)
-            failure = undo.failures.get(place)
-            if failure is None:
-                failure = undo.attempt(self._take, queue, index)
-                if failure is not None and queue.input.has_siblings:
-                    undo.failures[place] = failure
-                    raise StartAgain
-            if failure is not None:
-                self._give_up(queue, index, failure)
-            if context.stream_time_ms >= self._timers.stream_due_ms:
-                self._punctuate(PunctuationType.STREAM_TIME, context.stream_time_ms)
+        columns, times = queue.rows.columns, queue.rows.timestamps_ms
+
+        def run(start: int, end: int) -> None:
+            for index in range(start, end):
+                if times[index] < 0:
+                    continue
+                place = (id(columns), index)
+                failure = undo.failures.get(place)
+                if failure is None:
+                    failure = undo.attempt(self._take, queue, index)
+                    if failure is not None and queue.input.has_siblings:
+                        undo.failures[place] = failure
+                        raise StartAgain
+                if failure is not None:
+                    self._give_up(queue, index, failure)
+                if context.stream_time_ms >= self._timers.stream_due_ms:
+                    self._punctuate(PunctuationType.STREAM_TIME, context.stream_time_ms)
+
+        return run
 
     def _take(self, queue: Queue, index: int) -> None:
-        """One record, as in `_run`."""
         context, rows, columns = self._context, queue.rows, queue.rows.columns
-        self._enter(columns)
+        context.topic, context.record_partition, context.columns = columns.topic, columns.partition, columns
         context.offset = columns.offsets[index]
         context.timestamp_ms = rows.timestamps_ms[index]
         context.headers = columns.headers[index] if columns.headers else NO_HEADERS
@@ -223,20 +248,16 @@ class Task:
         context.stream_time_ms = max(context.stream_time_ms, context.timestamp_ms)
         queue.input.push(rows.keys[index], rows.values[index], context.timestamp_ms, context.headers)
 
-    def _enter(self, columns: Columns) -> None:
-        context = self._context
-        context.topic, context.record_partition, context.columns = columns.topic, columns.partition, columns
-
     def _failed(self, queue: Queue, index: int, failure: BaseException, written: int) -> None:
-        """In the first attempt. If the record left nothing but outputs, it is done with here."""
+        """In the first attempt; or in the second, where the record has left nothing but outputs."""
         if isinstance(failure, PASSED_ON):
             raise failure
         columns = queue.rows.columns
-        if self._is_stateless and not queue.input.has_siblings:
+        if self._undo.by_record:
             del self._context.outputs.records[written:]
             self._give_up(queue, index, failure)
             return
-        if self._verdicts.stops_at_failure:
+        if self._verdicts.stops_at(failure):
             raise self._verdicts.stop_at_record(columns, index, failure) from failure
         self._undo.failures[id(columns), index] = failure
         raise StartAgain from failure

@@ -32,7 +32,7 @@ class Undo:
         """Tells what is held."""
 
     def until_done(self, work: Callable[[], None], outputs: Callable[[], Outputs]) -> Outputs:
-        """Runs the work of a batch, `outputs` being what each attempt begins with. If it raises nothing has happened."""
+        """Runs the work of a batch; `outputs` gives what each attempt begins with. If it raises, nothing is changed."""
         self.by_record = False
         self.failures.clear()
         while True:

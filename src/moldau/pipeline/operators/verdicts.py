@@ -1,4 +1,4 @@
-"""What becomes of each failure: asks the topology's error handlers, then stops the task, counts, or writes a dead letter.
+"""What becomes of each failure: asks the topology's error handlers, then stops the task, counts or tells a dead letter.
 
 A handler is asked once for each failure, however often a batch is attempted.
 """
@@ -50,10 +50,9 @@ class Verdicts:
     def new_batch(self) -> None:
         self._chosen.clear()
 
-    @property
-    def stops_at_failure(self) -> bool:
-        """Whether a failing function stops the task in any case."""
-        return self._handlers.processing == "fail"
+    def stops_at(self, failure: BaseException) -> bool:
+        """Whether it stops the task, whatever is found when the batch is done again."""
+        return self._handlers.processing == "fail" and not isinstance(failure, ProductionError)
 
     @property
     def may_skip_failures(self) -> bool:
@@ -118,8 +117,8 @@ class Verdicts:
 
     def stop_at_held(self, node: Node, held: HeldRecord, failure: BaseException) -> ProcessingError:
         return ProcessingError(
-            f"{node.where}: what {node.name} held back for the key {held.key!r}, of time {held.timestamp_ms}, could not "
-            f"be processed when it was let go: {reason_of(failure)}"
+            f"{node.where}: what {node.name} held back for the key {held.key!r}, of time {held.timestamp_ms}, could "
+            f"not be processed when it was let go: {reason_of(failure)}"
         )
 
     def on_punctuation(self, owner: str, failure: BaseException) -> None:

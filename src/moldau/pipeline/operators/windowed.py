@@ -9,11 +9,12 @@ from typing import Any
 
 from moldau.pipeline.operators.aggregates import first_or_reduced
 from moldau.pipeline.operators.collapsing import collapsed_windows, collapses
-from moldau.pipeline.operators.records import Headers
+from moldau.pipeline.operators.records import LATE, NO_HEADERS, NULL_KEY, Headers
 from moldau.pipeline.operators.sliding import sliding_aggregate
 from moldau.pipeline.operators.stores.window import WindowStore
+from moldau.pipeline.operators.verdicts import HeldRecord
 from moldau.pipeline.operators.wiring import Getter, Push, Wiring, builds, looks_up
-from moldau.pipeline.plan.nodes import EmitWhen, WindowAggregate
+from moldau.pipeline.plan.nodes import EmitWhen, Node, WindowAggregate
 from moldau.pipeline.plan.windows import SlidingWindows, TimeWindows, Windowed
 from moldau.pipeline.serdes.serde import Decoder
 
@@ -24,8 +25,11 @@ EmitClosed = Callable[[int, Headers], None]
 @builds(WindowAggregate)
 def window_aggregate(node: WindowAggregate, wiring: Wiring) -> list[Push]:
     if isinstance(node.windows, SlidingWindows):
-        return [sliding_aggregate(node, wiring, node.windows, _closing_sliding(node, wiring, node.windows))]
+        emit_closed = _closing_sliding(node, wiring, node.windows)
+        follow_time(node, wiring, f"window {node.name}", node.windows.grace_ms, emit_closed)
+        return [sliding_aggregate(node, wiring, node.windows, emit_closed)]
     if node.emit is EmitWhen.UPDATE and collapses(node, wiring):
+        follow_time(node, wiring, f"window {node.name}", node.windows.grace_ms, None)
         return [collapsed_windows(node, wiring, node.windows)]
     return [_aligned(node, wiring, node.windows)]
 
@@ -41,9 +45,12 @@ def _aligned(node: WindowAggregate, wiring: Wiring, windows: TimeWindows) -> Pus
     times, clock = wiring.state.times, f"window {node.name}"
     on_update = node.emit is EmitWhen.UPDATE
     emit_closed = None if on_update else _closing_aligned(node, wiring, windows)
+    follow_time(node, wiring, clock, grace_ms, emit_closed)
+    context = wiring.context
 
     def push(key: Any, value: Any, timestamp_ms: int, headers: Headers) -> None:
         if key is None:
+            context.outputs.drop(node.name, NULL_KEY)
             return
         stream_time_ms = times.get(clock, -1)
         if timestamp_ms > stream_time_ms:
@@ -56,6 +63,7 @@ def _aligned(node: WindowAggregate, wiring: Wiring, windows: TimeWindows) -> Pus
         stored_key = encode_key(key) or b""
         for start_ms in (timestamp_ms - timestamp_ms % size_ms,) if is_tumbling else starts_of(timestamp_ms):
             if start_ms + size_ms <= close_ms:
+                context.outputs.drop(node.name, LATE, stream_time_ms - timestamp_ms)
                 continue
             found = get(stored_key, start_ms)
             result_ms = timestamp_ms
@@ -120,9 +128,21 @@ def emitter(node: WindowAggregate, wiring: Wiring, size_ms: int) -> Callable[[in
     def emit(oldest_ms: int, newest_ms: int, headers: Headers) -> None:
         for start_ms, key, (value, timestamp_ms) in store.starting_in(oldest_ms, newest_ms):
             windowed = Windowed(decode_key(key), start_ms, start_ms + size_ms)
-            forward(windowed, decode(value), None, timestamp_ms, headers)
+            held = HeldRecord(key, value, timestamp_ms, headers)
+            wiring.let_go(node, held, forward, windowed, decode(value), None, timestamp_ms, headers)
 
     return emit
+
+
+def follow_time(node: Node, wiring: Wiring, clock: str, wait_ms: int, emit_closed: EmitClosed | None) -> None:
+    """Has windows close when time is moved on without a record."""
+
+    def advance(to_ms: int) -> None:
+        stream_time_ms = wiring.move_clock(clock, to_ms)
+        if emit_closed is not None:
+            emit_closed(stream_time_ms - wait_ms, NO_HEADERS)
+
+    wiring.at_time(node, advance, holds_back=emit_closed is not None)
 
 
 def _reading(node: WindowAggregate, wiring: Wiring) -> tuple[WindowStore, Decoder, Decoder]:

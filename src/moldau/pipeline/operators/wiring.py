@@ -5,12 +5,12 @@ headers). Each operator module registers how its nodes are built: `build(node, w
 Children are called in the order they were made, depth first, as Kafka Streams forwards.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from moldau.core.errors import ConfigError
-from moldau.pipeline.operators.context import RecordContext
-from moldau.pipeline.operators.failures import FAILURES, PASSED_ON, StartAgain
+from moldau.pipeline.operators.context import UNKNOWN_TIME_MS, RecordContext
+from moldau.pipeline.operators.failures import FAILURES, PASSED_ON, StartAgain, WrongResult
 from moldau.pipeline.operators.state import TaskState
 from moldau.pipeline.operators.timers import Timers
 from moldau.pipeline.operators.undo import Undo
@@ -72,6 +72,8 @@ class Wiring:
         self.undo = Undo(state, context, self.timers)
         self._verdicts = verdicts
         self._clocks: dict[str, Callable[[int], None]] = {}
+        self.waits_for_time = False
+        """Whether a node lets something go when stream time passes."""
         self._ends: dict[str, Callable[[], None]] = {}
         self._children: dict[str, list[tuple[Node, int]]] = {}
         self._inputs: dict[str, list[Push]] = {}
@@ -97,13 +99,17 @@ class Wiring:
         """Calls `end` at the end of each batch; those of parents before those of their children."""
         self._ends[node.name] = end
 
-    def at_time(self, node: Node, advance: Callable[[int], None]) -> None:
-        """`advance(stream time)` lets go what a node holds back until then, when no record says that time has passed."""
+    def at_time(self, node: Node, advance: Callable[[int], None], *, holds_back: bool) -> None:
+        """`advance(stream time)` moves a node's time on when no record does; `holds_back`: it then may let something
+        go."""
         self._clocks[node.name] = advance
+        self.waits_for_time = self.waits_for_time or holds_back
 
-    @property
-    def has_clocks(self) -> bool:
-        return bool(self._clocks)
+    def move_clock(self, clock: str, to_ms: int) -> int:
+        """A node's own stream time, which never goes back."""
+        times = self.state.times
+        stream_time_ms = times[clock] = max(times.get(clock, UNKNOWN_TIME_MS), to_ms)
+        return stream_time_ms
 
     def advance_time(self, to_ms: int) -> None:
         """Moves the stream time of all nodes on; those of parents before those of their children."""
@@ -113,8 +119,8 @@ class Wiring:
                 advance(to_ms)
 
     def let_go(self, node: Node, held: HeldRecord, action: Callable[..., None], *arguments: Any) -> None:
-        """Does what follows when `node` lets go what it held back. Should that fail, it is no fault of the record that is
-        in process, which merely moved time on: what was held is what failed."""
+        """Does what follows when `node` lets go what it held back. Should that fail, it is no fault of the record in
+        process, which merely moved time on: what was held is what failed."""
         context, undo, verdicts = self.context, self.undo, self._verdicts
         columns, context.columns = context.columns, None
         try:
@@ -127,7 +133,7 @@ class Wiring:
         except FAILURES as failure:
             if isinstance(failure, PASSED_ON):
                 raise
-            if verdicts.stops_at_failure:
+            if verdicts.stops_at(failure):
                 raise verdicts.stop_at_held(node, held, failure) from failure
             raise StartAgain from failure
         finally:
@@ -139,7 +145,7 @@ class Wiring:
         if self.undo.by_record or isinstance(failure, PASSED_ON):
             return
         context = self.context
-        if not self._verdicts.stops_at_failure:
+        if not self._verdicts.stops_at(failure):
             raise StartAgain from failure
         if context.columns is not None:
             index = context.columns.offsets.index(context.offset)
@@ -189,6 +195,23 @@ def of_record(rule: Rule, *, takes_key: bool = True) -> Callable[[Any, Any, int]
     if takes_key:
         return lambda key, value, timestamp_ms: rule(key, value)
     return lambda key, value, timestamp_ms: rule(value)
+
+
+def no_pair(node: Node, given: Any) -> WrongResult:
+    return WrongResult(
+        f"{node.where}: the mapper of {node.name} ({node.label}) must return a tuple (key, value), not {given!r}, "
+        f"a {type(given).__name__}"
+    )
+
+
+def iterated(node: Node, given: Any, of: str) -> Iterable[Any]:
+    """What a mapper to any number of results has returned."""
+    if not isinstance(given, Iterable):
+        raise WrongResult(
+            f"{node.where}: the mapper of {node.name} ({node.label}) must return a list of {of}, or any other iterable "
+            f"of them, not {given!r}; for none an empty one"
+        )
+    return given
 
 
 def _nowhere(*_: Any) -> None:

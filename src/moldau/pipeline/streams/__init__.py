@@ -3,6 +3,7 @@
 from moldau.pipeline.operators.processors import ProcessorContext, Record
 from moldau.pipeline.operators.timers import PunctuationType
 from moldau.pipeline.plan.expressions import call, col, key, lit, struct, timestamp
+from moldau.pipeline.plan.handlers import ErrorContext, ErrorHandlers
 from moldau.pipeline.plan.nodes import OffsetReset
 from moldau.pipeline.plan.topology import Guarantee, Topology
 from moldau.pipeline.plan.windows import (
@@ -34,6 +35,8 @@ __all__ = [
     "LONG",
     "SHORT",
     "STRING",
+    "ErrorContext",
+    "ErrorHandlers",
     "GlobalKTable",
     "Guarantee",
     "JoinWindows",

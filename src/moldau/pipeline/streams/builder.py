@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from moldau.core.errors import ConfigError
+from moldau.pipeline.plan.handlers import ErrorHandlers
 from moldau.pipeline.plan.location import Location, callers_location
 from moldau.pipeline.plan.nodes import (
     GlobalTable,
@@ -158,8 +159,10 @@ class StreamsBuilder:
         partitions: Mapping[str, int] | None = None,
         *,
         guarantee: Guarantee | str = Guarantee.EXACTLY_ONCE,
+        error_handlers: ErrorHandlers | None = None,
     ) -> Topology:
-        """The finished topology. With the partition counts of its source topics it also checks that joins fit."""
+        """The finished topology. With the partition counts of its source topics it also checks that joins fit.
+        `error_handlers`: what becomes of records that cannot be read, processed or written."""
         draft = self._draft
         if not draft.nodes:
             raise ConfigError(
@@ -172,6 +175,7 @@ class StreamsBuilder:
             copartitioned_at=tuple(where for _, where in draft.copartitioned),
             guarantee=_one_of(Guarantee, guarantee, "guarantee", draft.here()),
             application_id=draft.application_id,
+            error_handlers=error_handlers,
         )
         for topic in partitions or {}:
             if topic not in topology.source_topics:

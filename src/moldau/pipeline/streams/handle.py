@@ -4,7 +4,7 @@ from typing import Any, Generic
 
 from moldau.core.errors import ConfigError
 from moldau.pipeline.plan.location import Location
-from moldau.pipeline.plan.nodes import Filter, RepartitionTopic, Sink, Source
+from moldau.pipeline.plan.nodes import Filter, RepartitionTopic, Sink, Source, has_key
 from moldau.pipeline.serdes.kinds import K, V
 from moldau.pipeline.serdes.serde import Serde
 from moldau.pipeline.streams.checks import check_serde
@@ -67,7 +67,7 @@ class Handle(Generic[K, V]):
         filter_name, sink_name = draft.name("KSTREAM-FILTER"), draft.name("KSTREAM-SINK")
         source_name = draft.name("KSTREAM-SOURCE")
         if not keeps_null_keys:
-            draft.add(Filter(name=filter_name, parents=(parent,), where=where, predicate=_has_key))
+            draft.add(Filter(name=filter_name, parents=(parent,), where=where, predicate=has_key))
             parent = filter_name
         draft.add(
             Sink(
@@ -102,10 +102,6 @@ class Handle(Generic[K, V]):
         if len(sources) > 1:
             self._draft.copartitioned.append((sources, self._draft.here()))
         return sources
-
-
-def _has_key(key: object, value: object) -> bool:
-    return key is not None
 
 
 def _settled(

@@ -21,15 +21,16 @@ class KeyValueStore(Store):
 
     def put(self, key: bytes, value: bytes | None, timestamp_ms: int) -> None:
         """A value None removes the key."""
-        if key not in self._before:
-            self._before[key] = self._values.get(key)
+        values, before = self._values, self._before
+        if key not in before:
+            before[key] = values.get(key)
         if value is None:
-            if self._values.pop(key, None) is not None and self._sorted is not None:
+            if values.pop(key, None) is not None and self._sorted is not None:
                 self._forget(key)
             return
-        if self._sorted is not None and key not in self._values:
+        if self._sorted is not None and key not in values:
             self._note(key)
-        self._values[key] = (value, timestamp_ms)
+        values[key] = (value, timestamp_ms)
 
     def range(self, low: bytes | None = None, high: bytes | None = None) -> Iterator[tuple[bytes, Timed]]:
         """Keys from `low` to `high`, both included; None is no bound. The keys are those at the time of the call."""

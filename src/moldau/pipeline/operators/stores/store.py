@@ -1,7 +1,8 @@
 """What every state store can do for its host: tell its content and its changes as bytes, and take them back.
 
-A store remembers what each place held before it was first changed, so it can be put back to a savepoint. All stores speak bytes: an aggregate that a user's function mutates cannot reach back into the store, and a snapshot
-needs no more than a copy. Keys of the content are unique; values None in changes mean removed.
+All stores speak bytes: an aggregate that a user's function mutates cannot reach back into the store, and a snapshot
+needs no more than a copy. Keys of the content are unique; values None in changes mean removed. A store remembers what
+each place held before it was first changed, and so goes back to a savepoint.
 """
 
 from abc import ABC, abstractmethod

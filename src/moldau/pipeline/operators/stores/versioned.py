@@ -128,13 +128,13 @@ class VersionedStore(KeyValueStore):
     def _insert(self, key: bytes, since_ms: int, value: bytes | None) -> None:
         versions = self._versions.setdefault(key, [])
         at = bisect_left(versions, since_ms, key=_since)
-        affected = slice(max(0, at - 1), at + 1)
-        self._note_ends(key, affected, note=False)
-        if at < len(versions) and versions[at][0] == since_ms:
+        is_there = at < len(versions) and versions[at][0] == since_ms
+        self._note_ends(key, slice(max(0, at - 1), at + is_there), note=False)
+        if is_there:
             versions[at] = (since_ms, value)
         else:
             versions.insert(at, (since_ms, value))
-        self._note_ends(key, affected, note=True)
+        self._note_ends(key, slice(max(0, at - 1), at + 1), note=True)
 
     def _remove(self, key: bytes, since_ms: int) -> None:
         versions = self._versions.get(key, [])

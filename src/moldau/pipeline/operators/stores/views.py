@@ -1,13 +1,13 @@
 """Stores as users see them, keys and values instead of bytes: for processors, the test driver and queries."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from moldau.core.errors import ConfigError
 from moldau.pipeline.operators.stores.key_value import KeyValueStore
 from moldau.pipeline.operators.stores.session import SessionStore
 from moldau.pipeline.operators.stores.store import Store
-from moldau.pipeline.operators.stores.versioned import VersionedStore
+from moldau.pipeline.operators.stores.versioned import Placed, VersionedStore
 from moldau.pipeline.operators.stores.window import WindowStore
 from moldau.pipeline.plan.stores import StoreSpec
 from moldau.pipeline.plan.windows import Windowed
@@ -19,6 +19,10 @@ FAR_PAST_MS = -(2**62)
 FAR_FUTURE_MS = 2**62
 
 
+def _nobody_counts(late_ms: int) -> None:
+    """For views outside of a task."""
+
+
 class StoreView:
     """What the views have in common: the serdes."""
 
@@ -26,10 +30,15 @@ class StoreView:
         if spec.key_serde is None or spec.value_serde is None:
             raise ConfigError(f"store {spec.name!r} has no serdes: name them where the store is made")
         self.name = spec.name
+        self._on_expired: Callable[[int], None] = _nobody_counts
         self._encode_key = spec.key_serde.encoder(spec.name, is_key=True)
         self._decode_key = spec.key_serde.decoder(spec.name, is_key=True)
         self._encode_value = spec.value_serde.encoder(spec.name, is_key=False)
         self._decode_value = spec.value_serde.decoder(spec.name, is_key=False)
+
+    def count_expired(self, count: Callable[[int], None]) -> None:
+        """`count(how far behind)` hears of what came too late for the store."""
+        self._on_expired = count
 
     def _key(self, key: Any) -> bytes:
         if key is None:
@@ -87,6 +96,12 @@ class VersionedView(KeyValueView):
         super().__init__(spec, store)
         self._versions = store
 
+    def put(self, key: Any, value: Any, timestamp_ms: int = -1) -> None:
+        """None removes the key from that time on. What is older than the history is not taken, and counted."""
+        placed = self._versions.put_version(self._key(key), self._encode_value(value), timestamp_ms)
+        if placed is Placed.NOWHERE:
+            self._on_expired((self._versions.stream_time_ms or 0) - timestamp_ms)
+
     def get(self, key: Any, as_of_ms: int | None = None) -> Any:
         found = self.get_with_timestamp(key, as_of_ms)
         return None if found is None else found[0]
@@ -118,7 +133,9 @@ class WindowView(StoreView):
         return None if found is None else self._decode_value(found[0])
 
     def put(self, key: Any, value: Any, start_ms: int) -> None:
-        self._store.put(self._key(key), self._encode_value(value), start_ms, start_ms)
+        """A window past the retention is not taken, and counted as expired."""
+        if not self._store.put(self._key(key), self._encode_value(value), start_ms, start_ms):
+            self._on_expired((self._store.stream_time_ms or 0) - start_ms)
 
     def fetch(
         self, key: Any, from_ms: int = FAR_PAST_MS, to_ms: int = FAR_FUTURE_MS

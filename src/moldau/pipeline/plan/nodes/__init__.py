@@ -43,6 +43,7 @@ from moldau.pipeline.plan.nodes.streams import (
     Sink,
     Source,
     Split,
+    has_key,
 )
 from moldau.pipeline.plan.nodes.tables import (
     GlobalTable,
@@ -104,5 +105,6 @@ __all__ = [
     "TableToStream",
     "TableTransformValues",
     "WindowAggregate",
+    "has_key",
     "history_of",
 ]

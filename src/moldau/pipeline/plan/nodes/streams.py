@@ -58,6 +58,11 @@ class Filter(Node):
     label: ClassVar[str] = "filter"
 
 
+def has_key(key: object, value: object) -> bool:
+    """The predicate of the filter before a repartition topic: records without a key have no partition."""
+    return key is not None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Map(Node):
     """`mapper(key, value)` gives (key, value)."""
