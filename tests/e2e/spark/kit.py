@@ -114,7 +114,7 @@ def wait_for(condition: Callable[[], bool], what: str) -> None:
         time.sleep(LOOK_EVERY_S)
 
 
-def wait_caught_up(app: PipelineApp) -> None:
+def wait_caught_up(app: PipelineApp, *, restarts_max: float = float("inf")) -> None:
     """Until all that its topics hold is processed: the group's committed offsets are at the ends."""
     settings = app.settings
     topics = {topic for part in app.topology.sub_topologies for topic in part.source_topics}
@@ -124,6 +124,7 @@ def wait_caught_up(app: PipelineApp) -> None:
     try:
         while not _is_caught_up(admin, consumer, topics):
             assert app.state is not PipelineState.FAILED, app.metrics.last_error
+            assert app.metrics.restarts <= restarts_max, app.metrics.last_error
             assert time.monotonic() < deadline, f"not caught up: {app.metrics}"
             time.sleep(LOOK_EVERY_S)
     finally:
