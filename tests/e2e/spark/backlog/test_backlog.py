@@ -120,7 +120,9 @@ def test_results_do_not_depend_on_batches_slots_and_restarts(
             topology, backlog.servers, tmp_path, **settings, record_cache=run.record_cache, dead_letters=False
         ) as app:
             if number < len(run.slots):
-                wait_for(lambda app=app: app.metrics.batches >= 2 or app.metrics.restarts > 0, "some of it is read")
+                wait_for(
+                    lambda app=app: app.metrics.batches >= 2 or app.metrics.restarts > 0, "some of it is read"
+                )
             else:
                 wait_caught_up(app, restarts_max=0)
     backlog.require_equal(results(backlog.servers, name, backlog.cases))
