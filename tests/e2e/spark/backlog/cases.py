@@ -11,7 +11,7 @@ over all partitions.
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from compat.streams.cases import Case, Op
@@ -50,8 +50,9 @@ def partition_of(key: str, partitions: int) -> int:
 
 
 class BacklogMaker:
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, length: int) -> None:
         self.random = random.Random(f"backlog {seed}")
+        self.length = length
         self.prefix = f"b{seed}"
         self.partitions = self.random.choice((1, 2, 3, 3, 4, 6))
         self.unit_ms = self.random.choice((50, 200, 1000))
@@ -118,6 +119,7 @@ class BacklogMaker:
         self.random.shuffle(places)
         slow = self.random.randrange(self.partitions) if self.partitions > 1 and self.chance(0.6) else None
         slow_share = self.random.choice((0, 0.1))
+        count *= self.length
         now_ms, found = first_ms, []
         for n in range(count):
             now_ms += self.random.randint(1, 2 * self.unit_ms)
@@ -141,17 +143,14 @@ class BacklogMaker:
 def in_order(records: list[BacklogRecord]) -> list[BacklogRecord]:
     """With timestamps that no two share, by the latest timestamp their partition has had so far."""
     used: set[int] = set()
-    reached: dict[tuple[str, int], int] = {}
-    placed = []
+    apart = []
     for record in records:
         at_ms = record.timestamp_ms
         while at_ms in used:
             at_ms -= 1
         used.add(at_ms)
-        here = record.topic, record.partition
-        reached[here] = max(reached.get(here, 0), at_ms)
-        placed.append((reached[here], record._replace(timestamp_ms=at_ms)))
-    return [record for _, record in sorted(placed, key=lambda one: one[0])]
+        apart.append(record._replace(timestamp_ms=at_ms))
+    return [record for _, record in sorted(with_places(apart), key=lambda one: one[0])]
 
 
 def windowed(kind: str, *, is_regrouped: bool, suppressed: bool = False) -> Any:
@@ -261,7 +260,22 @@ SHAPES: dict[str, Any] = {
 }
 
 
-def make_backlog(seed: int) -> Case:
-    """Every shape in turn."""
+def make_backlog(seed: int, length: int = 1) -> Case:
+    """Every shape in turn; `length` times as many records."""
     shape = list(SHAPES)[seed % len(SHAPES)]
-    return BacklogMaker(seed).case(shape, SHAPES[shape])
+    return BacklogMaker(seed, length).case(shape, SHAPES[shape])
+
+
+def in_order_of_all(cases: Iterable[Case]) -> list[BacklogRecord]:
+    """The records of all cases as they would have come."""
+    placed = [place for case in cases for place in with_places(case["records"])]
+    return [record for _, record in sorted(placed, key=lambda one: one[0])]
+
+
+def with_places(records: Iterable[BacklogRecord]) -> Iterator[tuple[int, BacklogRecord]]:
+    """Each with the latest timestamp that its partition has had by then."""
+    reached: dict[tuple[str, int], int] = {}
+    for record in records:
+        here = record.topic, record.partition
+        reached[here] = max(reached.get(here, 0), record.timestamp_ms)
+        yield reached[here], record

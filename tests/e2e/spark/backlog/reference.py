@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from compat.streams.cases import Case, Op
 from compat.streams.described import Described
-from e2e.spark.backlog.cases import BacklogRecord, partition_of
+from e2e.spark.backlog.cases import BacklogRecord, partition_of, with_places
 from moldau.testing import TopologyTestDriver
 
 Result = dict[str, Any]
@@ -36,7 +36,7 @@ def expected(case: Case) -> Result:
         return final_result(case["result"], _one_task(case))
     inputs = [
         Placed(place_ms, number, record)
-        for number, (place_ms, record) in enumerate(_with_places(case["records"]))
+        for number, (place_ms, record) in enumerate(with_places(case["records"]))
     ]
     written: list[tuple[str | None, str | None, int]] = []
     for part in _parts(case["ops"]):
@@ -54,14 +54,6 @@ def expected(case: Case) -> Result:
                     passed_on.append(Placed(place_ms, len(inputs) + len(passed_on), record))
         inputs += passed_on
     return final_result(case["result"], written)
-
-
-def _with_places(records: Iterable[BacklogRecord]) -> Iterable[tuple[int, BacklogRecord]]:
-    reached: dict[tuple[str, int], int] = {}
-    for record in records:
-        here = record.topic, record.partition
-        reached[here] = max(reached.get(here, 0), record.timestamp_ms)
-        yield reached[here], record
 
 
 def _one_task(case: Case) -> list[tuple[Any, Any, int]]:

@@ -14,7 +14,7 @@ import pytest
 
 from compat.moldau_broker import MoldauBroker
 from compat.streams.cases import Case
-from e2e.spark.backlog.cases import SHAPES, BacklogRecord, make_backlog
+from e2e.spark.backlog.cases import SHAPES, in_order_of_all, make_backlog
 from e2e.spark.backlog.reference import Result, difference, expected
 from e2e.spark.backlog.sides import (
     KafkaStreams,
@@ -144,16 +144,3 @@ def test_results_do_not_depend_on_input_coming_piece_by_piece(backlog: Backlog, 
                 send_records(backlog.servers, f"{name}-in", piece, one_by_one=True)
                 wait_caught_up(app, restarts_max=0)
     backlog.require_equal(results(backlog.servers, name, backlog.cases))
-
-
-def in_order_of_all(cases: list[Case]) -> list[BacklogRecord]:
-    """The records of all cases as they would have come."""
-    placed: list[tuple[int, BacklogRecord]] = []
-    for case in cases:
-        # The place of a late record is that of the one it follows.
-        reached: dict[tuple[str, int], int] = {}
-        for one in case["records"]:
-            here = one.topic, one.partition
-            reached[here] = max(reached.get(here, 0), one.timestamp_ms)
-            placed.append((reached[here], one))
-    return [record for _, record in sorted(placed, key=lambda one: one[0])]
