@@ -24,8 +24,8 @@ MONTH_MS = 30 * 86_400_000
 def create_patient_topic(servers: str, name: str) -> None:
     """It takes records of any time; other topics refuse those an hour ahead."""
     config = {"message.timestamp.after.max.ms": str((1 << 63) - 1)}
-    created = AdminClient({"bootstrap.servers": servers}).create_topics([NewTopic(name, 1, config=config)])
-    created[name].result(PATIENCE_S)
+    admin = AdminClient({"bootstrap.servers": servers})
+    admin.create_topics([NewTopic(name, 1, config=config)])[name].result(PATIENCE_S)
 
 
 def with_one_of_the_future() -> list[Sent]:
