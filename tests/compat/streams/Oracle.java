@@ -42,7 +42,7 @@ import org.apache.kafka.streams.state.VersionedRecord;
 import org.apache.kafka.streams.state.WindowStore;
 import org.apache.kafka.streams.test.TestRecord;
 
-/** Runs described topologies on Kafka's own TopologyTestDriver: cases in from one JSON file, what they wrote out to another. */
+/** Builds described topologies and runs them on Kafka's own TopologyTestDriver: cases in from one JSON file, what they wrote out to another. */
 public final class Oracle {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final Serde<String> STRING = Serdes.String();
@@ -63,10 +63,8 @@ public final class Oracle {
         ObjectNode answer = JSON.createObjectNode();
         Path folder = Files.createTempDirectory("oracle");
         try {
-            Oracle oracle = new Oracle();
-            for (JsonNode op : description.get("ops")) {
-                oracle.build(op);
-            }
+            Oracle oracle = new Oracle(new StreamsBuilder());
+            oracle.buildAll(description.get("ops"));
             try (TopologyTestDriver driver =
                     new TopologyTestDriver(oracle.builder.build(), settings(folder, description), Instant.ofEpochMilli(0))) {
                 for (JsonNode step : description.get("inputs")) {
@@ -97,10 +95,21 @@ public final class Oracle {
         return settings;
     }
 
-    private final StreamsBuilder builder = new StreamsBuilder();
+    private final StreamsBuilder builder;
     private final Map<String, Object> made = new HashMap<>();
     private final List<String> sinks = new ArrayList<>();
     private final TreeMap<String, String> stores = new TreeMap<>();
+
+    /** Several cases may share one builder. */
+    Oracle(StreamsBuilder builder) {
+        this.builder = builder;
+    }
+
+    void buildAll(JsonNode ops) {
+        for (JsonNode op : ops) {
+            build(op);
+        }
+    }
 
     private void feed(TopologyTestDriver driver, JsonNode step) {
         if (step.has("advance")) {
@@ -452,6 +461,11 @@ public final class Oracle {
                 (key, value) -> KeyValue.pair(key(text(op, "by"), key, value), value), Grouped.with(STRING, STRING));
         return switch (op.get("what").asText()) {
             case "count" -> grouped.count().mapValues(String::valueOf, Materialized.with(STRING, STRING));
+            case "total" -> grouped.aggregate(
+                    () -> "0",
+                    (key, value, so) -> String.valueOf(Integer.parseInt(so) + value.length()),
+                    (key, value, so) -> String.valueOf(Integer.parseInt(so) - value.length()),
+                    materialized(op));
             case "reduce" -> grouped.reduce((a, b) -> a + "+" + b, (a, b) -> a + "-" + b, materialized(op));
             default -> grouped.aggregate(
                     () -> "", (key, value, so) -> so + "+" + value, (key, value, so) -> so + "-" + value, materialized(op));
@@ -507,7 +521,9 @@ public final class Oracle {
                 this.context = context;
                 seen = context.getStateStore(store);
                 context.schedule(Duration.ofMillis(every), PunctuationType.STREAM_TIME, now -> tell("stream", now));
-                context.schedule(Duration.ofMillis(every), PunctuationType.WALL_CLOCK_TIME, now -> tell("wall", now));
+                if (!op.has("clocks")) {
+                    context.schedule(Duration.ofMillis(every), PunctuationType.WALL_CLOCK_TIME, now -> tell("wall", now));
+                }
             }
 
             private void tell(String what, long now) {

@@ -1,6 +1,7 @@
 """Described topologies built with the Streams API: the other half of `Oracle.java`, function by function."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from functools import cached_property
 from typing import Any
 
 from moldau.pipeline.plan import JoinWindows
@@ -69,14 +70,18 @@ def shown(key: Any, value: Any = None) -> Any:
 class Described:
     """A case's topology, built op by op."""
 
-    def __init__(self, case: Case) -> None:
-        self._builder = StreamsBuilder("app", key=STRING, value=STRING)
+    def __init__(self, case: Case, builder: StreamsBuilder | None = None) -> None:
+        """Given a builder, the case is one of several that it holds."""
+        self._builder = builder or StreamsBuilder("app", key=STRING, value=STRING)
         self._made: dict[str, Any] = {}
         self.sinks: list[str] = []
         self.stores: dict[str, str] = {}
         for op in case["ops"]:
             self._made[op["id"]] = self._build(op)
-        self.topology: Topology = self._builder.build()
+
+    @cached_property
+    def topology(self) -> Topology:
+        return self._builder.build()
 
     def _build(self, op: Op) -> Any:
         store = op.get("store")
@@ -194,8 +199,8 @@ class Described:
 
     def _processed(self, op: Op, source: KStream) -> KStream:
         store = self._builder.add_store(op["store"])
-        every_ms = op["every"]
-        return source.process(lambda: Seen(store, every_ms), stores=[store])
+        every_ms, clocks = op["every"], op.get("clocks", ("stream", "wall"))
+        return source.process(lambda: Seen(store, every_ms, clocks), stores=[store])
 
     def _on_table(self, op: Op, source: KTable) -> Any:
         f, store = op.get("f", ""), op.get("store")
@@ -226,6 +231,14 @@ class Described:
         grouped = source.group_by(lambda key, value: (KEYS[op["by"]](key, value), value))
         if op["what"] == "count":
             return grouped.count().map_values(str, value=STRING)
+        if op["what"] == "total":
+            return grouped.aggregate(
+                lambda: "0",
+                lambda key, value, so_far: str(int(so_far) + len(value)),
+                lambda key, value, so_far: str(int(so_far) - len(value)),
+                value=STRING,
+                store=store,
+            )
         if op["what"] == "reduce":
             return grouped.reduce(lambda a, b: f"{a}+{b}", lambda a, b: f"{a}-{b}", store=store)
         return grouped.aggregate(
@@ -254,9 +267,10 @@ def java_key(key: Any) -> str:
 class Seen:
     """Remembers the first letters of each key's values; tells all of it now and then."""
 
-    def __init__(self, store: str, every_ms: int) -> None:
+    def __init__(self, store: str, every_ms: int, clocks: Collection[str]) -> None:
         self._store = store
         self._every_ms = every_ms
+        self._clocks = clocks
 
     def init(self, context: Any) -> None:
         self._context = context
@@ -265,6 +279,8 @@ class Seen:
             (PunctuationType.STREAM_TIME, "stream"),
             (PunctuationType.WALL_CLOCK_TIME, "wall"),
         ):
+            if what not in self._clocks:
+                continue
             context.schedule(self._every_ms, kind, lambda now_ms, what=what: self._tell(what, now_ms))
 
     def process(self, record: Record) -> None:

@@ -1,6 +1,6 @@
 """Kafka's own TopologyTestDriver as a function: described cases in, what they wrote out.
 
-Owns the jars (fetched once by Maven into the cache, as `pom.xml` says), the compiled `Oracle.java`, and the one JVM run
+Owns the jars (fetched once by Maven into the cache, as `pom.xml` says), the compiled Java programs, and the one JVM run
 for all cases. Answers are kept in the cache too: they change only with the cases, the program or the jars.
 """
 
@@ -17,7 +17,7 @@ from kafka_jars import MAVEN_TIMEOUT_S, KafkaJarsUnavailable, cached_folder, dig
 
 HERE = Path(__file__).parent
 POM = HERE / "pom.xml"
-PROGRAM = HERE / "Oracle.java"
+PROGRAMS = (HERE / "Oracle.java", HERE / "RealStreams.java")
 RUN_TIMEOUT_S = 900
 
 
@@ -26,28 +26,33 @@ def answers(cases: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     asked = json.dumps(cases).encode()
     folder = cached_folder(
         "streams-oracle",
-        digest_of(asked, PROGRAM.read_bytes(), POM.read_bytes()),
+        digest_of(asked, *(program.read_bytes() for program in PROGRAMS), POM.read_bytes()),
         lambda into: _ask(asked, into),
     )
     told: list[dict[str, Any]] = json.loads((folder / "answers.json").read_bytes())
     return told
 
 
-def _ask(asked: bytes, folder: Path) -> None:
+def java_command(program: str, *options: str) -> list[str]:
+    """One of the programs, compiled, with its jars; raises KafkaJarsUnavailable."""
     jars = cached_folder("streams-jars", digest_of(POM.read_bytes()), _download)
     classes = cached_folder(
         "streams-oracle-classes",
-        digest_of(PROGRAM.read_bytes(), POM.read_bytes()),
+        digest_of(*(program.read_bytes() for program in PROGRAMS), POM.read_bytes()),
         lambda into: _compile(jars, into),
     )
+    command = [_tool("java"), "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", *options]
+    return [*command, "-cp", f"{jars}/*:{classes}", program]
+
+
+def _ask(asked: bytes, folder: Path) -> None:
     question = folder / "cases.json"
     question.write_bytes(asked)
     # Kafka's driver commits after every record: in memory its files cost nothing, on a disk they cost most of the run.
     shared_memory = Path("/dev/shm")
     roomy = shared_memory if os.access(shared_memory, os.W_OK) else None
     with tempfile.TemporaryDirectory(dir=roomy, ignore_cleanup_errors=True) as scratch:
-        command = [_tool("java"), "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
-        command += [f"-Djava.io.tmpdir={scratch}", "-cp", f"{jars}/*:{classes}", "Oracle"]
+        command = java_command("Oracle", "-Xmx512m", f"-Djava.io.tmpdir={scratch}")
         command += [str(question), str(folder / "answers.json")]
         done = subprocess.run(command, capture_output=True, text=True, timeout=RUN_TIMEOUT_S, check=False)
     assert done.returncode == 0, done.stderr
@@ -66,7 +71,7 @@ def _download(folder: Path) -> None:
 
 
 def _compile(jars: Path, folder: Path) -> None:
-    command = [_tool("javac"), "-nowarn", "-d", str(folder), "-cp", f"{jars}/*", str(PROGRAM)]
+    command = [_tool("javac"), "-nowarn", "-d", str(folder), "-cp", f"{jars}/*", *map(str, PROGRAMS)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 

@@ -114,18 +114,32 @@ def wait_for(condition: Callable[[], bool], what: str) -> None:
         time.sleep(LOOK_EVERY_S)
 
 
-def wait_caught_up(app: PipelineApp) -> None:
+def wait_caught_up(app: PipelineApp, *, restarts_max: float = float("inf")) -> None:
     """Until all that its topics hold is processed: the group's committed offsets are at the ends."""
-    settings = app.settings
-    topics = {topic for part in app.topology.sub_topologies for topic in part.source_topics}
-    admin = AdminClient(shared(settings.bootstrap_servers, {}))
-    consumer = Consumer({**shared(settings.bootstrap_servers, {}), "group.id": settings.application_id})
+    servers = app.settings.bootstrap_servers
     deadline = time.monotonic() + PATIENCE_S
-    try:
-        while not _is_caught_up(admin, consumer, topics):
+    with offsets_of(app.topology, servers) as is_caught_up:
+        while not is_caught_up():
             assert app.state is not PipelineState.FAILED, app.metrics.last_error
+            assert app.metrics.restarts <= restarts_max, app.metrics.last_error
             assert time.monotonic() < deadline, f"not caught up: {app.metrics}"
             time.sleep(LOOK_EVERY_S)
+
+
+def wait_processed(topology: Topology, servers: str) -> None:
+    """As wait_caught_up, of an application in another process, which may be killed meanwhile."""
+    with offsets_of(topology, servers) as is_caught_up:
+        wait_for(is_caught_up, f"{topology.application_id} has processed all there is")
+
+
+@contextlib.contextmanager
+def offsets_of(topology: Topology, servers: str) -> Iterator[Callable[[], bool]]:
+    """Gives the question whether the application's group is at the ends of its topics."""
+    topics = {topic for part in topology.sub_topologies for topic in part.source_topics}
+    admin = AdminClient(shared(servers, {}))
+    consumer = Consumer({**shared(servers, {}), "group.id": topology.application_id})
+    try:
+        yield lambda: _is_caught_up(admin, consumer, topics)
     finally:
         consumer.close()
 

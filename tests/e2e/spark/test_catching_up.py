@@ -1,0 +1,69 @@
+"""A backlog gives what live input would have given: nothing is late that was in time, no join sees the future."""
+
+from pathlib import Path
+
+from e2e.spark.kit import Sent, committed, create_topics, last_values, running, send, wait_caught_up
+from moldau.pipeline.streams import LONG, STRING, StreamsBuilder, tumbling
+
+MINUTE_MS = 60_000
+HOUR_MS = 60 * MINUTE_MS
+BEGIN_MS = 1_000 * HOUR_MS
+
+
+def test_a_backlog_regrouped_into_windows_without_grace_is_counted_to_the_last_record(
+    servers: str, tmp_path: Path
+) -> None:
+    """An hour in order over three partitions, so that what the tasks pass on comes together again."""
+    total, words = 20_000, 50
+    create_topics(servers, hour_in=3, hour_out=3)
+    step_ms = HOUR_MS / total
+    records = [Sent(str(n), f"w{n * 7 % words}", n % 3, int(BEGIN_MS + n * step_ms)) for n in range(total)]
+    send(servers, "hour-in", records)
+    builder = StreamsBuilder("hour", key=STRING, value=STRING)
+    by_word = builder.stream("hour-in").group_by(lambda _, word: word, key=STRING)
+    counts = by_word.windowed_by(tumbling(MINUTE_MS)).count()
+    counts.to_stream(lambda window, _: f"{window.key}@{window.start_ms}", key=STRING).to(
+        "hour-out", value=LONG
+    )
+    with running(builder.build(), servers, tmp_path, record_cache=True) as app:
+        wait_caught_up(app, restarts_max=0)
+    counted = last_values(committed(servers, "hour-out")).values()
+    assert sum(int.from_bytes(value) for value in counted if value) == total
+
+
+def test_records_find_the_rows_of_a_table_that_are_older(servers: str, tmp_path: Path) -> None:
+    """Whatever the limit of a batch: the rows were there two hours before the first record."""
+    total, rows = 50_000, 300
+    create_topics(servers, older_rows=2, older_in=2, older_out=2)
+    at_ms = BEGIN_MS - 2 * HOUR_MS
+    send(servers, "older-rows", [Sent(f"k{n}", f"row{n}", timestamp_ms=at_ms + n) for n in range(rows)])
+    send(servers, "older-in", [Sent(f"k{n % rows}", str(n), timestamp_ms=BEGIN_MS + n) for n in range(total)])
+    builder = StreamsBuilder("older", key=STRING, value=STRING)
+    table = builder.table("older-rows")
+    builder.stream("older-in").join(table, lambda number, row: f"{row} {number}").to("older-out")
+    with running(builder.build(), servers, tmp_path, records_per_batch_max=5_000) as app:
+        wait_caught_up(app, restarts_max=0)
+    assert sorted(one.value or b"" for one in committed(servers, "older-out")) == sorted(
+        f"row{n % rows} {n}".encode() for n in range(total)
+    )
+
+
+def test_a_repartitioned_stream_meets_a_table_whose_producer_spreads_keys_by_crc32(
+    servers: str, tmp_path: Path
+) -> None:
+    """As confluent-kafka does unless it is told otherwise; repartitioning follows what the table's records show."""
+    users = 200
+    create_topics(servers, crc_users=4, crc_in=4, crc_out=4)
+    send(
+        servers, "crc-users", [Sent(f"user{n}", f"name{n}", timestamp_ms=BEGIN_MS + n) for n in range(users)]
+    )
+    later_ms = BEGIN_MS + HOUR_MS
+    send(servers, "crc-in", [Sent(f"e{n}", f"user{n}", timestamp_ms=later_ms + n) for n in range(users)])
+    builder = StreamsBuilder("crc", key=STRING, value=STRING)
+    table = builder.table("crc-users")
+    events = builder.stream("crc-in").select_key(lambda _, user: user, key=STRING)
+    events.join(table, lambda user, name: f"{user} is {name}").to("crc-out")
+    with running(builder.build(), servers, tmp_path) as app:
+        wait_caught_up(app, restarts_max=0)
+    found = {one.value for one in committed(servers, "crc-out")}
+    assert found == {f"user{n} is name{n}".encode() for n in range(users)}
