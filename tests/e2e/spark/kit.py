@@ -12,6 +12,7 @@ from typing import NamedTuple
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from e2e.process_facts import children
 from moldau.pipeline.lifecycle import PipelineState
 from moldau.pipeline.plan.topology import Topology
 from moldau.pipeline.spark.application import PipelineApp
@@ -161,24 +162,25 @@ def _is_caught_up(admin: AdminClient, consumer: Consumer, topics: set[str]) -> b
     )
 
 
-def worker_pids(application_id: str) -> list[int]:
-    """The Python processes of Spark that run an application's tasks, told by the environment they were given."""
-    wanted = b"MOLDAU_LANE="
+def worker_pids() -> list[int]:
+    """The Python processes in which Spark runs tasks of this test, told by the environment they were given."""
     found = []
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            with contextlib.suppress(OSError):
-                if wanted in Path("/proc", name, "environ").read_bytes():
-                    found.append(int(name))
+    todo = children(os.getpid())
+    while todo:
+        pid = todo.pop()
+        with contextlib.suppress(OSError):
+            if b"MOLDAU_LANE=" in Path("/proc", str(pid), "environ").read_bytes():
+                found.append(pid)
+        todo += children(pid)
     return found
 
 
-def some_worker(application_id: str) -> int:
+def some_worker() -> int:
     """One of them; waits until there is one."""
     found: list[int] = []
 
     def look() -> bool:
-        found[:] = worker_pids(application_id)
+        found[:] = worker_pids()
         return bool(found)
 
     wait_for(look, "workers run")

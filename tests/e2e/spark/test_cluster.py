@@ -54,7 +54,7 @@ def test_a_word_count_on_two_workers_survives_its_driver(servers: str, tmp_path:
         runner = subprocess.Popen(command, stdout=log, stderr=log)
         try:
             wait_for(counts.are_complete, "the first lines are counted")
-            hosts = {Path(f"/proc/{pid}/cwd").resolve().parents[1] for pid in worker_pids("cluster")}
+            hosts = {Path(f"/proc/{pid}/cwd").resolve().parents[1] for pid in worker_pids()}
             drivers = [pid for pid in children(runner.pid) if is_java(pid)]
             assert len(drivers) == 1
             kill9(drivers[0])

@@ -107,7 +107,7 @@ def test_word_count_is_exact_under_kills(own_broker: MoldauBroker, tmp_path: Pat
                 # It has come back from the last kill.
                 wait_for(lambda done=done: app.metrics.batches > done, f"it does a batch: {app.metrics}")  # type: ignore[misc]
                 if number % 2:
-                    kill9(some_worker(name))
+                    kill9(some_worker())
                 else:
                     own_broker.kill9()
                     own_broker.start()

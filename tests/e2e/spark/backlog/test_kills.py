@@ -56,7 +56,7 @@ def application(folder: Path, servers: str, cases: list[Case]) -> Iterator[subpr
 def kill_something(number: int, runner: subprocess.Popen[bytes], broker: MoldauBroker) -> None:
     match number % 3:
         case 0:
-            kill9(some_worker(RUN))
+            kill9(some_worker())
         case 1:
             broker.kill9()
             broker.start()
