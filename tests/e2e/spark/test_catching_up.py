@@ -67,3 +67,22 @@ def test_a_repartitioned_stream_meets_a_table_whose_producer_spreads_keys_by_crc
         wait_caught_up(app, restarts_max=0)
     found = {one.value for one in committed(servers, "crc-out")}
     assert found == {f"user{n} is name{n}".encode() for n in range(users)}
+
+
+def test_a_late_record_keeps_its_place_wherever_batches_are_cut(servers: str, tmp_path: Path) -> None:
+    """It comes behind the record it followed in its partition, also on the task it is passed on to: there the window is
+    closed by then, whether both came in one batch or in two."""
+    topics = {f"late{size}_{end}": 2 for size in (1, 400_000) for end in ("in", "out")}
+    create_topics(servers, **topics)
+    for size in (1, 400_000):
+        name = f"late{size}"
+        # Kafka's clients send d to the other partition than b and c.
+        send(servers, f"{name}-in", [Sent("x", "d", 0, BEGIN_MS + 100), Sent("x", "b", 0, BEGIN_MS + 50)])
+        send(servers, f"{name}-in", [Sent("x", "c", 1, BEGIN_MS + 90)])
+        builder = StreamsBuilder(name, key=STRING, value=STRING)
+        grouped = builder.stream(f"{name}-in").group_by(lambda _, word: word, key=STRING)
+        counts = grouped.windowed_by(tumbling(60)).count()
+        counts.to_stream(lambda window, _: window.key, key=STRING).to(f"{name}-out", value=LONG)
+        with running(builder.build(), servers, tmp_path, records_per_batch_max=size) as app:
+            wait_caught_up(app, restarts_max=0)
+        assert sorted(one.key or b"" for one in committed(servers, f"{name}-out")) == [b"c", b"d"], size
