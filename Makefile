@@ -61,10 +61,10 @@ soak: $(STAMP)
 	$(BIN)/python bench/soak.py $(MINUTES)
 
 # Exactly once under many kills, a cluster of two workers, a gigabyte, a full disk, a broker that stays away; every random
-# topology the oracle has, through Spark.
+# topology the oracle has, through Spark; backlogs of 102 generated cases beside Kafka Streams, live and in batches of any size.
 ROUNDS ?= 60
 kills: $(STAMP)
-	MOLDAU_KILL_ROUNDS=$(ROUNDS) MOLDAU_ORACLE_CASES=300 $(BIN)/pytest -q tests/e2e/spark
+	MOLDAU_KILL_ROUNDS=$(ROUNDS) MOLDAU_ORACLE_CASES=300 MOLDAU_BACKLOG_CASES=102 $(BIN)/pytest -q tests/e2e/spark
 
 bench-cluster: $(STAMP)
 	sh bench/install-tools

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from e2e.spark.kit import Sent, committed, create_topics, last_values, running, send, wait_caught_up
+from e2e.spark.kit import Sent, committed, create_topics, last_values, running, send, wait_caught_up, wait_for
 from moldau.pipeline.streams import LONG, STRING, StreamsBuilder, tumbling
 
 MINUTE_MS = 60_000
@@ -48,22 +48,22 @@ def test_records_find_the_rows_of_a_table_that_are_older(servers: str, tmp_path:
     )
 
 
-def test_a_repartitioned_stream_meets_a_table_whose_producer_spreads_keys_by_crc32(
-    servers: str, tmp_path: Path
-) -> None:
-    """As confluent-kafka does unless it is told otherwise; repartitioning follows what the table's records show."""
-    users = 200
-    create_topics(servers, crc_users=4, crc_in=4, crc_out=4)
-    send(
-        servers, "crc-users", [Sent(f"user{n}", f"name{n}", timestamp_ms=BEGIN_MS + n) for n in range(users)]
-    )
-    later_ms = BEGIN_MS + HOUR_MS
-    send(servers, "crc-in", [Sent(f"e{n}", f"user{n}", timestamp_ms=later_ms + n) for n in range(users)])
-    builder = StreamsBuilder("crc", key=STRING, value=STRING)
-    table = builder.table("crc-users")
-    events = builder.stream("crc-in").select_key(lambda _, user: user, key=STRING)
-    events.join(table, lambda user, name: f"{user} is {name}").to("crc-out")
-    with running(builder.build(), servers, tmp_path) as app:
-        wait_caught_up(app, restarts_max=0)
-    found = {one.value for one in committed(servers, "crc-out")}
-    assert found == {f"user{n} is name{n}".encode() for n in range(users)}
+def test_a_late_record_keeps_its_place_wherever_batches_are_cut(servers: str, tmp_path: Path) -> None:
+    """It comes behind the record it followed in its partition, also on the task it is passed on to: there the window is
+    closed by then, whether both came in one batch or in two."""
+    topics = {f"late{size}_{end}": 2 for size in (1, 400_000) for end in ("in", "out")}
+    create_topics(servers, **topics)
+    for size in (1, 400_000):
+        name = f"late{size}"
+        # Kafka's clients send d to the other partition than b and c.
+        send(servers, f"{name}-in", [Sent("x", "d", 0, BEGIN_MS + 100), Sent("x", "b", 0, BEGIN_MS + 50)])
+        send(servers, f"{name}-in", [Sent("x", "c", 1, BEGIN_MS + 90)])
+        builder = StreamsBuilder(name, key=STRING, value=STRING)
+        grouped = builder.stream(f"{name}-in").group_by(lambda _, word: word, key=STRING)
+        counts = grouped.windowed_by(tumbling(60)).count()
+        counts.to_stream(lambda window, _: window.key, key=STRING).to(f"{name}-out", value=LONG)
+        with running(builder.build(), servers, tmp_path, records_per_batch_max=size) as app:
+            wait_caught_up(app, restarts_max=0)
+            wait_for(lambda app=app: app.metrics.records_dropped == 1, "the drop is told")  # type: ignore[misc]
+            assert any("late" in reason for reason in app.metrics.dropped), app.metrics.dropped
+        assert sorted(one.key or b"" for one in committed(servers, f"{name}-out")) == [b"c", b"d"], size

@@ -1,10 +1,12 @@
-"""Punctuation on Spark: by stream time as in the test driver, by wall clock also when nothing comes."""
+"""Punctuation on Spark: by stream time as in the test driver, by wall clock also when nothing comes. Windows that
+close without input."""
 
+import time
 from pathlib import Path
 from typing import Any
 
 from e2e.spark.kit import Sent, committed, create_topics, running, send, wait_caught_up, wait_for
-from moldau.pipeline.streams import STRING, PunctuationType, Record, StreamsBuilder, Topology
+from moldau.pipeline.streams import LONG, STRING, PunctuationType, Record, StreamsBuilder, Topology, tumbling
 from moldau.testing import TopologyTestDriver
 
 EVERY_MS = 2_000
@@ -69,3 +71,20 @@ def test_wall_clock_punctuation_fires_without_input(servers: str, tmp_path: Path
         wait_for(lambda: told().count(b"None") >= 4, "it fires before there is a record")
         send(servers, "idle-in", [Sent("k", "v", 0), Sent("k", "v", 1)])
         wait_for(lambda: told().count(b"1") >= 6, "it fires when no more come, on both partitions")
+
+
+def test_windows_close_when_nothing_comes_any_more(servers: str, tmp_path: Path) -> None:
+    """If the user wants it: `close_idle_ms`."""
+    create_topics(servers, quiet_in=2, quiet_out=1)
+    now_ms = int(time.time() * 1000)
+    send(servers, "quiet-in", [Sent(f"k{n % 2}", "v", n % 2, now_ms) for n in range(10)])
+    builder = StreamsBuilder("quiet", key=STRING, value=STRING)
+    by_key = builder.stream("quiet-in").group_by(lambda key, _: key, key=STRING)
+    counts = by_key.windowed_by(tumbling(1_000)).count().suppress()
+    counts.to_stream(lambda window, _: window.key, key=STRING).to("quiet-out", value=LONG)
+    with running(builder.build(), servers, tmp_path, close_idle_ms=500) as app:
+        wait_for(lambda: len(committed(servers, "quiet-out")) >= 2, f"its windows are told: {app.metrics}")
+    assert {one.key: int.from_bytes(one.value or b"") for one in committed(servers, "quiet-out")} == {
+        b"k0": 5,
+        b"k1": 5,
+    }

@@ -43,7 +43,7 @@ def test_a_record_of_the_future_does_not_stop_a_regrouped_count(servers: str, tm
     """The topic in between takes it, the output topic does not: it is a dead letter with the coordinates of the
     record its task read, as in Kafka Streams."""
     create_patient_topic(servers, "future-in")
-    create_topics(servers, future_out=1)
+    create_patient_topic(servers, "future-out")
     send(servers, "future-in", with_one_of_the_future())
     builder = StreamsBuilder("future", key=STRING, value=STRING)
     counts = builder.stream("future-in").group_by(lambda key, _: f"by-{key}", key=STRING).count()

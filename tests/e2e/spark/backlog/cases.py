@@ -159,9 +159,14 @@ def windowed(kind: str, *, is_regrouped: bool, suppressed: bool = False) -> Any:
         if is_regrouped:
             source = maker.regrouped(source)
         kind_of = "count" if is_regrouped else maker.random.choice(("count", "reduce"))
-        counted = maker.add(kind_of, source, window=maker.window(kind))
+        window = maker.window(kind)
+        if suppressed and maker.chance(0.5):
+            counted = maker.add(kind_of, source, window=window, on_close=True)
+        else:
+            counted = maker.add(kind_of, source, window=window)
+            if suppressed:
+                counted = maker.add("suppress", counted, table_op=True)
         if suppressed:
-            counted = maker.add("suppress", counted, table_op=True)
             maker.result = "all"
         maker.write(counted)
         if is_regrouped and (suppressed or not maker.is_grace_ample()):
@@ -231,21 +236,38 @@ def reaggregated(maker: BacklogMaker) -> list[BacklogRecord]:
     return records
 
 
-def punctuated(maker: BacklogMaker) -> list[BacklogRecord]:
+def twice_regrouped(maker: BacklogMaker) -> list[BacklogRecord]:
+    """Joined with a table after one repartition, counted in windows after another."""
+    stream, table = maker.regrouped(maker.read("stream", 0)), maker.read("table", 1)
+    joined = maker.add("left_join", stream, other=table)
+    by_length = maker.add("repartition", maker.add("select_key", joined, f="length"))
+    maker.write(maker.add("count", by_length, window=maker.window("time")))
+    maker.kafka = "free"
+    records = maker.stream_records(0, 250, by_key=False, first_ms=BEGIN_MS)
+    return records + maker.table_records(1, 60, first_ms=BEGIN_MS)
+
+
+def punctuated(*, is_regrouped: bool) -> Any:
     """What each key has had, now and then by stream time. Kafka Streams looks at the clock between many records."""
-    source = maker.read("stream", 0)
-    store = f"{maker.prefix}-seen"
-    every_ms = maker.random.choice((10, 40)) * maker.unit_ms
-    maker.write(maker.add("process", source, store=store, every=every_ms, clocks=["stream"]))
-    maker.result, maker.kafka = "all", "free"
-    return maker.stream_records(0, 200, by_key=True, first_ms=BEGIN_MS)
+
+    def make(maker: BacklogMaker) -> list[BacklogRecord]:
+        source = maker.read("stream", 0)
+        if is_regrouped:
+            source = maker.regrouped(source)
+        store = f"{maker.prefix}-seen"
+        every_ms = maker.random.choice((10, 40)) * maker.unit_ms
+        maker.write(maker.add("process", source, store=store, every=every_ms, clocks=["stream"]))
+        maker.result, maker.kafka = "all", "free"
+        return maker.stream_records(0, 200, by_key=not is_regrouped, first_ms=BEGIN_MS)
+
+    return make
 
 
 SHAPES: dict[str, Any] = {
     "windows after a repartition": windowed("time", is_regrouped=True),
     "stream-table join": table_lookup(is_regrouped=False),
     "stream-stream join": stream_join(is_regrouped=False),
-    "punctuation": punctuated,
+    "punctuation": punctuated(is_regrouped=False),
     "windows": windowed("time", is_regrouped=False),
     "sessions after a repartition": windowed("session", is_regrouped=True),
     "sessions": windowed("session", is_regrouped=False),
@@ -257,6 +279,8 @@ SHAPES: dict[str, Any] = {
     "suppression": windowed("time", is_regrouped=False, suppressed=True),
     "suppression after a repartition": windowed("time", is_regrouped=True, suppressed=True),
     "aggregate of a table": reaggregated,
+    "windows after two repartitions": twice_regrouped,
+    "punctuation after a repartition": punctuated(is_regrouped=True),
 }
 
 
