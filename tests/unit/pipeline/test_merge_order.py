@@ -113,7 +113,8 @@ def test_records_for_topics_of_the_application_keep_their_order_time() -> None:
     inside = task_of(regrouped()).apply([columns("in", "a b", [7, 5], order=[3, 4])], 0).records
     assert [(one.timestamp_ms, one.order_ms) for one in inside] == [(7, 3), (5, 4)]
     plain = task_of(regrouped()).apply([columns("in", "a b", [7, 5])], 0).records
-    assert [one.order_ms for one in plain] == [7, 5]
+    # The second came late: its place is behind the first, also where it is passed on to.
+    assert [one.order_ms for one in plain] == [7, 7]
     outside = merging("in").apply([columns("in", "a", [7])], 0).records
     assert [one.order_ms for one in outside] == [-1]
 

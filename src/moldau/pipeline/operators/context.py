@@ -20,7 +20,8 @@ class RecordContext:
     timestamp_ms: int = UNKNOWN_TIME_MS
     headers: Headers = NO_HEADERS
     order_ms: int = UNKNOWN_TIME_MS
-    """What the record was merged by; what is made of it for a topic of the application keeps it."""
+    """The highest order time the task has met in this batch; what is made now for a topic of the application bears
+    it. A late record keeps its place behind what it followed, also where that goes to another partition."""
     stream_time_ms: int = UNKNOWN_TIME_MS
     """The highest timestamp the task has seen."""
     wall_clock_ms: int = 0
@@ -37,4 +38,3 @@ class RecordContext:
         """What happens now is not done to a record."""
         self.topic, self.record_partition, self.offset = "", -1, -1
         self.timestamp_ms, self.headers, self.columns = timestamp_ms, NO_HEADERS, None
-        self.order_ms = self.stream_time_ms

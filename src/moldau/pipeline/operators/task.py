@@ -7,7 +7,7 @@ opens no file and speaks to nobody: a host (Spark, the test driver) brings input
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from moldau.pipeline.operators.context import RecordContext
+from moldau.pipeline.operators.context import UNKNOWN_TIME_MS, RecordContext
 from moldau.pipeline.operators.decoding import decode_columns
 from moldau.pipeline.operators.failures import (
     FAILURES,
@@ -114,6 +114,7 @@ class Task:
             context = self._context
             context.stream_time_ms = max(context.stream_time_ms, to_ms)
             context.leave_record(to_ms)
+            context.order_ms = to_ms
             self._wiring.advance_time(to_ms)
             self._punctuate(PunctuationType.STREAM_TIME, context.stream_time_ms)
             self._wiring.end_batch()
@@ -167,6 +168,7 @@ class Task:
             self._context.leave_record(-1)
 
     def _run_all(self, queues: list[Queue]) -> None:
+        self._context.order_ms = UNKNOWN_TIME_MS
         has_siblings = any(queue.input.has_siblings for queue in queues)
         by_record = self._undo.by_record and (has_siblings or not self._is_stateless)
         runner = self._one_by_one if by_record else self._straight
@@ -199,7 +201,7 @@ class Task:
                 context.offset = offsets[index]
                 context.timestamp_ms = timestamp_ms
                 context.headers = headers
-                if keeps_order:
+                if keeps_order and order_ms[index] > context.order_ms:
                     context.order_ms = order_ms[index]
                 if timestamp_ms > stream_time_ms:
                     context.stream_time_ms = stream_time_ms = timestamp_ms
@@ -244,7 +246,7 @@ class Task:
         context.offset = columns.offsets[index]
         context.timestamp_ms = rows.timestamps_ms[index]
         context.headers = columns.headers[index] if columns.headers else NO_HEADERS
-        context.order_ms = rows.order_ms[index]
+        context.order_ms = max(context.order_ms, rows.order_ms[index])
         context.stream_time_ms = max(context.stream_time_ms, context.timestamp_ms)
         queue.input.push(rows.keys[index], rows.values[index], context.timestamp_ms, context.headers)
 
