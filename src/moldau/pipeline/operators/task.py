@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from moldau.pipeline.operators.context import RecordContext
-from moldau.pipeline.operators.decoding import decode_columns
+from moldau.pipeline.operators.decoding import SKIPPED_MS, decode_columns
 from moldau.pipeline.operators.failures import (
     FAILURES,
     PASSED_ON,
@@ -92,11 +92,7 @@ class Task:
         self._context.wall_clock_ms = now_ms
         self._begin(refused)
         undecoded = self._context.outputs = Outputs()
-        queues = [
-            Queue(one, decode_columns(one.source, columns, self._context, self._verdicts.on_undecodable))
-            for columns in batch
-            for one in self._inputs.get(columns.topic, ())
-        ]
+        queues = [queue for columns in batch for queue in self._decoded(columns)]
 
         def work() -> None:
             self._run_all(queues)
@@ -144,6 +140,24 @@ class Task:
         """Topic, partition and offset of the record that is read or processed; offset -1 where there is none."""
         context = self._context
         return context.topic, context.record_partition, context.offset
+
+    def _decoded(self, columns: Columns) -> list[Queue]:
+        """A row that one source cannot read is skipped by all."""
+        queues = [
+            Queue(one, decode_columns(one.source, columns, self._context, self._verdicts.on_undecodable))
+            for one in self._inputs.get(columns.topic, ())
+        ]
+        if len(queues) > 1:
+            unread = {
+                index
+                for queue in queues
+                for index, timestamp_ms in enumerate(queue.rows.timestamps_ms)
+                if timestamp_ms == SKIPPED_MS
+            }
+            for queue in queues:
+                for index in unread:
+                    queue.rows.timestamps_ms[index] = SKIPPED_MS
+        return queues
 
     def _begin(self, refused: Refused | None) -> None:
         self._verdicts.new_batch()
