@@ -143,11 +143,14 @@ class Task:
 
     def _decoded(self, columns: Columns) -> list[Queue]:
         """A row that one source cannot read is skipped by all."""
+        dead = self._context.outputs.dead
+        before = len(dead)
         queues = [
             Queue(one, decode_columns(one.source, columns, self._context, self._verdicts.on_undecodable))
             for one in self._inputs.get(columns.topic, ())
         ]
         if len(queues) > 1:
+            dead[before:] = sorted(dead[before:], key=lambda one: one.offset)
             unread = {
                 index
                 for queue in queues
