@@ -79,10 +79,9 @@ class Task:
         self._undo, self._timers = self._wiring.undo, self._wiring.timers
         self._inputs = inputs_of(self._wiring)
         self._globals = {table.topic: table for table in tables}
+        self._has_processors = any(isinstance(node, Process | TableTransformValues) for node in part.nodes)
         # Then a record has no effects but its outputs.
-        self._is_stateless = not part.stores and not any(
-            isinstance(node, Process | TableTransformValues) for node in part.nodes
-        )
+        self._is_stateless = not part.stores and not self._has_processors
 
         self._keeps_order = collapse or any(topic in topology.internal_topics for topic in part.sink_topics)
 
@@ -201,7 +200,7 @@ class Task:
         keys, values, times, order_ms = rows.keys, rows.values, rows.timestamps_ms, rows.order_ms
         offsets, all_headers, records = columns.offsets, columns.headers, context.outputs.records
         topic, partition = columns.topic, columns.partition
-        keeps_order, may_punctuate = self._keeps_order, not self._is_stateless
+        keeps_order, may_punctuate = self._keeps_order, self._has_processors
         takes_back = self._undo.by_record
 
         def run(start: int, end: int) -> None:
