@@ -47,9 +47,11 @@ class TopologyTestDriver:
         now_ms: int = 0,
         on_error: OnError = "fail",
         refuse: Callable[[OutputRecord], str | None] | None = None,
+        topics: Iterable[str] = (),
     ) -> None:
         """`now_ms` is the wall clock at the start; it moves by `advance_wall_clock` alone. `refuse` plays a broker that
-        does not take every record: it gives the reason, or None."""
+        does not take every record: it gives the reason, or None. `topics`: those there are, for sources by pattern."""
+        topology = topology.with_topics(topics) if topology.patterns else topology
         self._topology = topology
         self._task = Task(topology, topology.whole, 0, now_ms=now_ms, on_error=on_error)
         self._refuse = refuse

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from moldau.pipeline.operators.records import Columns, Outputs
 from moldau.pipeline.operators.task import DoesNotReturn, ProcessingError, Task
 from moldau.pipeline.streams import (
+    INT,
     LONG,
     STRING,
     PunctuationType,
@@ -274,6 +275,16 @@ def test_two_sources_of_one_topic_fail_together() -> None:
         "later",
     ]
     assert {key: value[-1] for key, value in task.state.stores["counts"].items()} == {b"a": 2}
+
+
+def test_a_record_that_one_of_two_sources_cannot_read_reaches_neither() -> None:
+    builder = StreamsBuilder(value=STRING)
+    builder.stream("in").to("copied")
+    builder.stream("in", value=LONG).to("numbers", value=LONG)
+    builder.stream("in", value=INT).to("more", value=INT)
+    outputs = task_of(builder.build()).apply([columns("in", [("a", "12345678", 1), ("a", "no", 2)])], 0)
+    assert [dead.offset for dead in outputs.dead] == [0, 1]
+    assert outputs.records == []
 
 
 def test_a_schedule_of_a_record_that_failed_is_gone() -> None:

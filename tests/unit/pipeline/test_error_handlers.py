@@ -7,6 +7,7 @@ import pytest
 from moldau.core.errors import ConfigError
 from moldau.pipeline.operators.decoding import DecodingError
 from moldau.pipeline.operators.records import NEGATIVE_TIMESTAMP, SKIPPED, OutputRecord
+from moldau.pipeline.operators.suppress import BufferFull
 from moldau.pipeline.operators.task import ProcessingError
 from moldau.pipeline.plan.handlers import Choice
 from moldau.pipeline.streams import (
@@ -184,3 +185,17 @@ def test_the_sink_that_chooses_its_topic_is_checked_too(choice: Choice) -> None:
     topology = builder.build(error_handlers=ErrorHandlers(production=choice))
     driver = run(topology, b"BIG", b"a", refuse=too_large)
     assert driver.read("out") == [("k", "a")]
+
+
+def test_a_strict_buffer_that_is_full_stops_the_task_whatever_was_chosen() -> None:
+    builder = StreamsBuilder(value=STRING)
+    builder.table("in").suppress(
+        until_ms=1_000, records_max=2, when_full="fail", name="strict"
+    ).to_stream().to("out")
+    topology = builder.build(error_handlers=ErrorHandlers(processing="skip"))
+    driver = TopologyTestDriver(topology)
+    for key in "ab":
+        driver.pipe("in", key, "v", 1)
+    with pytest.raises(BufferFull, match="strict holds 3 records"):
+        driver.pipe("in", "c", "v", 2)
+    assert len(driver._task.state.stores["strict-store"]) == 2

@@ -95,6 +95,45 @@ def test_the_method_of_a_list_is_no_function_of_its_own() -> None:
     assert "list of .append" in told
 
 
+def test_functions_that_functions_call() -> None:
+    seen: list[str] = []
+
+    def remember(value: str) -> str:
+        seen.append(value)
+        return value
+
+    (told,) = warnings_of(
+        lambda builder: builder.stream("in").map_values(lambda value: remember(value)).to("out")
+    )
+    assert "changes 'seen'" in told
+    (told,) = warnings_of(
+        lambda builder: builder.stream("in").map_values(join_all(seen.append), value=STRING).to("out")
+    )
+    assert "changes 'list of .append'" in told
+
+
+def test_functions_inside_of_ours() -> None:
+    seen: list[str] = []
+
+    def remember(key: str, value: str, so_far: str) -> str:
+        seen.append(value)
+        return so_far
+
+    def write(builder: StreamsBuilder) -> None:
+        builder.stream("in").group_by_key().cogroup(remember).aggregate(str)
+
+    (told,) = warnings_of(write)
+    assert "changes 'seen'" in told
+
+
+def join_all(keep: Callable[[str], object]) -> Callable[[str], str]:
+    def kept(value: str) -> str:
+        keep(value)
+        return value
+
+    return kept
+
+
 class Hoards:
     def process(self, record: Record) -> None:
         seen_here.append(record.value)

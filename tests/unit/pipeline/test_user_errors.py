@@ -221,7 +221,22 @@ ONE_LINERS: dict[str, tuple[Callable[[], object], str]] = {
         "the topic 'my topic' cannot be a topic's name",
     ),
     "a list of topics": (lambda: StreamsBuilder().stream(["a", "b"]), "['a', 'b'] is no topic"),
-    "a pattern": (lambda: StreamsBuilder().stream(re.compile("a.*")), "topics cannot be given by a pattern"),
+    "a pattern": (
+        lambda: StreamsBuilder().table(re.compile("a.*")),
+        "a pattern names topics of stream() alone",
+    ),
+    "a pattern and a name": (
+        lambda: StreamsBuilder().stream("b", re.compile("a.*")),
+        "a pattern names topics of stream() alone, as its only argument",
+    ),
+    "sessions without end": (
+        lambda: StreamsBuilder().add_store("s", sessions=True),
+        "the sessions of the store 's' need a retention_ms=",
+    ),
+    "sessions and windows": (
+        lambda: StreamsBuilder().add_store("s", sessions=True, window_ms=5),
+        "can have windows, sessions or a history",
+    ),
     "an application id": (lambda: StreamsBuilder("my app"), "the application id 'my app'"),
     "a store's name": (lambda: StreamsBuilder().table("a", store="my store"), "the store 'my store'"),
     "a type for a serde": (lambda: StreamsBuilder(value=str), "`str` is no serde"),

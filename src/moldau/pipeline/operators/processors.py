@@ -120,7 +120,9 @@ def process(node: Process, wiring: Wiring) -> list[Push]:
     now = wiring.context
 
     if not node.values_only:
-        return [lambda key, value, timestamp_ms, headers: run(Record(key, value, timestamp_ms, headers))]
+        return [
+            lambda key, value, timestamp_ms, headers: run(Record(key, value, timestamp_ms, headers))
+        ] * len(node.parents)
 
     def push(key: Any, value: Any, timestamp_ms: int, headers: Headers) -> None:
         now.current_key = key

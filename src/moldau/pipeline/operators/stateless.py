@@ -178,7 +178,7 @@ def split(node: Split, wiring: Wiring) -> list[Push]:
 @builds(Sink)
 def sink(node: Sink, wiring: Wiring) -> list[Push]:
     if node.topic is None:
-        return [_sink_by_record(node, wiring)]
+        return [_sink_by_record(node, wiring)] * len(node.parents)
     topic, context = node.topic, wiring.context
     encode_key = node.key_serde.encoder(topic, is_key=True)
     encode_value = node.value_serde.encoder(topic, is_key=False)
@@ -202,7 +202,7 @@ def sink(node: Sink, wiring: Wiring) -> list[Push]:
                 )
             )
 
-        return [push_inside]
+        return [push_inside] * len(node.parents)
 
     def push(key: Any, value: Any, timestamp_ms: int, headers: Headers) -> None:
         partition = partition_of(topic, key, value) if partition_of else None
@@ -210,7 +210,7 @@ def sink(node: Sink, wiring: Wiring) -> list[Push]:
             make((topic, partition, timestamp_ms, encode_key(key), encode_value(value), headers, -1))
         )
 
-    return [push]
+    return [push] * len(node.parents)
 
 
 def _sink_by_record(node: Sink, wiring: Wiring) -> Push:

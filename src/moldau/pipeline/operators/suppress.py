@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from moldau.core.errors import MoldauError
+from moldau.pipeline.operators.failures import TaskFailed
 from moldau.pipeline.operators.records import Headers
 from moldau.pipeline.operators.stores.buffer import BufferStore, Held
 from moldau.pipeline.operators.verdicts import HeldRecord
@@ -10,8 +10,8 @@ from moldau.pipeline.operators.wiring import Getter, Push, Wiring, builds, looks
 from moldau.pipeline.plan.nodes import Suppress
 
 
-class BufferFull(MoldauError):
-    """A strict buffer of suppress has more than it may hold."""
+class BufferFull(TaskFailed):
+    """A strict buffer of suppress has more than it may hold. No fault of the record that came last: the task stops."""
 
 
 @builds(Suppress)

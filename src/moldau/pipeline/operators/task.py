@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from moldau.pipeline.operators.context import UNKNOWN_TIME_MS, RecordContext
-from moldau.pipeline.operators.decoding import decode_columns
+from moldau.pipeline.operators.decoding import SKIPPED_MS, decode_columns
 from moldau.pipeline.operators.failures import (
     FAILURES,
     PASSED_ON,
@@ -79,10 +79,9 @@ class Task:
         self._undo, self._timers = self._wiring.undo, self._wiring.timers
         self._inputs = inputs_of(self._wiring)
         self._globals = {table.topic: table for table in tables}
+        self._has_processors = any(isinstance(node, Process | TableTransformValues) for node in part.nodes)
         # Then a record has no effects but its outputs.
-        self._is_stateless = not part.stores and not any(
-            isinstance(node, Process | TableTransformValues) for node in part.nodes
-        )
+        self._is_stateless = not part.stores and not self._has_processors
 
         self._keeps_order = collapse or any(topic in topology.internal_topics for topic in part.sink_topics)
 
@@ -92,11 +91,7 @@ class Task:
         self._context.wall_clock_ms = now_ms
         self._begin(refused)
         undecoded = self._context.outputs = Outputs()
-        queues = [
-            Queue(one, decode_columns(one.source, columns, self._context, self._verdicts.on_undecodable))
-            for columns in batch
-            for one in self._inputs.get(columns.topic, ())
-        ]
+        queues = [queue for columns in batch for queue in self._decoded(columns)]
 
         def work() -> None:
             self._run_all(queues)
@@ -146,6 +141,27 @@ class Task:
         context = self._context
         return context.topic, context.record_partition, context.offset
 
+    def _decoded(self, columns: Columns) -> list[Queue]:
+        """A row that one source cannot read is skipped by all."""
+        dead = self._context.outputs.dead
+        before = len(dead)
+        queues = [
+            Queue(one, decode_columns(one.source, columns, self._context, self._verdicts.on_undecodable))
+            for one in self._inputs.get(columns.topic, ())
+        ]
+        if len(queues) > 1:
+            dead[before:] = sorted(dead[before:], key=lambda one: one.offset)
+            unread = {
+                index
+                for queue in queues
+                for index, timestamp_ms in enumerate(queue.rows.timestamps_ms)
+                if timestamp_ms == SKIPPED_MS
+            }
+            for queue in queues:
+                for index in unread:
+                    queue.rows.timestamps_ms[index] = SKIPPED_MS
+        return queues
+
     def _begin(self, refused: Refused | None) -> None:
         self._verdicts.new_batch()
         self._timers.settle()
@@ -186,7 +202,7 @@ class Task:
         keys, values, times, order_ms = rows.keys, rows.values, rows.timestamps_ms, rows.order_ms
         offsets, all_headers, records = columns.offsets, columns.headers, context.outputs.records
         topic, partition = columns.topic, columns.partition
-        keeps_order, may_punctuate = self._keeps_order, not self._is_stateless
+        keeps_order, may_punctuate = self._keeps_order, self._has_processors
         takes_back = self._undo.by_record
 
         def run(start: int, end: int) -> None:

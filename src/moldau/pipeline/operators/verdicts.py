@@ -61,8 +61,10 @@ class Verdicts:
     def on_undecodable(
         self, source: Source, columns: Columns, index: int, failure: BaseException, reason: str
     ) -> None:
-        handler = self._handlers.deserialization
-        match self._choice(handler, source.name, columns, index, failure, ("bytes", id(columns), index)):
+        handler, place = self._handlers.deserialization, ("bytes", id(columns), index)
+        if place in self._chosen:
+            return  # another source of the topic could not read it either
+        match self._choice(handler, source.name, columns, index, failure, place):
             case "fail":
                 raise decoding_error(source, columns, index, failure, reason) from failure
             case "skip":

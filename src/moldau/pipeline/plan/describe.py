@@ -110,7 +110,12 @@ def _edges(topology: Topology, node_form: str, topic_form: str) -> Iterator[tupl
 def _shape(value: Any) -> Any:
     """What of a node decides whether its state fits: everything but the user's functions and lines."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type) and not isinstance(value, Expression):
-        fields = ((f.name, getattr(value, f.name)) for f in dataclasses.fields(value) if f.name != "where")
+        left_out = {"where", "pattern"} if isinstance(value, Source) and not value.pattern else {"where"}
+        if isinstance(value, Source) and value.pattern:
+            left_out.add("topics")  # a topic may come to match later
+        fields = (
+            (f.name, getattr(value, f.name)) for f in dataclasses.fields(value) if f.name not in left_out
+        )
         return (type(value).__name__, [(name, _shape(of)) for name, of in fields])
     if isinstance(value, Expression):
         return str(value)

@@ -4,11 +4,13 @@ Pure and frozen. Several statements may live in one topology: each node may carr
 `statements`, and unconnected parts are simply further sub-topologies.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 
+from moldau.core.errors import ConfigError
 from moldau.pipeline.plan.handlers import ErrorHandlers
 from moldau.pipeline.plan.location import NOWHERE, Location
 from moldau.pipeline.plan.nodes import (
@@ -18,6 +20,7 @@ from moldau.pipeline.plan.nodes import (
     Sink,
     Source,
     StreamGlobalJoin,
+    unresolved,
 )
 from moldau.pipeline.plan.stores import StoreSpec
 
@@ -108,6 +111,37 @@ class Topology:
         read += [table.topic for table in self.global_tables]
         return tuple(topic for topic in dict.fromkeys(read) if topic not in self.internal_topics)
 
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """The regular expressions that still name sources: see `with_topics`."""
+        return tuple(
+            dict.fromkeys(
+                node.pattern
+                for node in self.nodes
+                if isinstance(node, Source) and unresolved(node.pattern) in node.topics
+            )
+        )
+
+    def with_topics(self, existing: Iterable[str]) -> "Topology":
+        """With the topics there are in place of the patterns that match them wholly; the application's own are none.
+        Raises ConfigError where a pattern matches nothing."""
+        found: dict[str, tuple[str, ...]] = {}
+        candidates = sorted(set(existing) - self.internal_topics)
+        for pattern in self.patterns:
+            names = tuple(topic for topic in candidates if re.fullmatch(pattern, topic))
+            if not names:
+                where = self.where_read(unresolved(pattern))
+                raise ConfigError(f"{where}: no topic there is matches the pattern {pattern!r}")
+            found[unresolved(pattern)] = names
+        return replace(
+            self,
+            nodes=tuple(
+                replace(node, topics=_named(node.topics, found)) if isinstance(node, Source) else node
+                for node in self.nodes
+            ),
+            copartitioned=tuple(_named(group, found) for group in self.copartitioned),
+        )
+
     def where_read(self, topic: str) -> Location:
         """The user's line that reads a topic."""
         for node in self.nodes:
@@ -148,6 +182,10 @@ class Topology:
         from moldau.pipeline.plan.describe import dot, mermaid
 
         return dot(self) if language == "dot" else mermaid(self)
+
+
+def _named(topics: tuple[str, ...], found: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for topic in topics for name in found.get(topic, (topic,))))
 
 
 def _connected(nodes: Iterable[Node]) -> list[list[Node]]:

@@ -20,6 +20,7 @@ from moldau.pipeline.plan.windows import (
 )
 from moldau.pipeline.serdes import BOOLEAN, BYTES, DOUBLE, FLOAT, INT, JSON, LONG, SHORT, STRING, Serde
 from moldau.pipeline.streams.builder import StreamsBuilder
+from moldau.pipeline.streams.by_hand import TopologyBuilder
 from moldau.pipeline.streams.global_table import GlobalKTable
 from moldau.pipeline.streams.grouped import KGroupedStream
 from moldau.pipeline.streams.stream import KStream
@@ -53,6 +54,7 @@ __all__ = [
     "StreamsBuilder",
     "TimeWindows",
     "Topology",
+    "TopologyBuilder",
     "Windowed",
     "call",
     "col",

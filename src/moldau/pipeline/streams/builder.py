@@ -1,6 +1,7 @@
 """StreamsBuilder: where a topology is written down, and where its mistakes are found."""
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from enum import StrEnum
@@ -18,6 +19,7 @@ from moldau.pipeline.plan.nodes import (
     Source,
     TableSource,
     TableTransformValues,
+    unresolved,
 )
 from moldau.pipeline.plan.partitions import settle_partitions
 from moldau.pipeline.plan.stores import StoreKind, StoreSpec
@@ -47,18 +49,21 @@ class StreamsBuilder:
 
     def stream(
         self,
-        *topics: str,
+        *topics: str | re.Pattern[str],
         key: Serde[K] | None = None,
         value: Serde[V] | None = None,
         timestamp: Rule | str | None = None,
         offset_reset: OffsetReset | str = OffsetReset.EARLIEST,
         name: str | None = None,
     ) -> KStream[K, V]:
-        """The records of one or more topics. `timestamp`: the field of the value that holds the event time in ms, a
+        """The records of one or more topics, or of all that match a pattern, `re.compile(...)`, when the application
+        starts. `timestamp`: the field of the value that holds the event time in ms, a
         column expression, or a function of (value, record timestamp)."""
         reset = _one_of(OffsetReset, offset_reset, "offset_reset", self._draft.here())
-        source = self._source(topics, key, value, timestamp, reset, name)
-        return KStream(self._draft, source.name, source.key_serde, source.value_serde, topics)
+        pattern = topics[0].pattern if len(topics) == 1 and isinstance(topics[0], re.Pattern) else ""
+        named = (unresolved(pattern),) if pattern else topics
+        source = self._source(named, key, value, timestamp, reset, name, pattern)  # type: ignore[arg-type]
+        return KStream(self._draft, source.name, source.key_serde, source.value_serde, source.topics)
 
     def table(
         self,
@@ -128,9 +133,10 @@ class StreamsBuilder:
         window_ms: int | None = None,
         retention_ms: int = 0,
         history_ms: int | None = None,
+        sessions: bool = False,
     ) -> str:
         """A state store for processors: by key, with `window_ms` by key and window start, with `history_ms` by key and
-        time. Gives its name."""
+        time, with `sessions` by key and session. Sessions and windows are kept for `retention_ms`. Gives its name."""
         draft, where = self._draft, self._draft.here()
         check_name("store", name, where)
         made = {store.name: node.where for node in draft.nodes.values() for store in node.stores()}
@@ -140,10 +146,18 @@ class StreamsBuilder:
                 f"{where}: the store {name!r} was made before, at {before}; give one of them another name"
             )
         keys, values = key or draft.key_serde, value or draft.value_serde
-        if window_ms is None:
-            spec = draft.table_store(name, "", keys, values, history_ms, where)
-        elif history_ms is not None:
+        if window_ms is not None and history_ms is not None:
             raise ConfigError(f"{where}: the store {name!r} can have windows or a history, not both")
+        if sessions and not (window_ms is None and history_ms is None):
+            raise ConfigError(
+                f"{where}: the store {name!r} can have windows, sessions or a history: one of them"
+            )
+        if sessions:
+            if retention_ms <= 0:
+                raise ConfigError(f"{where}: the sessions of the store {name!r} need a retention_ms=")
+            spec = StoreSpec(name, StoreKind.SESSION, keys, values, retention_ms, queryable=True)
+        elif window_ms is None:
+            spec = draft.table_store(name, "", keys, values, history_ms, where)
         elif window_ms <= 0:
             raise ConfigError(
                 f"{where}: the windows of the store {name!r} must be longer than {window_ms} ms"
@@ -177,13 +191,14 @@ class StreamsBuilder:
             application_id=draft.application_id,
             error_handlers=error_handlers,
         )
+        read = topology.with_topics(partitions) if partitions and topology.patterns else topology
         for topic in partitions or {}:
-            if topic not in topology.source_topics:
-                hint = _near(topic, topology.source_topics, "leave it out")
+            if topic not in read.source_topics:
+                hint = near(topic, read.source_topics, "leave it out")
                 raise ConfigError(
                     f"{draft.here()}: build() is told the partitions of {topic!r}, which is not read; {hint}"
                 )
-        settle_partitions(topology, partitions or {})
+        settle_partitions(read, partitions or {})
         return topology
 
     def _source(
@@ -194,6 +209,7 @@ class StreamsBuilder:
         timestamp: Rule | str | None,
         offset_reset: OffsetReset,
         name: str | None,
+        pattern: str = "",
     ) -> Source:
         draft, where = self._draft, self._draft.here()
         if not topics or not all(topics):
@@ -203,6 +219,7 @@ class StreamsBuilder:
                 name=draft.name("KSTREAM-SOURCE", name),
                 where=where,
                 topics=topics,
+                pattern=pattern,
                 key_serde=key or draft.key_serde,
                 value_serde=value or draft.value_serde,
                 timestamp=_time_rule(timestamp),
@@ -251,11 +268,11 @@ def _one_of(kind: type[E], given: E | str, what: str, where: Location) -> E:
         raise ConfigError(f"{where}: {what} cannot be {given!r}; it is one of {choices}") from None
 
 
-def _near(name: str, known: Iterable[str], otherwise: str) -> str:
+def near(name: str, known: Iterable[str], otherwise: str) -> str:
     near = difflib.get_close_matches(name, list(known), n=1)
     return f"did you mean {near[0]!r}?" if near else otherwise
 
 
 def _unknown_store(node: Node, name: str, known: set[str]) -> str:
-    hint = _near(name, known, "add it with add_store()")
+    hint = near(name, known, "add it with add_store()")
     return f"{node.where}: {node.name} uses the store {name!r}, which nobody made; {hint}"

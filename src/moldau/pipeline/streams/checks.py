@@ -91,8 +91,7 @@ def check_name(what: str, name: object, where: Location) -> None:
     """Topics, and all that becomes part of a topic's name."""
     if isinstance(name, re.Pattern):
         raise ConfigError(
-            f"{where}: topics cannot be given by a pattern: an application's topics are settled when it first starts. "
-            'Name them: stream("a", "b")'
+            f"{where}: a pattern names topics of stream() alone, as its only argument: a table needs one topic"
         )
     if not isinstance(name, str):
         raise ConfigError(f"{where}: {name!r} is no {what}: give names as strings, one by one")
@@ -147,7 +146,7 @@ def check_start(initializer: Callable[[], Any] | None, serde: Serde, where: Loca
 
 def _topics(node: plan.Node) -> Iterable[object]:
     match node:
-        case plan.Source():
+        case plan.Source(pattern=""):
             return node.topics
         case plan.GlobalTable():
             return (node.topic,)

@@ -7,7 +7,6 @@ concerns the test driver, which runs the functions where they are.
 
 import ast
 import functools
-import inspect
 import linecache
 import types
 from collections import deque
@@ -18,6 +17,7 @@ from typing import Any, Final
 from moldau.core.errors import ConfigError
 from moldau.pipeline.plan.nodes import Node
 from moldau.pipeline.plan.topology import Topology
+from moldau.pipeline.serdes.serde import Serde
 
 OF_SPARK: Final = frozenset({"Column", "DataFrame", "RDD", "SparkContext", "SparkSession"})
 MUTABLE: Final = (MutableMapping, MutableSequence, MutableSet, deque)
@@ -68,7 +68,7 @@ def changed_captures(topology: Topology) -> list[str]:
     told: dict[str, None] = {}
     for node in topology.nodes:
         for function in functions_of(node):
-            for name, line in _changes(function):
+            for name, line in _changes(function, set()):
                 told.setdefault(
                     f"{node.where}: {_shown(function)} changes {name!r} (line {line}), which it has from around it. "
                     "Each worker changes a copy of its own, that is lost with the worker and that nobody else sees: "
@@ -82,8 +82,18 @@ def functions_of(node: Node) -> Iterator[Any]:
     for field in fields(node):
         given = getattr(node, field.name)
         for one in given if isinstance(given, tuple) else (given,):
-            if callable(one) and not _is_ours(one):
-                yield one
+            yield from _users_own(one)
+
+
+def _users_own(given: Any) -> Iterator[Any]:
+    """A function of the user, or those that one of ours was made with."""
+    if not callable(given) or isinstance(given, Serde):
+        return
+    if not (getattr(given, "__module__", None) or "").startswith("moldau.pipeline."):
+        yield given
+    elif isinstance(given, types.FunctionType):
+        for cell in given.__closure__ or ():
+            yield from _users_own(cell.cell_contents)
 
 
 def captured(function: Any) -> dict[str, Any]:
@@ -173,17 +183,26 @@ def _refusal(value: Any, dumps: Callable[[Any], bytes]) -> Exception | None:
     return None
 
 
-def _changes(function: Any) -> Iterator[tuple[str, int]]:
-    """(variable, line) of what a function changes though it is not its own."""
+def _changes(function: Any, seen: set[int]) -> Iterator[tuple[str, int]]:
+    """(variable, line) of what a function changes though it is not its own, and those of its module that it calls."""
+    if id(function) in seen:
+        return
+    seen.add(id(function))
     if isinstance(function, types.BuiltinMethodType) and isinstance(function.__self__, MUTABLE):
         if function.__name__ in MUTATORS:
             yield f"{type(function.__self__).__name__} of .{function.__name__}", 0
         return
     for one in _plain_functions(function):
+        around = captured(one)
+        for value in around.values():
+            if (
+                isinstance(value, types.BuiltinMethodType)
+                or getattr(value, "__module__", "") == one.__module__
+            ):
+                yield from _changes(value, seen)
         tree = _tree_of(one.__code__)
         if tree is None:
             continue
-        around = captured(one)
         rebound = {
             name for sub in ast.walk(tree) if isinstance(sub, ast.Nonlocal | ast.Global) for name in sub.names
         }
@@ -248,11 +267,6 @@ def _parsed(source: str) -> ast.Module | None:
         return ast.parse(source)
     except (SyntaxError, ValueError):
         return None
-
-
-def _is_ours(function: Any) -> bool:
-    module = getattr(inspect.getmodule(function), "__name__", "") or ""
-    return module.startswith("moldau.") and not module.startswith("moldau.pipeline.spark.demo")
 
 
 def _shown(thing: object) -> str:

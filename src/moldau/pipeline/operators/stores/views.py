@@ -89,6 +89,15 @@ class KeyValueView(StoreView):
         return len(self._store)
 
 
+class GlobalView(KeyValueView):
+    """Of a global table, as processors see it: what is in it comes from its topic."""
+
+    def put(self, key: Any, value: Any, timestamp_ms: int = -1) -> None:
+        raise ConfigError(
+            f"store {self.name!r} is that of a global table and can only be read: write to its topic instead"
+        )
+
+
 class VersionedView(KeyValueView):
     """Where no time is said, the present."""
 
@@ -160,9 +169,27 @@ class SessionView(StoreView):
         super().__init__(spec)
         self._store = store
 
+    def get(self, windowed: Windowed) -> Any:
+        """The value of one session."""
+        found = self._store.get(self._key(windowed.key), windowed.start_ms, windowed.end_ms)
+        return None if found is None else self._decode_value(found)
+
+    def put(self, windowed: Windowed, value: Any) -> None:
+        """None removes the session. One that ended before the retention is not taken, and counted as expired."""
+        key, start_ms, end_ms = self._key(windowed.key), windowed.start_ms, windowed.end_ms
+        if not self._store.put(key, start_ms, end_ms, self._encode_value(value)):
+            self._on_expired((self._store.stream_time_ms or 0) - end_ms)
+
+    def remove(self, windowed: Windowed) -> None:
+        self.put(windowed, None)
+
     def fetch(self, key: Any) -> list[tuple[Windowed, Any]]:
         """A key's sessions, oldest first."""
-        found = self._store.find(self._key(key), FAR_PAST_MS, FAR_FUTURE_MS)
+        return self.find(key, FAR_PAST_MS, FAR_FUTURE_MS)
+
+    def find(self, key: Any, earliest_end_ms: int, latest_start_ms: int) -> list[tuple[Windowed, Any]]:
+        """A key's sessions that end at or after the one time and start at or before the other, oldest first."""
+        found = self._store.find(self._key(key), earliest_end_ms, latest_start_ms)
         return [(Windowed(key, start, end), self._decode_value(value)) for (start, end), value in found]
 
     def all(self) -> Iterator[tuple[Windowed, Any]]:
@@ -188,5 +215,6 @@ def view(spec: StoreSpec, store: Store) -> StoreView:
 
 def view_of(spec: StoreSpec, wiring: "Wiring") -> StoreView:
     state = wiring.state
-    home = state.stores if spec.name in state.stores else state.global_stores
-    return view(spec, home[spec.name])
+    if spec.name in state.stores:
+        return view(spec, state.stores[spec.name])
+    return GlobalView(spec, state.key_value(spec.name))

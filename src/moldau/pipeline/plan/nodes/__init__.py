@@ -44,6 +44,7 @@ from moldau.pipeline.plan.nodes.streams import (
     Source,
     Split,
     has_key,
+    unresolved,
 )
 from moldau.pipeline.plan.nodes.tables import (
     GlobalTable,
@@ -107,4 +108,5 @@ __all__ = [
     "WindowAggregate",
     "has_key",
     "history_of",
+    "unresolved",
 ]

@@ -15,6 +15,11 @@ class OffsetReset(StrEnum):
     LATEST = "latest"
 
 
+def unresolved(pattern: str) -> str:
+    """In the place of a topic's name, for those a pattern will name; no topic is called that."""
+    return f"/{pattern}/"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Source(Node):
     """Records of one or more topics. `timestamp` takes (record value, record timestamp) or is a column expression."""
@@ -24,6 +29,9 @@ class Source(Node):
     value_serde: Serde
     timestamp: Rule | None = None
     offset_reset: OffsetReset = OffsetReset.EARLIEST
+    pattern: str = ""
+    """A regular expression that names the topics: `Topology.with_topics` puts those there are in the place of
+    `topics`, which has `unresolved(pattern)` until then."""
     label: ClassVar[str] = "source"
 
 
