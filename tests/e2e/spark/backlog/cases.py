@@ -215,6 +215,10 @@ def table_join(*, foreign: bool) -> Any:
         left, right = maker.read("table", 0), maker.read("table", 1)
         kind = maker.random.choice(("join", "left_join") if foreign else ("join", "left_join", "outer_join"))
         fields = {"foreign": True} if foreign else {}
+        if foreign and kind == "join":
+            # An answer to a row that has changed since is dropped, and not every row gets one: Kafka Streams may keep
+            # what it joined before.
+            maker.kafka = "free"
         maker.write(maker.add(kind, left, other=right, table_op=True, **fields))
         right_ms = BEGIN_MS + maker.random.choice((-HOURS_MS, 0, HOURS_MS))
         return maker.table_records(0, 150, first_ms=BEGIN_MS) + maker.table_records(1, 150, first_ms=right_ms)
