@@ -97,6 +97,10 @@ class BacklogMaker:
     def regrouped(self, name: str) -> str:
         return self.add("repartition", self.add("select_key", name, f="first"))
 
+    def punctuated(self, name: str) -> str:
+        every_ms = self.random.choice((10, 40)) * self.unit_ms
+        return self.add("process", name, store=f"{self.prefix}-seen", every=every_ms, clocks=["stream"])
+
     def window(self, kind: str) -> dict[str, Any]:
         unit, grace = self.unit_ms, self.grace_ms
         match kind:
@@ -242,14 +246,18 @@ def reaggregated(maker: BacklogMaker) -> list[BacklogRecord]:
 
 
 def twice_regrouped(maker: BacklogMaker) -> list[BacklogRecord]:
-    """Joined with a table after one repartition, counted in windows after another."""
-    stream, table = maker.regrouped(maker.read("stream", 0)), maker.read("table", 1)
-    joined = maker.add("left_join", stream, other=table)
-    by_length = maker.add("repartition", maker.add("select_key", joined, f="length"))
+    """Joined with a table, or told by a punctuation, after one repartition; counted in windows after another."""
+    stream = maker.regrouped(maker.read("stream", 0))
+    records = maker.stream_records(0, 250, by_key=False, first_ms=BEGIN_MS)
+    if maker.chance(0.5):
+        between = maker.add("left_join", stream, other=maker.read("table", 1))
+        records += maker.table_records(1, 60, first_ms=BEGIN_MS)
+    else:
+        between = maker.punctuated(stream)
+    by_length = maker.add("repartition", maker.add("select_key", between, f="length"))
     maker.write(maker.add("count", by_length, window=maker.window("time")))
     maker.kafka = "free"
-    records = maker.stream_records(0, 250, by_key=False, first_ms=BEGIN_MS)
-    return records + maker.table_records(1, 60, first_ms=BEGIN_MS)
+    return records
 
 
 def punctuated(*, is_regrouped: bool) -> Any:
@@ -259,9 +267,7 @@ def punctuated(*, is_regrouped: bool) -> Any:
         source = maker.read("stream", 0)
         if is_regrouped:
             source = maker.regrouped(source)
-        store = f"{maker.prefix}-seen"
-        every_ms = maker.random.choice((10, 40)) * maker.unit_ms
-        maker.write(maker.add("process", source, store=store, every=every_ms, clocks=["stream"]))
+        maker.write(maker.punctuated(source))
         maker.result, maker.kafka = "all", "free"
         return maker.stream_records(0, 200, by_key=not is_regrouped, first_ms=BEGIN_MS)
 
