@@ -67,3 +67,25 @@ def test_a_late_record_keeps_its_place_wherever_batches_are_cut(servers: str, tm
             wait_for(lambda app=app: app.metrics.records_dropped == 1, "the drop is told")  # type: ignore[misc]
             assert any("late" in reason for reason in app.metrics.dropped), app.metrics.dropped
         assert sorted(one.key or b"" for one in committed(servers, f"{name}-out")) == [b"c", b"d"], size
+
+
+def test_a_foreign_key_join_lets_go_of_a_row_that_changes_twice_in_a_batch(
+    servers: str, tmp_path: Path
+) -> None:
+    """The answer to the first change comes when the row is already another, of the same foreign key."""
+    create_topics(servers, letgo_left=1, letgo_right=1, letgo_out=1)
+    builder = StreamsBuilder("letgo", key=STRING, value=STRING)
+    left, right = builder.table("letgo-left"), builder.table("letgo-right")
+    joined = left.join(right, lambda mine, theirs: f"{mine} {theirs}", foreign_key=lambda value: value[:1])
+    joined.to_stream().to("letgo-out")
+    send(servers, "letgo-right", [Sent("g", "there", 0, BEGIN_MS)])
+    for some in (["g1"], ["h1", "h2"]):
+        send(
+            servers,
+            "letgo-left",
+            [Sent("f", value, 0, BEGIN_MS + int(value[1]) + 10 * len(some)) for value in some],
+        )
+        with running(builder.build(), servers, tmp_path) as app:
+            wait_caught_up(app, restarts_max=0)
+    values = [one.value for one in committed(servers, "letgo-out")]
+    assert values[0] == b"g1 there" and values[-1] is None, values
