@@ -62,4 +62,6 @@ def test_list_shows_who_has_a_checkpoint(tmp_path: Path, capsys: pytest.CaptureF
     record = ApplicationRecord.new("shout", "print", {"lines": "id"}, {"lines": {"0": 0}}, 2, {})
     record.save(Folder(settings.folder))
     assert main(["streams", "list", "--checkpoint-dir", str(tmp_path), "--output", "json"]) == 0
-    assert json.loads(capsys.readouterr().out) == [{"application": "shout", "topics": ["lines"], "slots": 2}]
+    nobody = {"runs": False, "process": None, "host": None}
+    listed = {"application": "shout", "topics": ["lines"], "slots": 2}
+    assert json.loads(capsys.readouterr().out) == [{**listed, **nobody}]
