@@ -86,6 +86,12 @@ def command() -> None:
     help="Aggregates tell the last change of each key and batch, or every one.",
 )
 @click.option(
+    "--dead-letters/--no-dead-letters",
+    default=True,
+    show_default=True,
+    help="A record that fails goes to APPLICATION-dlq, or makes its batch fail until it can be processed.",
+)
+@click.option(
     "--latency",
     type=click.Choice(["micro_batch", "real_time"]),
     default="micro_batch",
@@ -117,6 +123,7 @@ def run(
     record_ms_max: int,
     partitioners: Sequence[tuple[str, str]],
     record_cache: bool,
+    dead_letters: bool,
     latency: str,
     conf: Sequence[tuple[str, str]],
     output: str,
@@ -138,6 +145,7 @@ def run(
         "record_ms_max": record_ms_max,
         "partitioners": dict(partitioners),
         "record_cache": record_cache,
+        "dead_letters": dead_letters,
         "latency": latency,
         "client_settings": cluster._properties,
     }

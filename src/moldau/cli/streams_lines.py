@@ -13,7 +13,7 @@ def state_line(status: Status, now_ms: float) -> str:
     name, state = status["application_id"], status["state"]
     error = status.get("last_error")
     if state == "removed":
-        return f"{name} removed from this process; its checkpoint stays"
+        return f"{name} removed from this process"
     if state == "restarting":
         when = _when(status, now_ms)
         return f"{name} restarting{when}{f': {error}' if error else ''}"

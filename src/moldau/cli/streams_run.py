@@ -1,6 +1,7 @@
 """Runs Streams applications: their driver in a process of its own, started again when Spark is gone."""
 
 import json
+import signal
 import subprocess
 import sys
 import threading
@@ -57,7 +58,8 @@ class Printer:
             return silent_s >= TELL_RESTARTING_EVERY_S
         if silent_s < TELL_EVERY_S or status["state"] in ENDED:
             return False
-        return status["records_in"] != told_records or bool(status["lag_records"])
+        has_read = 0 < status["records_in"] != told_records
+        return has_read or bool(status["lag_records"])
 
     def _print(self, event: str, status: Status) -> None:
         now_ms = time.time() * 1000
@@ -74,6 +76,8 @@ def run_applications(files: Sequence[str], order: Mapping[str, Any], *, as_json:
     """Returns when the applications have been stopped; raises Failure when one could not run."""
     printer = Printer(as_json=as_json)
     todo = dict(order)
+    # What ends a service is for it what Ctrl-C is at a terminal.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     while True:
         driver = _start(files, todo)
         assert driver.stdout is not None

@@ -75,7 +75,7 @@ def status_command(
     if http is not None:
         _show_running(_asked(http, application), output)
         return
-    from moldau.pipeline.spark.standing import checkpoint, checkpoints, standing
+    from moldau.pipeline.spark.standing import checkpoint, checkpoints
 
     found = checkpoints(checkpoint_dir) if application is None else [checkpoint(checkpoint_dir, application)]
     if application is not None and found[0].record is None and found[0].problem is None:
@@ -83,13 +83,24 @@ def status_command(
         raise _unknown(application, checkpoint_dir, names)
     if not found:
         click.echo(f"No applications in {checkpoint_dir}.", err=True)
-    standings = [standing(cluster.admin, one) for one in found]
+    standings = _standings(cluster, found)
     if output == "json":
         told = [_told(one) for one in standings]
         print_json(told if application is None else told[0])
         return
     if standings:
         _show_standings(standings, with_partitions=application is not None)
+
+
+def _standings(cluster: Cluster, found: "Sequence[Checkpoint]") -> "list[Standing]":
+    """Without an answer of the brokers what the checkpoints know is shown."""
+    from moldau.pipeline.spark.standing import Standing, standing
+
+    try:
+        admin = cluster.admin
+    except Failure as away:
+        return [Standing(one, problem=one.problem or away.message) for one in found]
+    return [standing(admin, one) for one in found]
 
 
 def _asked(address: str, application: str | None) -> list[dict[str, Any]]:
@@ -154,9 +165,8 @@ def _show_standings(standings: "Sequence[Standing]", *, with_partitions: bool) -
         at = "-" if planned is None else time.strftime("%F %T", time.localtime(planned.clock_ms / 1000))
         rows.append((one.checkpoint.application_id, _runs(one.checkpoint), one.batch_id, at, one.lag))
     click.echo(columns(("APPLICATION", "RUNS", "LAST BATCH", "AT", "LAG"), rows))
-    for one in standings:
-        if one.problem:
-            click.echo(f"{one.checkpoint.application_id}: {one.problem}", err=True)
+    for problem in dict.fromkeys(one.problem for one in standings if one.problem):
+        click.echo(problem, err=True)
     if with_partitions and standings[0].partitions:
         places = [
             (place.topic, place.partition, place.position, place.end, place.lag)
