@@ -20,7 +20,7 @@ def state_line(status: Status, now_ms: float) -> str:
     if state == "failed":
         return f"{name} failed: {error or 'it did not say why'}"
     if state == "stopped":
-        return f"{name} stopped: {facts(status)}"
+        return f"{name} stopped: {facts(status, with_rates=False)}"
     return f"{name} {state}"
 
 
@@ -30,14 +30,14 @@ def progress_line(status: Status, now_ms: float) -> str:
     return f"{status['application_id']} {facts(status)}"
 
 
-def facts(status: Status) -> str:
-    """Always the rates and the lag; what should not be, only when there is any."""
-    told = [
-        f"{status['records_in']} records in, {status['records_out']} out",
-        f"{status['records_in_per_s']:.0f} records/s",
-        _lag(status),
-    ]
-    if status["batches"]:
+def facts(status: Status, *, with_rates: bool = True) -> str:
+    """Always the rates and the lag of one that runs; what should not be, only when there is any."""
+    told = [f"{status['records_in']} records in, {status['records_out']} out"]
+    if with_rates:
+        told.append(f"{status['records_in_per_s']:.0f} records/s")
+    if with_rates or status["lag_records"] is not None:
+        told.append(_lag(status))
+    if with_rates and status["batches"]:
         told.append(f"batch {status['batch_ms']} ms")
     troubles = [*dropped_texts(status), *_dead(status)]
     if status["restarts"]:

@@ -37,6 +37,9 @@ class Printer:
     def hear(self, status: Status) -> None:
         name = status["application_id"]
         before = self.last.get(name)
+        if before is not None and status["state"] == "stopped" and status["lag_records"] is None:
+            # The lag it had last is the one it stopped with.
+            status = {**status, "lag_records": before["lag_records"], "lag_ms": before["lag_ms"]}
         self.last[name] = status
         if status["state"] == "removed":
             del self.last[name]

@@ -73,7 +73,16 @@ def test_an_old_error_is_not_told_of_one_that_runs() -> None:
 
 
 def test_the_last_line_sums_up() -> None:
-    assert state_line({**CALM, "state": "stopped"}, 0).startswith("shop stopped: 120 records in, 80 out")
+    stopped = {**CALM, "state": "stopped", "restarts": 2}
+    assert state_line(stopped, 0) == "shop stopped: 120 records in, 80 out, lag 0; 2 restarts"
+    unknown = {**stopped, "lag_records": None, "restarts": 0}
+    assert state_line(unknown, 0) == "shop stopped: 120 records in, 80 out"
+
+
+def test_it_stops_with_the_lag_it_had(capsys: pytest.CaptureFixture[str]) -> None:
+    printer = Printer(as_json=False)
+    end = {**CALM, "state": "stopped", "lag_records": None, "lag_ms": None}
+    assert heard(capsys, printer, {**CALM, "lag_records": 4}, end)[-1].endswith("80 out, lag 4")
 
 
 @pytest.mark.parametrize(

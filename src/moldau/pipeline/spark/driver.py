@@ -121,22 +121,25 @@ class Teller:
         """False when nobody listens: whoever started us is gone."""
         if time.monotonic() - self._told_all_at >= TELL_ALL_EVERY_S:
             return self.tell_all()
-        return self._tell({name: one for name, one in self._now().items() if one != self._told.get(name)})
+        return self._tell(only_changes=True)
 
     def tell_all(self) -> bool:
         self._told_all_at = time.monotonic()
-        return self._tell(self._now())
+        return self._tell(only_changes=False)
 
-    def _now(self) -> dict[str, dict[str, Any]]:
-        return {hosted.name: hosted.status() for hosted in self._host.all()}
-
-    def _tell(self, statuses: Mapping[str, dict[str, Any]]) -> bool:
-        names = {hosted.name for hosted in self._host.all()}
-        gone = self._told.keys() - names
-        for name in gone:
-            tell(application_id=name, file=self._told.pop(name)["file"], state="removed")
-        self._told |= statuses
-        heard = [tell(**status, hosted=len(names)) for status in statuses.values()]
+    def _tell(self, *, only_changes: bool) -> bool:
+        before, now = self._told, {hosted.name: hosted.status() for hosted in self._host.all()}
+        self._told = now
+        lines = [
+            {"application_id": name, "file": before[name]["file"], "state": "removed"}
+            for name in before.keys() - now.keys()
+        ]
+        lines += [
+            {**status, "hosted": len(now)}
+            for name, status in now.items()
+            if not only_changes or status != before.get(name)
+        ]
+        heard = [tell(**line) for line in lines]
         return all(heard) and os.getppid() == STARTED_BY
 
 
