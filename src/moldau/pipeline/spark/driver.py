@@ -49,10 +49,11 @@ def main() -> int:
     except ConfigError as failure:
         tell(application_id="", state=PipelineState.FAILED, last_error=str(failure))
         return EXIT_REFUSED
-    is_gone = _follow(host, stopping, is_served=bool(order.get("http")))
+    teller = Teller(host)
+    is_gone = _follow(host, teller, stopping, is_served=bool(order.get("http")))
     if not is_gone:
         host.stop_all()
-    Teller(host).tell_all()
+    teller.tell_all()
     if is_gone:
         return EXIT_AGAIN
     return EXIT_REFUSED if PipelineState.FAILED in states(host.all()) else 0
@@ -88,9 +89,8 @@ def _host(paths: Sequence[str], order: Mapping[str, Any]) -> Host:
     return host
 
 
-def _follow(host: Host, stopping: threading.Event, *, is_served: bool) -> bool:
+def _follow(host: Host, teller: "Teller", stopping: threading.Event, *, is_served: bool) -> bool:
     """Until there is nothing left to follow; True when Spark is gone."""
-    teller = Teller(host)
     while True:
         if not teller.tell_changes():
             return False
