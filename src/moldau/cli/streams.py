@@ -1,8 +1,6 @@
-"""`moldau streams`: run, describe, list, reset."""
+"""`moldau streams`: run, describe, list, status, reset."""
 
-import json
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 
@@ -10,19 +8,11 @@ from moldau.cli.cluster import Cluster
 from moldau.cli.confirmation import confirm
 from moldau.cli.failures import Failure
 from moldau.cli.options import KeyValue, on_cluster
-from moldau.cli.output import columns, output_option, print_json
-from moldau.cli.streams_run import run_application
+from moldau.cli.streams_run import run_applications
+from moldau.cli.streams_status import checkpoint_option, list_command, status_command
 from moldau.core.errors import ConfigError
 
 file_argument = click.argument("file", type=click.Path(exists=True, dir_okay=False))
-checkpoint_option = click.option(
-    "--checkpoint-dir",
-    "checkpoint_dir",
-    metavar="DIR",
-    default="checkpoints",
-    show_default=True,
-    help="Where state and positions are kept; for a Spark cluster an address all its machines reach.",
-)
 
 
 @click.group("streams")
@@ -34,7 +24,7 @@ def command() -> None:
 
 
 @command.command("run")
-@file_argument
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(exists=True))
 @checkpoint_option
 @click.option(
     "--instances", metavar="N", type=click.IntRange(min=0), default=0, help="Worker slots (0: one a core)."
@@ -46,16 +36,60 @@ def command() -> None:
     show_default=True,
     help="Spark: local, spark://..., or sc://... for Spark Connect.",
 )
-@click.option("--http", metavar="HOST:PORT", help="Serve status and views there.")
+@click.option("--http", metavar="HOST:PORT", help="Serve status, control, metrics and views there.")
 @click.option("--trigger-ms", metavar="MS", type=click.IntRange(min=0), default=100, show_default=True)
 @click.option(
     "--records-per-batch", metavar="N", type=click.IntRange(min=1), default=400_000, show_default=True
+)
+@click.option(
+    "--bytes-per-batch",
+    metavar="BYTES",
+    type=click.IntRange(min=1),
+    default=64 << 20,
+    show_default=True,
+    help="A batch reads no more than this; it bounds the memory of the workers.",
+)
+@click.option(
+    "--max-task-idle-ms",
+    metavar="MS",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="How long an empty partition is waited for when one it is joined with has records.",
+)
+@click.option(
+    "--close-idle-ms",
+    metavar="MS",
+    type=click.IntRange(min=1),
+    help="After so long without input stream time follows the clock, so that windows close. Left out: never.",
+)
+@click.option(
+    "--record-ms-max",
+    metavar="MS",
+    type=click.IntRange(min=1),
+    default=300_000,
+    show_default=True,
+    help="A function that takes longer for one record has failed.",
+)
+@click.option(
+    "--partitioner",
+    "partitioners",
+    type=KeyValue(),
+    metavar="TOPIC=NAME",
+    multiple=True,
+    help="How keys are spread over a topic where its records do not tell: murmur2_random, consistent_random.",
 )
 @click.option(
     "--record-cache/--no-record-cache",
     default=True,
     show_default=True,
     help="Aggregates tell the last change of each key and batch, or every one.",
+)
+@click.option(
+    "--dead-letters/--no-dead-letters",
+    default=True,
+    show_default=True,
+    help="A record that fails goes to APPLICATION-dlq, or makes its batch fail until it can be processed.",
 )
 @click.option(
     "--latency",
@@ -65,34 +99,59 @@ def command() -> None:
     help="real_time: milliseconds, for a chain of column expressions built at least once.",
 )
 @click.option("--conf", "conf", type=KeyValue(), multiple=True, help="A setting of Spark.")
+@click.option(
+    "--output",
+    "-o",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="What is told: lines for people, or one JSON object a line.",
+)
 @on_cluster
 def run(
     cluster: Cluster,
-    file: str,
+    files: Sequence[str],
     checkpoint_dir: str,
     instances: int,
     master: str,
     http: str | None,
     trigger_ms: int,
     records_per_batch: int,
+    bytes_per_batch: int,
+    max_task_idle_ms: int,
+    close_idle_ms: int | None,
+    record_ms_max: int,
+    partitioners: Sequence[tuple[str, str]],
     record_cache: bool,
+    dead_letters: bool,
     latency: str,
     conf: Sequence[tuple[str, str]],
+    output: str,
 ) -> None:
-    """Run the application in FILE until Ctrl-C. It goes on where it was stopped or killed."""
+    """Run applications until Ctrl-C, all in one process. They go on where they were stopped or killed.
+
+    FILE is a Python file that defines an application, or a folder of such files. One that fails leaves the
+    others alone.
+    """
     settings = {
         "bootstrap_servers": cluster.bootstrap_servers,
         "checkpoint_dir": checkpoint_dir,
         "instances": instances,
         "trigger_ms": trigger_ms,
         "records_per_batch_max": records_per_batch,
+        "bytes_per_batch_max": bytes_per_batch,
+        "max_task_idle_ms": max_task_idle_ms,
+        "close_idle_ms": close_idle_ms,
+        "record_ms_max": record_ms_max,
+        "partitioners": dict(partitioners),
         "record_cache": record_cache,
+        "dead_letters": dead_letters,
         "latency": latency,
         "client_settings": cluster._properties,
     }
-    run_application(
-        file, {"settings": settings, "spark": {"master": master, "conf": dict(conf)}, "http": http}
-    )
+    spark = {"master": master, "conf": dict(conf)}
+    order = {"settings": settings, "spark": spark, "http": http}
+    run_applications(files, order, as_json=output == "json")
 
 
 @command.command("describe")
@@ -109,24 +168,8 @@ def describe(file: str, graph: str | None) -> None:
     click.echo(topology.graph(graph) if graph else topology.describe())
 
 
-@command.command("list")
-@checkpoint_option
-@output_option
-def list_command(checkpoint_dir: str, output: str) -> None:
-    """List the applications that have a checkpoint in a folder of this machine."""
-    found = []
-    for record in sorted(Path(checkpoint_dir).glob("*/application.json")):
-        known = json.loads(record.read_bytes())
-        found.append(
-            {"application": record.parent.name, "topics": sorted(known["topic_ids"]), "slots": known["slots"]}
-        )
-    if output == "json":
-        print_json(found)
-    elif found:
-        rows = [(one["application"], str(one["slots"]), ", ".join(one["topics"])) for one in found]
-        click.echo(columns(("APPLICATION", "SLOTS", "READS"), rows))
-    else:
-        click.echo(f"No applications in {checkpoint_dir}.", err=True)
+command.add_command(list_command)
+command.add_command(status_command)
 
 
 @command.command("reset")
@@ -139,9 +182,17 @@ def reset_command(cluster: Cluster, application: str, checkpoint_dir: str, yes: 
 
     It then begins anew with its inputs. Stop it first; what it has written stays.
     """
-    from moldau.pipeline.spark.reset import reset
+    from moldau.pipeline.spark.reset import require_stopped, reset
 
+    folder = f"{checkpoint_dir}/{application}"
+    try:
+        require_stopped(application, folder)
+    except ConfigError as failure:
+        raise Failure(str(failure)) from None
     if not yes:
         confirm(f"Forget the state and the position of {application}?", f"{application} was not reset.")
-    for removed in reset(cluster.admin, application, f"{checkpoint_dir}/{application}"):
-        click.echo(f"removed {removed}")
+    try:
+        for removed in reset(cluster.admin, application, folder):
+            click.echo(f"removed {removed}")
+    except ConfigError as failure:
+        raise Failure(str(failure)) from None

@@ -45,7 +45,7 @@ class BackOff:
 
 @dataclass(slots=True)
 class PipelineMetrics:
-    """What is told on REST, command line and console. Rates are of the last batches, lag is in records."""
+    """What is told on REST, command line and console. Rates are of the last seconds by the clock."""
 
     state: PipelineState = PipelineState.CREATED
     batches: int = 0
@@ -65,6 +65,8 @@ class PipelineMetrics:
     batch_ms: int = 0
     batch_id: int = -1
     restarts: int = 0
+    retry_at_ms: int = 0
+    """While it waits for its next start: when that is. Else 0."""
     last_error: str | None = None
     worker_ms: dict[str, int] = field(default_factory=dict)
     """Where the last batch's time went: reading, tasks, state, writing."""

@@ -1,6 +1,9 @@
 """`moldau streams` without Spark: describe, list, and files that are no application."""
 
 import json
+import os
+import socket
+import time
 from pathlib import Path
 
 import pytest
@@ -10,7 +13,12 @@ pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install 'mo
 from moldau.cli.main import main
 from moldau.pipeline.spark.application_record import ApplicationRecord
 from moldau.pipeline.spark.folder import Folder
+from moldau.pipeline.spark.owner import Owner
+from moldau.pipeline.spark.planning.ledger import Ledger
+from moldau.pipeline.spark.planning.planner import Plan
 from moldau.pipeline.spark.settings import AppSettings
+from moldau.pipeline.spark.sink import Marker
+from moldau.testing import LocalCluster
 
 APP = """
 from moldau.pipeline.streams import STRING, StreamsBuilder
@@ -62,4 +70,91 @@ def test_list_shows_who_has_a_checkpoint(tmp_path: Path, capsys: pytest.CaptureF
     record = ApplicationRecord.new("shout", "print", {"lines": "id"}, {"lines": {"0": 0}}, 2, {})
     record.save(Folder(settings.folder))
     assert main(["streams", "list", "--checkpoint-dir", str(tmp_path), "--output", "json"]) == 0
-    assert json.loads(capsys.readouterr().out) == [{"application": "shout", "topics": ["lines"], "slots": 2}]
+    nobody = {"runs": False, "process": None, "host": None}
+    listed = {"application": "shout", "topics": ["lines"], "slots": 2}
+    assert json.loads(capsys.readouterr().out) == [{**listed, **nobody}]
+
+
+def a_checkpoint(root: Path) -> Folder:
+    folder = Folder(AppSettings("shout", "nowhere:1", str(root)).folder)
+    ApplicationRecord.new("shout", "print", {"lines": "id"}, {"lines": {"0": 0}}, 2, {}).save(folder)
+    return folder
+
+
+def test_reset_refuses_while_the_application_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = a_checkpoint(tmp_path)
+    owner = Owner(folder, "shout", "token")
+    owner.claim()
+    where = ["--checkpoint-dir", str(tmp_path)]
+    assert main(["streams", "reset", "shout", "--yes", *where, "-b", "127.0.0.1:1"]) == 1
+    running = f"shout is running, as process {os.getpid()} on {socket.gethostname()}: stop it first"
+    assert running in capsys.readouterr().err
+    assert folder.read("application.json") is not None
+    assert main(["streams", "list", *where]) == 0
+    assert f"as process {os.getpid()} on {socket.gethostname()}" in capsys.readouterr().out
+    owner.release()
+    assert main(["streams", "list", *where]) == 0
+    assert " no " in capsys.readouterr().out
+
+
+def test_status_tells_position_and_lag_of_one_that_does_not_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from confluent_kafka import Consumer, Producer, TopicPartition
+    from confluent_kafka.admin import AdminClient, NewTopic
+
+    where = ["--checkpoint-dir", str(tmp_path)]
+    folder = a_checkpoint(tmp_path)
+    with LocalCluster() as cluster:
+        servers = cluster.bootstrap_servers
+        client = {"bootstrap.servers": servers}
+        admin = AdminClient(client)
+        admin.create_topics([NewTopic("lines", 2)])["lines"].result(60)
+        producer = Producer(client)
+        for partition, count in ((0, 5), (1, 2)):
+            for _ in range(count):
+                producer.produce("lines", b"x", partition=partition)
+        assert producer.flush(60) == 0
+        # Batch 4 was planned; only partition 0 of it was committed.
+        plan = Plan(4, {"lines": {0: 1, 1: 1}}, {"lines": {0: 3, 1: 2}}, int(time.time() * 1000))
+        Ledger(folder.within("plans")).write(plan)
+        consumer = Consumer({**client, "group.id": "shout"})
+        marker = str(Marker("checkpoint", 4))
+        consumer.commit(offsets=[TopicPartition("lines", 0, 3, marker)], asynchronous=False)
+        consumer.close()
+        assert main(["streams", "status", "shout", *where, "-b", servers, "--output", "json"]) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert (told["runs"], told["last_batch"], told["lag"], told["problem"]) == (False, 4, 3, None)
+        assert [(one["position"], one["end"], one["lag"]) for one in told["partitions"]] == [
+            (3, 5, 2),
+            (1, 2, 1),
+        ]
+        assert main(["streams", "status", *where, "-b", servers]) == 0
+        assert capsys.readouterr().out.splitlines()[0].split() == [
+            "APPLICATION",
+            "RUNS",
+            "LAST",
+            "BATCH",
+            "AT",
+            "LAG",
+        ]
+    # The broker is away: what the checkpoint knows is shown, and what is missing is said.
+    assert main(["streams", "status", *where, "-b", "127.0.0.1:1"]) == 0
+    shown = capsys.readouterr()
+    assert "shout" in shown.out and "127.0.0.1:1" in shown.err
+
+
+def test_status_of_an_unknown_application_names_the_near_ones(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a_checkpoint(tmp_path)
+    where = ["--checkpoint-dir", str(tmp_path), "-b", "127.0.0.1:1"]
+    assert main(["streams", "status", "shuot", *where]) == 1
+    told = capsys.readouterr().err
+    assert "no checkpoint of an application shuot" in told and "Did you mean shout?" in told
+
+
+def test_status_of_a_process_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["streams", "status", "--http", "127.0.0.1:1"]) == 1
+    told = capsys.readouterr().err
+    assert "no applications can be asked at 127.0.0.1:1" in told and "streams run --http" in told

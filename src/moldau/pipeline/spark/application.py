@@ -9,6 +9,7 @@ One thread a application supervises; what it learns is in `metrics`.
 
 import logging
 import threading
+import time
 import uuid
 from dataclasses import replace
 from typing import Final
@@ -50,6 +51,7 @@ class PipelineApp:
         self._state = PipelineState.CREATED
         self._last_error: str | None = None
         self._restarts = 0
+        self._retry_at_ms = 0
         self.spark_is_gone = False
         """Then only a new process can go on."""
         self._changed = threading.Condition()
@@ -86,7 +88,13 @@ class PipelineApp:
     @property
     def metrics(self) -> PipelineMetrics:
         measured = self._measured.snapshot()
-        return replace(measured, state=self._state, restarts=self._restarts, last_error=self._last_error)
+        return replace(
+            measured,
+            state=self._state,
+            restarts=self._restarts,
+            retry_at_ms=self._retry_at_ms,
+            last_error=self._last_error,
+        )
 
     def wait(self, *states: PipelineState, timeout_s: float | None = None) -> PipelineState:
         """Until it is in one of the states; without any, until it has ended."""
@@ -193,10 +201,12 @@ class PipelineApp:
         wait_ms = self._back_off.failed()
         self._last_error = cause
         self._restarts += 1
+        self._retry_at_ms = int(time.time() * 1000) + wait_ms
         log.warning("%s failed and starts again in %d ms: %s", self.settings.application_id, wait_ms, cause)
         self._enter(PipelineState.RESTARTING)
         with self._changed:
             self._changed.wait_for(lambda: self._wanted is not PipelineState.RUNNING, wait_ms / 1000)
+        self._retry_at_ms = 0
 
     def _rest(self, state: PipelineState) -> None:
         self._enter(state)

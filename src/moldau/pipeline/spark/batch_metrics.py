@@ -3,22 +3,32 @@
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from moldau.pipeline.lifecycle import PipelineMetrics
 from moldau.pipeline.spark.orders import SlotReport
 from moldau.pipeline.spark.positions import Positions, distance
 
-BATCHES_FOR_RATES: Final = 20
+RATES_OF_S: Final = 10.0
+BATCHES_FOR_RATES_MAX: Final = 1_000
+SPAN_S_MIN: Final = 0.001
+
+
+class _Batch(NamedTuple):
+    began_s: float
+    ended_s: float
+    records_in: int
+    records_out: int
 
 
 class BatchMetrics:
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._lock = threading.Lock()
+        self._clock = clock
         self._metrics = PipelineMetrics()
-        self._recent: deque[tuple[int, int, float]] = deque(maxlen=BATCHES_FOR_RATES)
+        self._recent: deque[_Batch] = deque(maxlen=BATCHES_FOR_RATES_MAX)
         self._done: Positions = {}
         self._reach: Positions = {}
         self._newest_ms = -1
@@ -53,23 +63,36 @@ class BatchMetrics:
             metrics.batch_id = batch_id
             metrics.worker_ms = phases
             self._add_dropped(reports)
-            self._recent.append((records_in, records_out, took_s))
+            now_s = self._clock()
+            self._recent.append(_Batch(now_s - took_s, now_s, records_in, records_out))
             self._done, self._reach = done, reach
             self._newest_ms = max([self._newest_ms, *(report.newest_ms for report in reports)])
 
     def snapshot(self) -> PipelineMetrics:
         with self._lock:
-            spent_s = sum(took for _, _, took in self._recent) or 1.0
+            in_per_s, out_per_s = self._rates()
             lag = distance(self._done, self._reach)
             behind_ms = int(time.time() * 1000) - self._newest_ms if lag and self._newest_ms >= 0 else 0
             return replace(
                 self._metrics,
-                records_in_per_s=round(sum(one[0] for one in self._recent) / spent_s, 1),
-                records_out_per_s=round(sum(one[1] for one in self._recent) / spent_s, 1),
+                records_in_per_s=in_per_s,
+                records_out_per_s=out_per_s,
                 lag_records=lag,
                 lag_ms=max(0, behind_ms),
                 dropped={name: dict(counts) for name, counts in self._metrics.dropped.items()},
             )
+
+    def _rates(self) -> tuple[float, float]:
+        """Of the last seconds by the clock, so that one who has nothing to do comes down to 0."""
+        now_s = self._clock()
+        while self._recent and self._recent[0].ended_s <= now_s - RATES_OF_S:
+            self._recent.popleft()
+        if not self._recent:
+            return 0.0, 0.0
+        span_s = max(SPAN_S_MIN, now_s - self._recent[0].began_s)
+        records_in = sum(batch.records_in for batch in self._recent)
+        records_out = sum(batch.records_out for batch in self._recent)
+        return round(records_in / span_s, 1), round(records_out / span_s, 1)
 
     def _add_dropped(self, reports: Sequence[SlotReport]) -> None:
         dropped = self._metrics.dropped
@@ -79,13 +102,3 @@ class BatchMetrics:
                 entry["records"] += count
                 entry["late_ms_max"] = max(entry["late_ms_max"], late_ms)
                 self._metrics.records_dropped += count
-
-
-def describe_dropped(dropped: Mapping[str, Mapping[str, int]]) -> str:
-    """One line for a person: the operators that drop most first."""
-    worst = sorted(dropped.items(), key=lambda entry: -entry[1]["records"])
-    return ", ".join(
-        f"{name}: {entry['records']}"
-        + (f" (the latest by {entry['late_ms_max'] / 1000:g} s)" if entry["late_ms_max"] else "")
-        for name, entry in worst
-    )

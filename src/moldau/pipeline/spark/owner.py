@@ -9,7 +9,7 @@ import os
 import socket
 import time
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from moldau.core.errors import ConfigError
 from moldau.pipeline.spark.folder import Folder
@@ -18,6 +18,13 @@ FILE: Final = "owner.json"
 CONFIRM_EVERY_S: Final = 5.0
 SILENT_S_MAX: Final = 3 * CONFIRM_EVERY_S
 LOOK_EVERY_S: Final = 0.5
+
+
+class Runner(NamedTuple):
+    """The process that runs an application."""
+
+    pid: int
+    host: str
 
 
 class Owner:
@@ -47,6 +54,13 @@ class Owner:
                 f"{self._application_id} is running, as process {found.get('pid')} on {found.get('host')}: "
                 "stop it first"
             )
+
+    def runner(self) -> Runner | None:
+        """None while nobody runs the application. Takes a while where another machine has to be watched."""
+        found = self._read()
+        if found is None or not self._lives(found):
+            return None
+        return Runner(int(found.get("pid", 0)), str(found.get("host", "")))
 
     def confirm(self) -> None:
         """Called often; now and then it looks whether another run has taken over, and says that this one lives."""

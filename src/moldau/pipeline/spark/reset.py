@@ -4,6 +4,7 @@ from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 
 from moldau.pipeline.spark.folder import Folder
+from moldau.pipeline.spark.owner import Owner
 from moldau.pipeline.spark.topic_offsets import ANSWER_S_MAX
 
 OWN_SUFFIXES = ("-repartition", "-changelog")
@@ -16,8 +17,14 @@ def own_topics(admin: AdminClient, application_id: str) -> list[str]:
     )
 
 
+def require_stopped(application_id: str, checkpoint_folder: str) -> None:
+    """Raises ConfigError when the application runs, with its process and host."""
+    Owner(Folder(checkpoint_folder), application_id, "").require_free()
+
+
 def reset(admin: AdminClient, application_id: str, checkpoint_folder: str) -> list[str]:
-    """What was removed, in words."""
+    """What was removed, in words. Raises ConfigError, and removes nothing, while the application runs."""
+    require_stopped(application_id, checkpoint_folder)
     removed = []
     topics = own_topics(admin, application_id)
     for topic, future in (admin.delete_topics(topics) if topics else {}).items():

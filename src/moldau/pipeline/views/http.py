@@ -27,20 +27,25 @@ from moldau.pipeline.views.view_host import ViewHost
 BUSY: Final = 503
 STATUS: Final = {
     ErrorCode.RESOURCE_NOT_FOUND: 404,
+    ErrorCode.DUPLICATE_RESOURCE: 409,
     ErrorCode.INVALID_REQUEST: 400,
     ErrorCode.COORDINATOR_LOAD_IN_PROGRESS: BUSY,
 }
 
 
-def view_routes(host: ViewHost) -> list[Route]:
+Find = Callable[[Request], ViewHost]
+"""Whose views a request is about. Raises ApiError when there are none."""
+
+
+def view_routes(find: Find, prefix: str = "") -> list[Route]:
     async def list_views(request: Request) -> Any:
         return [
             {"store": name, "kind": str(one.spec.kind), "entries": len(one)}
-            for name, one in host.views.items()
+            for name, one in find(request).views.items()
         ]
 
     async def entries(request: Request) -> Any:
-        view = host[request.path_params["store"]]
+        view = find(request)[request.path_params["store"]]
         limit = min(_number(request, "limit", ENTRIES_MAX), ENTRIES_MAX)
         if limit < 1:
             raise ValueError(f"limit must be at least 1, not {limit}")
@@ -50,7 +55,7 @@ def view_routes(host: ViewHost) -> list[Route]:
         return [_entry(one) for one in view.range(low, high, limit=limit)]
 
     async def one_key(request: Request) -> Any:
-        view = host[request.path_params["store"]]
+        view = find(request)[request.path_params["store"]]
         key = _key(view, request.path_params["key"])
         at_ms = _number(request, "at", None)
         value = view.get(key, at_ms)
@@ -62,24 +67,24 @@ def view_routes(host: ViewHost) -> list[Route]:
         return _entry((key, value))
 
     async def windows(request: Request) -> Any:
-        view = host[request.path_params["store"]]
+        view = find(request)[request.path_params["store"]]
         key = _key(view, request.path_params["key"])
         from_ms, to_ms = _number(request, "from", FAR_PAST_MS), _number(request, "to", FAR_FUTURE_MS)
         return [_entry(one) for one in view.fetch(key, from_ms, to_ms)]
 
     return [
-        Route("/views", _answered(list_views)),
-        Route("/views/{store}", _answered(entries)),
-        Route("/views/{store}/keys/{key:path}", _answered(one_key)),
-        Route("/views/{store}/windows/{key:path}", _answered(windows)),
+        Route(prefix + "/views", answered(list_views)),
+        Route(prefix + "/views/{store}", answered(entries)),
+        Route(prefix + "/views/{store}/keys/{key:path}", answered(one_key)),
+        Route(prefix + "/views/{store}/windows/{key:path}", answered(windows)),
     ]
 
 
 def view_server(host: ViewHost) -> Starlette:
-    return Starlette(routes=view_routes(host))
+    return Starlette(routes=view_routes(lambda _: host))
 
 
-def _answered(ask: Callable[[Request], Awaitable[Any]]) -> Callable[[Request], Awaitable[Response]]:
+def answered(ask: Callable[[Request], Awaitable[Any]]) -> Callable[[Request], Awaitable[Response]]:
     """The one place where answers and refusals become HTTP."""
 
     async def answer(request: Request) -> Response:
