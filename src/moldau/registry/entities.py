@@ -30,6 +30,8 @@ RULE_FIELDS: Final = (
 RULE_GROUPS: Final = ("migrationRules", "domainRules", "encodingRules")
 MIGRATION_MODES: Final = frozenset({"UPGRADE", "DOWNGRADE", "UPDOWN"})
 DOMAIN_MODES: Final = frozenset({"WRITE", "READ", "WRITEREAD"})
+LATEST: Final = -1
+"""As a version: the newest one that is not deleted."""
 VERSION_PROPERTY: Final = "confluent:version"
 
 Json = dict[str, Any]

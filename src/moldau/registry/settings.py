@@ -103,6 +103,22 @@ class RegistrySettings(SettingsView):
         check=one_of(*COMPATIBILITY_LEVELS, ignore_case=True),
         importance=HIGH,
     )
+    validate_fields = boolean(
+        "schema.validate.fields",
+        False,
+        "Whether fields are held against the reserved ones, where no configuration says otherwise.",
+    )
+    validate_new_schemas = boolean(
+        "schema.validate.new.schemas",
+        True,
+        "Whether Avro's names and defaults are checked in new schemas, where no configuration says otherwise.",
+    )
+    schema_search_default_limit = integer(
+        "schema.search.default.limit", 1_000, "How many schemas a search answers with.", at_least=1
+    )
+    schema_search_max_limit = integer(
+        "schema.search.max.limit", 1_000, "The largest limit a search may name.", at_least=1
+    )
     mode_mutability = boolean("mode.mutability", True, "Whether modes may be changed.")
     schema_cache_size = integer("schema.cache.size", 1_000, "How many parsed schemas are kept.", at_least=1)
     request_bytes_max = integer(
