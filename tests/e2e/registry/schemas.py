@@ -3,7 +3,11 @@
 import json
 from typing import Any
 
+import orjson
+from confluent_kafka import Producer
+
 from e2e.registry.registry_process import Answer, ask
+from moldau.testing import LocalCluster
 
 
 def record(name: str, *fields: dict[str, Any], **more: Any) -> str:
@@ -34,3 +38,12 @@ def versions(url: str, subject: str) -> list[int]:
 
 def reference(name: str, subject: str, version: int) -> dict[str, Any]:
     return {"name": name, "subject": subject, "version": version}
+
+
+def write(cluster: LocalCluster, subject: str, *values: dict[str, Any]) -> None:
+    """Records of the registry's topic, past the registry."""
+    producer = Producer({"bootstrap.servers": cluster.bootstrap_servers})
+    for value in values:
+        key = {"keytype": "SCHEMA", "subject": subject, "version": value["version"], "magic": 1}
+        producer.produce("_schemas", orjson.dumps({"subject": subject, **value}), orjson.dumps(key))
+    assert producer.flush(60) == 0

@@ -1,5 +1,7 @@
 """What schemas refer to: which version is meant, what protects it, and where Protobuf finds its types."""
 
+from typing import Any
+
 import pytest
 
 from e2e.registry.registry_process import ask
@@ -103,7 +105,7 @@ def test_protobuf_types_come_from_any_reference_and_from_what_is_built_in(
 ) -> None:
     register(url, f"{subject}-item", PROTO_ITEM, schemaType="PROTOBUF")
     references = [reference(name, f"{subject}-item", 1)] if name else []
-    body = {"schemaType": "PROTOBUF", "references": references}
+    body: dict[str, Any] = {"schemaType": "PROTOBUF", "references": references}
     answer = register(url, subject, text, **body)
     assert answer.status == 200, answer
     assert look_up(url, subject, text, **body).body["id"] == answer.body["id"]
