@@ -257,7 +257,7 @@ ITEM = 'syntax = "proto3"; package shop; import "google/protobuf/timestamp.proto
     [
         'syntax = "proto3"; message Order { shop.Item item = 1; google.protobuf.Timestamp at = 2; }',
         'syntax = "proto3"; import "other.proto"; message Order { shop.Item item = 1; }',
-        'syntax = "proto3"; import public "other.proto"; import public "item.proto"; message Order { shop.Item i = 1; }',
+        'syntax = "proto3"; import public "other.proto"; import public "item.proto"; message Order { shop.Item i=1; }',
     ],
 )
 def test_what_is_used_is_linked_whatever_is_imported(text: str) -> None:
