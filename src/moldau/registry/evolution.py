@@ -38,7 +38,7 @@ class Evolution(NamedTuple):
             versions = [one] if one is not None else []
         if not request.schema.text.strip():
             raise invalid_schema("Empty schema")
-        parsed, schema = self.lookup.canonicalized(
+        parsed, schema = self.lookup.checked(
             subject,
             request.schema,
             as_new=scope.validates_new(subject),

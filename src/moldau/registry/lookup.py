@@ -64,25 +64,13 @@ class Lookup(NamedTuple):
         same = named is not None and (named.id, named.digest) == (found.id, found.digest)
         return named if same else None
 
-    def canonicalized(
+    def checked(
         self, subject: str, schema: SchemaText, *, as_new: bool, normalize: bool
     ) -> tuple[ParsedSchema, SchemaText]:
-        """The schema understood, and as it would be stored. Importing neither checks nor normalizes."""
-        schema = self.parser.pinned(subject, schema, as_new=as_new)
-        parsed = self.parser.parse(subject, schema, as_new=as_new)
-        if self.scope.mode(subject) in IMPORT_MODES:
-            return parsed, schema.with_text(parsed.canonical)
-        try:
-            verify(parsed, fields=self.scope.validates_fields(subject))
-            if normalize:
-                parsed = parsed.normalized()
-                references = sorted(
-                    set(schema.references), key=lambda one: (one.subject, one.version, one.name)
-                )
-                schema = replace(schema, references=tuple(references))
-        except InvalidSchema as error:
-            raise unreadable(schema.schema_type, error) from error
-        return parsed, schema.with_text(parsed.canonical)
+        """The schema understood and found valid, and as it would be stored."""
+        parsed, schema = self._canonicalized(subject, schema, as_new=as_new, normalize=normalize)
+        self._check(subject, parsed)
+        return parsed, schema
 
     def by_digest(
         self, subject: str, schema: SchemaText, versions: Sequence[StoredSchema]
@@ -129,9 +117,39 @@ class Lookup(NamedTuple):
         if not schema.text.strip():
             return None
         normalize = normalize or bool(self.scope.config(subject).get("normalize"))
-        parsed, schema = self.canonicalized(subject, schema, as_new=False, normalize=normalize)
+        parsed, schema = self._canonicalized(subject, schema, as_new=False, normalize=normalize)
         found = self.by_digest(subject, schema, versions)[1] if by_id else None
-        return found or self.equivalent(schema, parsed, versions)
+        if found is None:
+            # Only now: what is stored word by word is found though it would be refused today.
+            self._check(subject, parsed)
+            found = self.equivalent(schema, parsed, versions)
+        return found
+
+    def _canonicalized(
+        self, subject: str, schema: SchemaText, *, as_new: bool, normalize: bool
+    ) -> tuple[ParsedSchema, SchemaText]:
+        schema = self.parser.pinned(subject, schema, as_new=as_new)
+        parsed = self.parser.parse(subject, schema, as_new=as_new)
+        if normalize and not self._is_importing(subject):
+            try:
+                parsed = parsed.normalized()
+            except InvalidSchema as error:
+                raise unreadable(schema.schema_type, error) from error
+            references = sorted(set(schema.references), key=lambda one: (one.subject, one.version, one.name))
+            schema = replace(schema, references=tuple(references))
+        return parsed, schema.with_text(parsed.canonical)
+
+    def _check(self, subject: str, parsed: ParsedSchema) -> None:
+        """Importing checks nothing."""
+        if self._is_importing(subject):
+            return
+        try:
+            verify(parsed, fields=self.scope.validates_fields(subject))
+        except InvalidSchema as error:
+            raise unreadable(parsed.schema_type, error) from error
+
+    def _is_importing(self, subject: str) -> bool:
+        return self.scope.mode(subject) in IMPORT_MODES
 
     def _is_equivalent(self, schema: SchemaText, parsed: ParsedSchema, found: StoredSchema) -> bool:
         other = found.schema

@@ -52,7 +52,7 @@ class Registration(NamedTuple):
         version_next = versions[-1].version + 1 if versions else 1
         schema = self._complete(subject, request, live, version_next, is_import=is_import)
         as_new = request.id is None and self.scope.validates_new(subject)
-        parsed, schema = self.lookup.canonicalized(subject, schema, as_new=as_new, normalize=normalize)
+        parsed, schema = self.lookup.checked(subject, schema, as_new=as_new, normalize=normalize)
         known_id, found = self.lookup.by_digest(subject, schema, live)
         if request.id is not None and known_id != request.id:
             known_id, found = None, None

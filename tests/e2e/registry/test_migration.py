@@ -104,6 +104,28 @@ def test_what_another_registry_has_written_goes_on(url: str, subject: str, clust
     assert versions(url, subject) == [2, 4]
 
 
+@pytest.mark.parametrize(
+    "old",
+    [
+        '{"type":"object","properties":{"$$a":{"$ref":"http://127.0.0.1:1/elsewhere.json"}}}',
+        '{"type":"strange"}',
+    ],
+)
+def test_a_json_schema_nobody_can_read_is_found_and_named(url: str, importing: str, old: str) -> None:
+    schema_id = next(_ids)
+    answer = register(url, importing, old, id=schema_id, version=1, schemaType="JSON")
+    assert answer.body == {"id": schema_id}
+    ask(url, "DELETE", f"/mode/{importing}")
+    assert look_up(url, importing, old, schemaType="JSON").body["version"] == 1
+    assert register(url, importing, old, schemaType="JSON").body == {"id": schema_id}
+    new = '{"type":"object"}'
+    answer = register(url, importing, new, schemaType="JSON")
+    assert refusal(answer) == (422, 42201)
+    assert "Version 1, which it is compared with, cannot be used" in answer.body["message"]
+    ask(url, "DELETE", f"/subjects/{importing}/versions/1")
+    assert register(url, importing, new, schemaType="JSON").status == 200
+
+
 def test_a_stored_reference_to_the_latest_protects_what_is_the_latest(
     url: str, subject: str, cluster: LocalCluster
 ) -> None:
