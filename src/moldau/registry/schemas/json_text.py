@@ -2,14 +2,19 @@
 
 import json
 import math
+import re
 from json.encoder import encode_basestring
 from typing import Any
 
 from moldau.registry.schemas.model import InvalidSchema
 
+_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*+")|//[^\n]*+|/\*.*?\*/', re.DOTALL)
 
-def read(text: str, what: str) -> Any:
-    """The JSON value of a text; `what` names the format in the error."""
+
+def read(text: str, what: str, *, comments: bool = False) -> Any:
+    """The JSON value of a text; `what` names the format in the error. `comments` are those of JavaScript."""
+    if comments and ("//" in text or "/*" in text):
+        text = _COMMENT.sub(lambda match: match[1] or re.sub(r"[^\n]", " ", match[0]), text)
     try:
         return json.loads(text, parse_constant=_no_constant)
     except json.JSONDecodeError as error:

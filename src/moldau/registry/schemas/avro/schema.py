@@ -20,7 +20,7 @@ class AvroSchema(ParsedSchema):
         self.text = text
         self.references = references
         self._strict = strict
-        json = read(text, "Avro schema")
+        json = read(text, "Avro schema", comments=True)
         self._outside, self._known = _names_of(references)
         parser = Parser(self._outside, strict=strict)
         self.root = parser.parse(json)
