@@ -134,6 +134,7 @@ def test_an_empty_schema_means_the_one_before_with_other_metadata() -> None:
         ("__GLOBAL", '"int"', {}, 42208),
         (":.__GLOBAL:a", '"int"', {}, 42208),
         ("a", '"int"', {"references": [{"name": "n", "subject": "nowhere", "version": 1}]}, 42201),
+        ("a", '"int"', {"references": [{"name": "n", "subject": "nowhere"}]}, 42201),
         ("a", '"int"', {"ruleSet": {"domainRules": [{"name": "r"}, {"name": "r"}]}}, 42210),
         ("a", '"int"', {"ruleSet": {"domainRules": [{"name": "r", "mode": "UPGRADE"}]}}, 42210),
         ("a", '"int"', {"id": 5}, 42205),
