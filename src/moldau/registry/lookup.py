@@ -131,6 +131,7 @@ class Lookup(NamedTuple):
         schema = self.parser.pinned(subject, schema, as_new=as_new)
         parsed = self.parser.parse(subject, schema, as_new=as_new)
         if normalize and not self._is_importing(subject):
+            self._check(subject, parsed)
             try:
                 parsed = parsed.normalized()
             except InvalidSchema as error:
