@@ -56,6 +56,51 @@ def test_where_none_is_noted_the_number_must_be_the_versions(url: str, subject: 
     assert versions(url, subject) == [1, 2]
 
 
+def test_the_story_of_one_schema_and_its_noted_versions(url: str, subject: str) -> None:
+    """What Confluent's registry answers to the same requests in the same order."""
+    ids: list[int] = []
+
+    def registered(place: int, **fields: Any) -> None:
+        """The id is the one given at that place, or a new one."""
+        answer = register(url, subject, P, **fields)
+        assert answer.status == 200, answer
+        if place > len(ids):
+            ids.append(answer.body["id"])
+        assert ids.index(answer.body["id"]) + 1 == place == len(set(ids[:place]))
+
+    def found(version: int, metadata: dict[str, Any] | None = None) -> None:
+        assert look_up(url, subject, P, metadata=metadata).body["version"] == version
+
+    registered(1)
+    registered(1, version=-1)
+    registered(2, version=2)
+    registered(2, version=-1)
+    found(1)
+    found(1, noted(1))
+    found(2, noted(2))
+    ask(url, "DELETE", f"/subjects/{subject}/versions/1")
+    found(2)
+    registered(2)
+    registered(3, version=3)
+    registered(3, version=-1)
+    assert refusal(register(url, subject, P, version=3)) == (422, 42201)
+    registered(4, version=4)
+    found(4)
+    registered(5, metadata=noted(-1))
+    registered(2, metadata=noted(2))
+    registered(3, metadata=noted(3))
+    registered(6, metadata=noted(0))
+    assert ask(url, "GET", f"/subjects/{subject}/versions/latest").body["metadata"] == noted(6)
+    registered(6, metadata={})
+    registered(7, metadata={"properties": {"owner": "me"}})
+    registered(8, version=-1)
+    assert ask(url, "GET", f"/subjects/{subject}/versions/8").body["metadata"] == noted(8, owner="me")
+    found(7, {"properties": {"owner": "me"}})
+    ask(url, "DELETE", f"/subjects/{subject}/versions/7")
+    found(8, {"properties": {"owner": "me"}})
+    assert versions(url, subject) == [2, 3, 4, 5, 6, 8]
+
+
 def test_a_version_is_the_next_or_refused(url: str, subject: str) -> None:
     assert refusal(register(url, subject, P, version=2)) == (422, 42201)
     assert register(url, subject, P, version=1).status == 200
