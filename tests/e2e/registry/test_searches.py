@@ -111,6 +111,15 @@ def test_aliases_bring_what_they_stand_for(url: str, subject: str) -> None:
     assert found(alias, "false") == []
     assert found(real) == [(real, None)]
     assert found(f"{subject}-") == [(real, [f"{alias}-1", f"{alias}-2"]), (other, [f"{alias}-3"])]
+    # In another context an alias stands for a subject of its own context.
+    inner = quote(f":.{subject}:", safe="")
+    register(url, f"{inner}{real}", A)
+    ask(url, "PUT", f"/config/{inner}{alias}", {"alias": real})
+    assert found(f":*:{alias}") == [
+        (f":.{subject}:{real}", [f":.{subject}:{alias}"]),
+        (real, [f"{alias}-1", f"{alias}-2"]),
+        (other, [f"{alias}-3"]),
+    ]
 
 
 @pytest.mark.parametrize("accept", ["*", "text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2"])
