@@ -14,6 +14,7 @@ from moldau.registry.governance import Governance
 from moldau.registry.parsing import Parser
 from moldau.registry.records import decode, encode
 from moldau.registry.registration import Registration
+from moldau.registry.schemas import Clash
 from moldau.registry.scope import Scope
 from moldau.registry.state import RegistryState
 
@@ -45,6 +46,13 @@ class Ledger:
         """`schema` is the text, or what it stands for. Options are the request's fields and the query's flags."""
         flags = {name: options.pop(name) for name in ("normalize", "force") if name in options}
         return self.apply(self.registration.decide_register(subject, request(schema, **options), **flags))
+
+    def find(self, subject: str, schema: object, **options: Any) -> StoredSchema | None:
+        flags = {name: options.pop(name) for name in ("normalize", "deleted") if name in options}
+        return self.registration.lookup.find(subject, request(schema, **options).schema, **flags)
+
+    def clashes(self, subject: str, schema: object, version: int | None) -> list[Clash]:
+        return self.registration.evolution.test(subject, request(schema), version).clashes
 
     def delete(self, subject: str, version: int | None = None, *, permanent: bool = False) -> object:
         if version is None:

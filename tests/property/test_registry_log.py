@@ -26,11 +26,16 @@ class RegistryMachine(RuleBasedStateMachine):
         self.meaning: dict[tuple[str, int], str] = {}
         """Every schema an id was ever given for."""
 
-    @rule(subject=subjects, schema=schemas, owner=st.sampled_from([None, "me"]), refer=st.booleans())
-    def register(self, subject: str, schema: object, owner: str | None, refer: bool) -> None:
+    @rule(
+        subject=subjects,
+        schema=schemas,
+        owner=st.sampled_from([None, "me"]),
+        refer=st.sampled_from([None, 1, -1]),
+    )
+    def register(self, subject: str, schema: object, owner: str | None, refer: int | None) -> None:
         fields: dict[str, object] = {} if owner is None else {"metadata": {"properties": {"owner": owner}}}
         if refer and subject == "a" and self.ledger.state.version("b", 1):
-            fields["references"] = [{"name": "P", "subject": "b", "version": 1}]
+            fields["references"] = [{"name": "P", "subject": "b", "version": refer}]
             schema = record("Q", p="P")
         with contextlib.suppress(RegistryFailure):
             stored = self.ledger.register(subject, schema, **fields)
@@ -57,7 +62,7 @@ class RegistryMachine(RuleBasedStateMachine):
 
     def _is_known(self, subject: str, schema: object) -> bool:
         """Who imports may give a schema a second id; that is not tested here."""
-        text = self.ledger.registration.parser.parse(subject, request(schema).schema).canonical
+        text = self.ledger.registration.parser.parse(subject, request(schema).schema, as_new=True).canonical
         stored = SchemaText(text)
         return self.ledger.state.id_of(context_of(subject), "AVRO", stored.digest()) is not None
 
@@ -67,6 +72,17 @@ class RegistryMachine(RuleBasedStateMachine):
             for stored in self.ledger.state.versions(subject, deleted=True):
                 key = (":.x:" if subject.startswith(":") else "", stored.id)
                 assert self.meaning.setdefault(key, stored.schema.text) == stored.schema.text
+
+    @invariant()
+    def what_is_referred_to_is_there(self) -> None:
+        state = self.ledger.state
+        for subject in state.subjects():
+            for stored in state.versions(subject, deleted=True):
+                for reference in stored.schema.references:
+                    assert state.version(reference.subject, reference.version, deleted=True) is not None
+                    assert reference.version > 0 and stored in state.referrers(
+                        reference.subject, reference.version, deleted=True
+                    )
 
     @invariant()
     def a_schema_has_one_id(self) -> None:

@@ -102,6 +102,25 @@ def test_avro_texts_mean_the_same_when_written_again(text: str) -> None:
     assert verdict(schema, schema.normalized()) and verdict(schema.normalized(), schema)
 
 
+def _turned(value: Any) -> Any:
+    """The members of every object the other way round."""
+    if isinstance(value, dict):
+        return {key: _turned(value[key]) for key in reversed(value)}
+    return [_turned(item) for item in value] if isinstance(value, list) else value
+
+
+@settings(max_examples=100, deadline=None)
+@given(avro_schemas(), avro_schemas(), st.dictionaries(NAMES, st.dictionaries(NAMES, st.integers())))
+def test_avro_schemas_are_one_when_they_differ_in_order_alone(
+    text: str, other: str, properties: dict[str, Any]
+) -> None:
+    told = {**json.loads(text), **{f"of-{name}": value for name, value in properties.items()}}
+    schema, turned = parse("AVRO", json.dumps(told)), parse("AVRO", json.dumps(_turned(told)))
+    assert schema.identity == turned.identity == parse("AVRO", schema.canonical).identity
+    if parse("AVRO", other).canonical != schema.canonical:
+        assert parse("AVRO", other).identity != schema.identity
+
+
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(-3, 12), st.sampled_from(["", "a", "ab", "abc"])),
     lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(NAMES, inner, max_size=3)),

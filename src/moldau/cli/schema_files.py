@@ -9,8 +9,11 @@ from typing import Any, TypeVar
 import click
 
 from moldau.cli.failures import Failure
+from moldau.registry.schemas import InvalidSchema
+from moldau.registry.schemas.avro.idl import SeveralTypes, schema_of
 
-TYPES_BY_SUFFIX = {".avsc": "AVRO", ".proto": "PROTOBUF", ".json": "JSON"}
+IDL_SUFFIX = ".avdl"
+TYPES_BY_SUFFIX = {".avsc": "AVRO", IDL_SUFFIX: "AVRO", ".proto": "PROTOBUF", ".json": "JSON"}
 TYPES = ("avro", "json", "protobuf")
 SUFFIXES = {"AVRO": ".avsc", "PROTOBUF": ".proto", "JSON": ".json"}
 CommandFunction = TypeVar("CommandFunction", bound=Callable[..., Any])
@@ -49,7 +52,11 @@ def schema_options(function: CommandFunction) -> CommandFunction:
             "--type",
             "schema_type",
             type=click.Choice(TYPES, case_sensitive=False),
-            help="Left out: by the name of the file (.avsc, .json, .proto).",
+            help="Left out: by the name of the file (.avsc, .avdl, .json, .proto).",
+        ),
+        click.option(
+            "--name",
+            help="Which type of an Avro IDL file (.avdl) to take. Left out: its `schema`, or the one no other uses.",
         ),
         click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True)),
     ):
@@ -57,10 +64,25 @@ def schema_options(function: CommandFunction) -> CommandFunction:
     return function
 
 
-def schema_body(file: str, schema_type: str | None, references: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def schema_body(
+    file: str, schema_type: str | None, references: Sequence[dict[str, Any]], name: str | None = None
+) -> dict[str, Any]:
     """The body a registry takes."""
     kind = type_of(file, schema_type)
-    return {"schema": _read(file), "schemaType": kind, "references": list(references)}
+    return {"schema": read_schema(file, name), "schemaType": kind, "references": list(references)}
+
+
+def read_schema(file: str, name: str | None = None) -> str:
+    """The text a registry takes of the schema in a file, which for Avro IDL is not the file's own."""
+    if Path(file).suffix.lower() != IDL_SUFFIX:
+        if name is not None:
+            raise click.UsageError(f"--name is for Avro IDL files (.avdl), and '{file}' is none.")
+        return _read(file)
+    try:
+        return schema_of(file, _read, name)
+    except InvalidSchema as error:
+        hint = "Pass --name with one of them." if isinstance(error, SeveralTypes) else None
+        raise Failure(f"'{file}' cannot be used: {error}", hint) from error
 
 
 def type_of(file: str, told: str | None) -> str:
@@ -69,7 +91,8 @@ def type_of(file: str, told: str | None) -> str:
     found = TYPES_BY_SUFFIX.get(Path(file).suffix.lower())
     if found is None:
         raise click.UsageError(
-            f"What kind of schema is '{file}'? Its name does not end with .avsc, .json or .proto: pass --type."
+            f"What kind of schema is '{file}'? Its name does not end with .avsc, .avdl, .json or .proto: "
+            "pass --type."
         )
     return found
 

@@ -114,12 +114,13 @@ def register(
     subject: str,
     file: str,
     schema_type: str | None,
+    name: str | None,
     references: Sequence[dict[str, Any]],
     normalize: bool,
     output: str,
 ) -> int:
     """Register the schema in FILE (- for standard input) as a new version of SUBJECT."""
-    return _register(registry, subject, schema_body(file, schema_type, references), normalize, output)
+    return _register(registry, subject, schema_body(file, schema_type, references, name), normalize, output)
 
 
 def _register(
@@ -152,13 +153,14 @@ def check(
     subject: str,
     file: str,
     schema_type: str | None,
+    name: str | None,
     references: Sequence[dict[str, Any]],
     normalize: bool,
     version: str | None,
     output: str,
 ) -> int:
     """Say whether the schema in FILE may become the next version of SUBJECT. Exit code 1: it may not."""
-    body = schema_body(file, schema_type, references)
+    body = schema_body(file, schema_type, references, name)
     answer = _checked(registry, subject, body, normalize, version)
     if answer["is_compatible"]:
         if output == "json":
@@ -191,13 +193,14 @@ def evolve(
     subject: str,
     file: str,
     schema_type: str | None,
+    name: str | None,
     references: Sequence[dict[str, Any]],
     normalize: bool,
     yes: bool,
     output: str,
 ) -> int:
     """Show what the schema in FILE changes, who must upgrade first, and register it when it is compatible."""
-    body = schema_body(file, schema_type, references)
+    body = schema_body(file, schema_type, references, name)
     answer = _checked(registry, subject, body, normalize, None)
     if not answer["is_compatible"]:
         _show_refusal(registry, subject, body, answer.get("clashes", []), answer.get("messages", []), output)

@@ -79,7 +79,7 @@ class Deletion(NamedTuple):
         schema = self.state.version(subject, version, deleted=True)
         if schema is None:
             if self.state.has_subject(subject, deleted=True):
-                raise version_not_found("latest" if version == -1 else version)
+                raise version_not_found(version)
             raise subject_not_found(subject)
         if schema.deleted and not permanent:
             raise version_soft_deleted(subject, schema.version)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from moldau.registry.failures import invalid_rule_set, unprocessable
+from moldau.registry.failures import invalid_rule_set, invalid_schema, unprocessable
 
 AVRO: Final = "AVRO"
 SCHEMA_TYPES: Final = ("JSON", "PROTOBUF", "AVRO")
@@ -30,6 +30,8 @@ RULE_FIELDS: Final = (
 RULE_GROUPS: Final = ("migrationRules", "domainRules", "encodingRules")
 MIGRATION_MODES: Final = frozenset({"UPGRADE", "DOWNGRADE", "UPDOWN"})
 DOMAIN_MODES: Final = frozenset({"WRITE", "READ", "WRITEREAD"})
+LATEST: Final = -1
+"""As a version: the newest one that is not deleted."""
 VERSION_PROPERTY: Final = "confluent:version"
 
 Json = dict[str, Any]
@@ -145,7 +147,7 @@ def references_from_json(value: object) -> tuple[Reference, ...]:
             raise unprocessable(f"A reference must be an object with name, subject and version: {item!r}")
         name, subject, version = item.get("name"), item.get("subject"), item.get("version")
         if not (isinstance(name, str) and isinstance(subject, str) and _is_whole(version)):
-            raise unprocessable(f"A reference needs a name, a subject and the number of a version: {item!r}")
+            raise invalid_schema(f"A reference needs a name, a subject and the number of a version: {item!r}")
         found.append(Reference(name, subject, int(version or 0)))
     return tuple(found)
 

@@ -53,7 +53,7 @@ def schema_not_found(what: int | str | None = None) -> RegistryFailure:
 
 def subject_soft_deleted(subject: str) -> RegistryFailure:
     return RegistryFailure(
-        40404, f"Subject '{subject}' was soft deleted. Set permanent=true to delete permanently"
+        40404, f"Subject '{subject}' was soft deleted.Set permanent=true to delete permanently"
     )
 
 
@@ -66,7 +66,7 @@ def subject_not_soft_deleted(subject: str) -> RegistryFailure:
 def version_soft_deleted(subject: str, version: int) -> RegistryFailure:
     return RegistryFailure(
         40406,
-        f"Subject '{subject}' Version {version} was soft deleted. Set permanent=true to delete permanently",
+        f"Subject '{subject}' Version {version} was soft deleted.Set permanent=true to delete permanently",
     )
 
 
@@ -96,13 +96,12 @@ def no_live_version(subject: str) -> RegistryFailure:
     return RegistryFailure(40907, f"No active (non-deleted) version exists for subject '{subject}'")
 
 
-def incompatible(subject: str, level: str, clashes: Sequence[Any]) -> RegistryFailure:
-    """`clashes` are those of `moldau.registry.schemas.check`."""
-    words = "; ".join(str(clash.message) for clash in clashes)
+def incompatible(subject: str, messages: Sequence[str], clashes: Sequence[Any]) -> RegistryFailure:
+    """`clashes` are those of `moldau.registry.schemas.check`, and `messages` say them in words."""
     return RegistryFailure(
         409,
-        f'Schema being registered is incompatible with an earlier schema for subject "{subject}" '
-        f"(compatibility {level}): {words}",
+        f'Schema being registered is incompatible with an earlier schema for subject "{subject}", '
+        f"details: [{', '.join(messages)}]",
         [clash.to_json() for clash in clashes],
     )
 
@@ -119,13 +118,18 @@ def invalid_version(text: str | int) -> RegistryFailure:
     )
 
 
-def invalid_compatibility(text: object) -> RegistryFailure:
-    known = ", ".join(COMPATIBILITY_LEVELS)
-    return RegistryFailure(42203, f"Invalid compatibility level {text!r}. Valid values are {known}")
+def invalid_compatibility() -> RegistryFailure:
+    return RegistryFailure(
+        42203,
+        "Invalid compatibility level. Valid values are none, backward, forward, full, backward_transitive, "
+        "forward_transitive, and full_transitive",
+    )
 
 
-def invalid_mode(text: object) -> RegistryFailure:
-    return RegistryFailure(42204, f"Invalid mode {text!r}. Valid values are {', '.join(MODES)}")
+def invalid_mode(
+    message: str = "Invalid mode. Valid values are READWRITE, READONLY, IMPORT and FORWARD.",
+) -> RegistryFailure:
+    return RegistryFailure(42204, message)
 
 
 def not_permitted(message: str) -> RegistryFailure:
@@ -134,12 +138,14 @@ def not_permitted(message: str) -> RegistryFailure:
 
 def referenced(subject: str, version: int) -> RegistryFailure:
     return RegistryFailure(
-        42206, f"One or more references exist to the schema of subject '{subject}' version {version}."
+        42206,
+        "One or more references exist to the schema "
+        f"{{magic=1,keytype=SCHEMA,subject={subject},version={version}}}.",
     )
 
 
 def invalid_subject(subject: str) -> RegistryFailure:
-    return RegistryFailure(42208, f"The specified subject '{subject}' is not valid.")
+    return RegistryFailure(42208, f"The specified subject '{subject}' is not a valid.")
 
 
 def schema_too_large(bytes_count: int, bytes_max: int) -> RegistryFailure:

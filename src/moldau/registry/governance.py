@@ -26,7 +26,7 @@ from moldau.registry.records import (
 )
 from moldau.registry.scope import Scope
 from moldau.registry.state import RegistryState
-from moldau.registry.subjects import GLOBAL_CONTEXT, context_of, is_context, is_valid
+from moldau.registry.subjects import GLOBAL_CONTEXT, context_of, is_context, is_valid, prefix_of
 
 
 class Governance(NamedTuple):
@@ -52,11 +52,11 @@ class Governance(NamedTuple):
 
     def decide_mode(self, subject: str | None, body: object, *, force: bool) -> Decision[str | None]:
         """Importing begins with nothing there: what is deleted is forgotten, what is not stands in the way."""
-        mode = _mode(body)
         _check_subject(subject)
+        mode = _mode(body)
+        if mode == "FORWARD" and subject != prefix_of(GLOBAL_CONTEXT):
+            raise invalid_mode("Forward mode only supported on global level")
         self._check_mutable()
-        if mode == "FORWARD" and context_of(subject) != GLOBAL_CONTEXT:
-            raise invalid_mode("FORWARD, which is for the global context alone")
         facts: list[Fact] = []
         if mode == "IMPORT" and self.scope.mode(subject) != "IMPORT" and not force:
             facts = self._emptied(subject)
@@ -119,7 +119,7 @@ def _config_value(name: str, value: Any) -> Any:
     if name == "compatibilityLevel":
         level = value.upper() if isinstance(value, str) else value
         if level not in COMPATIBILITY_LEVELS:
-            raise invalid_compatibility(value)
+            raise invalid_compatibility()
         return level
     if name.endswith("Metadata"):
         return metadata_from_json(value)
@@ -142,7 +142,7 @@ def _mode(body: object) -> str | None:
         return None
     upper = mode.upper() if isinstance(mode, str) else mode
     if upper not in MODES:
-        raise invalid_mode(mode)
+        raise invalid_mode()
     return str(upper)
 
 

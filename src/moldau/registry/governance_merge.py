@@ -1,5 +1,7 @@
 """Metadata and rules a new version gets besides its own: of the version before, of the configuration. Pure."""
 
+import re
+
 from moldau.registry.entities import RULE_GROUPS, VERSION_PROPERTY, Json, SchemaText
 
 
@@ -34,15 +36,32 @@ def with_version(metadata: Json | None, version: int) -> Json:
     return {part: found[part] for part in ("tags", "properties", "sensitive") if part in found}
 
 
-def without_version(schema: SchemaText) -> SchemaText:
-    properties = (schema.metadata or {}).get("properties", {})
-    if VERSION_PROPERTY not in properties:
-        return schema
-    rest = {key: value for key, value in properties.items() if key != VERSION_PROPERTY}
-    metadata = {**(schema.metadata or {}), "properties": rest}
-    if not rest:
-        del metadata["properties"]
-    return schema.with_rules(metadata or None, schema.rule_set)
+def noted_version(metadata: Json | None) -> int | None:
+    """The version a schema says it is, in its metadata."""
+    text = (metadata or {}).get("properties", {}).get(VERSION_PROPERTY, "")
+    return int(text) if re.fullmatch(r"[+-]?[0-9]{1,10}", text) else None
+
+
+def is_same_metadata(own: Json | None, stored: Json | None, stored_version: int) -> bool:
+    """Whether `own` may stand for `stored`, the metadata of a version with that number.
+
+    A noted version need not be sent; where none is stored, one that is sent must be the number of the version.
+    """
+    noted, known = noted_version(own), noted_version(stored)
+    if noted is None and known is not None:
+        return (own or {}) == _without_version(stored)
+    if noted is not None and known is None:
+        return noted == stored_version and _without_version(own) == (stored or {})
+    return own == stored
+
+
+def _without_version(metadata: Json | None) -> Json:
+    found = dict(metadata or {})
+    properties = {key: value for key, value in found.get("properties", {}).items() if key != VERSION_PROPERTY}
+    if properties:
+        return {**found, "properties": properties}
+    found.pop("properties", None)
+    return found
 
 
 def _merged_metadata(first: Json | None, second: Json | None) -> Json | None:

@@ -4,12 +4,13 @@ Parsing costs a millisecond or more and the same texts come again with every new
 """
 
 from collections import OrderedDict
+from dataclasses import replace
 from threading import Lock
 from typing import Final
 
-from moldau.registry.entities import SCHEMA_TYPES, SchemaText, StoredSchema
+from moldau.registry.entities import LATEST, SCHEMA_TYPES, Reference, SchemaText, StoredSchema
 from moldau.registry.failures import RegistryFailure, invalid_schema
-from moldau.registry.schemas import InvalidSchema, ParsedSchema, parse
+from moldau.registry.schemas import InvalidSchema, ParsedSchema, read
 from moldau.registry.state import Place, RegistryState
 from moldau.registry.subjects import in_context_of
 
@@ -24,13 +25,33 @@ class Parser:
         self._kept: OrderedDict[tuple[str, str, bytes, bool], ParsedSchema] = OrderedDict()
         self._lock = Lock()
 
-    def parse(self, subject: str, schema: SchemaText) -> ParsedSchema:
-        """RegistryFailure 42201 says what is wrong with the schema, or which reference leads nowhere."""
-        return self._parse(subject, schema, (), [REFERENCES_COUNT_MAX], strict=True)
+    def parse(self, subject: str, schema: SchemaText, *, as_new: bool) -> ParsedSchema:
+        """RegistryFailure 42201 says what is wrong with the schema, or which reference leads nowhere.
+
+        `as_new` is for what is to become a version: what it refers to must not be deleted, and Avro's names and
+        defaults are checked.
+        """
+        return self._parse(subject, schema, (), [REFERENCES_COUNT_MAX], as_new=as_new)
 
     def parse_stored(self, stored: StoredSchema) -> ParsedSchema:
         """What was registered once stays of use, though it might be refused today."""
-        return self._parse(stored.subject, stored.schema, (), [REFERENCES_COUNT_MAX], strict=False)
+        return self.parse(stored.subject, stored.schema, as_new=False)
+
+    def pinned(self, subject: str, schema: SchemaText, *, as_new: bool) -> SchemaText:
+        """References to the latest version (-1) become references to the version that is the latest now."""
+        if all(reference.version != LATEST for reference in schema.references):
+            return schema
+        pinned = (self._pinned(subject, reference, as_new=as_new) for reference in schema.references)
+        return replace(schema, references=tuple(pinned))
+
+    def _pinned(self, subject: str, reference: Reference, *, as_new: bool) -> Reference:
+        if reference.version != LATEST:
+            return reference
+        target = in_context_of(subject, reference.subject)
+        versions = self._state.versions(target) or self._state.versions(target, deleted=not as_new)
+        if not versions:
+            raise invalid_schema(_missing(self._state, target, LATEST))
+        return replace(reference, version=versions[-1].version)
 
     def _parse(
         self,
@@ -39,27 +60,29 @@ class Parser:
         path: tuple[Place, ...],
         left: list[int],
         *,
-        strict: bool,
+        as_new: bool,
     ) -> ParsedSchema:
         if schema.schema_type not in SCHEMA_TYPES:
             raise invalid_schema(
                 f"Invalid schema type {schema.schema_type}: it must be one of {', '.join(SCHEMA_TYPES)}."
             )
+        schema = self.pinned(subject, schema, as_new=as_new)
         references = {
-            reference.name: self._referred(subject, reference.subject, reference.version, path, left)
+            reference.name: self._referred(subject, reference, path, left, as_new=as_new)
             for reference in schema.references
         }
         # References are part of the hash, and a version never changes while something refers to it.
-        key = (schema.schema_type, subject if references else "", schema.digest(), strict)
+        key = (schema.schema_type, subject if references else "", schema.digest(), as_new and not path)
         with self._lock:
             kept = self._kept.get(key)
             if kept is not None:
                 self._kept.move_to_end(key)
                 return kept
         try:
-            parsed = parse(schema.schema_type, schema.text, references, strict=strict)
+            # What is referred to is registered already: its names were taken.
+            parsed = read(schema.schema_type, schema.text, references, strict=as_new and not path)
         except InvalidSchema as error:
-            raise invalid_schema(f"Invalid schema of type {schema.schema_type}: {error}") from error
+            raise unreadable(schema.schema_type, error) from error
         with self._lock:
             self._kept[key] = parsed
             while len(self._kept) > self._kept_max:
@@ -67,28 +90,38 @@ class Parser:
         return parsed
 
     def _referred(
-        self, subject: str, target: str, version: int, path: tuple[Place, ...], left: list[int]
+        self, subject: str, reference: Reference, path: tuple[Place, ...], left: list[int], *, as_new: bool
     ) -> ParsedSchema:
-        place = (in_context_of(subject, target), version)
+        place = (in_context_of(subject, reference.subject), reference.version)
         if place in path or len(path) >= REFERENCES_DEPTH_MAX:
             chain = " -> ".join(f"{name} version {number}" for name, number in (*path, place))
             raise invalid_schema(f"The references go in a circle: {chain}. Break it at one of these schemas.")
         left[0] -= 1
         if left[0] < 0:
             raise invalid_schema(f"The schema leads to more than {REFERENCES_COUNT_MAX:,} references.")
-        found = self._state.version(*place, deleted=True)
+        found = self._state.version(*place, deleted=not as_new)
         if found is None:
             raise invalid_schema(_missing(self._state, *place))
         try:
-            return self._parse(found.subject, found.schema, (*path, place), left, strict=False)
+            return self._parse(found.subject, found.schema, (*path, place), left, as_new=as_new)
         except RegistryFailure as failure:
             raise invalid_schema(
-                f"The reference to subject '{target}' version {version} cannot be used: {failure.message}"
+                f"The reference to subject '{reference.subject}' version {reference.version} cannot be used: "
+                f"{failure.message}"
             ) from failure
+
+
+def unreadable(schema_type: str, error: InvalidSchema) -> RegistryFailure:
+    return invalid_schema(f"Invalid schema of type {schema_type}: {error}")
 
 
 def _missing(state: RegistryState, subject: str, version: int) -> str:
     versions = [schema.version for schema in state.versions(subject)]
+    if state.version(subject, version, deleted=True) is not None:
+        return (
+            f"No schema reference found for subject '{subject}' version {version}: it was soft-deleted. "
+            "Register it again, or refer to another version."
+        )
     if not versions:
         return f"No schema reference found for subject '{subject}' version {version}: register that subject first."
     return (

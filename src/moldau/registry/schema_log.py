@@ -91,7 +91,13 @@ class SchemaLog:
             self._changed.notify_all()
 
     def _prepare(self, deadline: float) -> None:
-        admin = AdminClient({**self._client, "log_level": 0})
+        try:
+            admin = AdminClient({**self._client, "log_level": 0})
+        except KafkaException as error:
+            raise ConfigError(
+                f"the Kafka client does not take its settings: {error.args[0].str()} "
+                "They are those of librdkafka behind `kafkastore.`."
+            ) from None
         while True:
             left = deadline - time.monotonic()
             try:

@@ -5,7 +5,14 @@ from typing import Any, Final, NamedTuple
 from moldau.registry.entities import Json
 from moldau.registry.failures import not_permitted
 from moldau.registry.state import RegistryState
-from moldau.registry.subjects import DEFAULT_CONTEXT, GLOBAL_CONTEXT, context_of, in_context_of, prefix_of
+from moldau.registry.subjects import (
+    DEFAULT_CONTEXT,
+    GLOBAL_CONTEXT,
+    context_of,
+    has_prefix,
+    in_context_of,
+    prefix_of,
+)
 
 READ_ONLY_MODES: Final = frozenset({"READONLY", "READONLY_OVERRIDE"})
 IMPORT_MODES: Final = frozenset({"IMPORT", "FORWARD"})
@@ -19,10 +26,15 @@ INHERITED: Final = (
 )
 """What a subject's own configuration leaves to the global one; the rest is taken from it as a whole."""
 
+DEFAULTS: Final = ("defaultMetadata", "overrideMetadata", "defaultRuleSet", "overrideRuleSet")
+"""What is put into every new version."""
+
 
 class Scope(NamedTuple):
     state: RegistryState
     default_level: str
+    default_validates_fields: bool = False
+    default_validates_new: bool = True
 
     def own_config(self, subject: str | None) -> Json | None:
         """What was set for it. For the global one there is always an answer."""
@@ -52,6 +64,16 @@ class Scope(NamedTuple):
     def level(self, subject: str) -> str:
         return str(self.config(subject).get("compatibilityLevel") or self.default_level)
 
+    def validates_fields(self, subject: str) -> bool:
+        """Whether field names are held against what is reserved."""
+        found = self.config(subject).get("validateFields")
+        return self.default_validates_fields if found is None else bool(found)
+
+    def validates_new(self, subject: str) -> bool:
+        """Whether Avro's names and defaults are checked in what is to become a version."""
+        found = self.config(subject).get("validateNewSchemas")
+        return self.default_validates_new if found is None else bool(found)
+
     def check_writable(self, subject: str | None) -> None:
         if self.mode(subject) in READ_ONLY_MODES:
             whole = (
@@ -63,6 +85,16 @@ class Scope(NamedTuple):
         """The subject meant: an alias stands for another one, in its own context unless it says otherwise."""
         meant = (self.state.configs.get(subject) or {}).get("alias")
         return in_context_of(subject, meant) if meant else subject
+
+    def aliases(self, prefix: str) -> dict[str, list[str]]:
+        """The aliases that a search for `prefix` finds, by the subjects they stand for."""
+        found: dict[str, list[str]] = {}
+        for alias, config in sorted(
+            (name, config) for name, config in list(self.state.configs.items()) if name is not None
+        ):
+            if config.get("alias") and has_prefix(alias, prefix):
+                found.setdefault(self.alias(alias), []).append(alias)
+        return found
 
     def _outer(self, table: dict[str | None, Any], subject: str | None) -> Any:
         context = context_of(subject)

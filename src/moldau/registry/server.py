@@ -1,6 +1,7 @@
 """An instance that serves HTTP: the registry, the application and uvicorn put together, started and stopped."""
 
 import asyncio
+import logging
 import socket
 import threading
 from collections.abc import Mapping
@@ -19,6 +20,8 @@ KEEP_ALIVE_S: Final = 75
 """Longer than clients keep an idle connection, so that none is closed under a request."""
 ANY_HOSTS: Final = frozenset({"0.0.0.0", "::", ""})  # noqa: S104
 
+log = logging.getLogger("moldau.registry")
+
 
 def event_loop() -> asyncio.AbstractEventLoop:
     """uvloop where there is one."""
@@ -35,6 +38,8 @@ class RegistryServer:
 
     def __init__(self, configuration: Configuration) -> None:
         settings = configuration.settings
+        for name in configuration.without_effect:
+            log.warning("the setting %s of Confluent's registry has no effect in this one", name)
         self._socket = _bound(*settings.address)
         self.port: int = self._socket.getsockname()[1]
         self.url = f"http://{_reachable_host(settings)}:{self.port}"

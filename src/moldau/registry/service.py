@@ -43,7 +43,9 @@ class Registry:
         self.settings = settings
         self.url = url
         self.state = RegistryState()
-        self.scope = Scope(self.state, settings.default_level)
+        self.scope = Scope(
+            self.state, settings.default_level, settings.validate_fields, settings.validate_new_schemas
+        )
         self.parser = Parser(self.state, kept_max=settings.schema_cache_size)
         self.registration = Registration(self.state, self.scope, self.parser)
         self.deletion = Deletion(self.state, self.scope)

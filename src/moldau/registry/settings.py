@@ -17,6 +17,44 @@ from moldau.registry.failures import COMPATIBILITY_LEVELS
 
 CLIENT_PREFIX: Final = "kafkastore."
 PORT_DEFAULT: Final = 8081
+RENAMED: Final = {
+    "avro.compatibility.level": "schema.compatibility.level",
+    "master.eligibility": "leader.eligibility",
+    "schema.registry.master.eligibility": "leader.eligibility",
+}
+"""Names that older releases of Confluent's registry gave."""
+WITHOUT_EFFECT: Final = frozenset(
+    {
+        "confluent.support.metrics.enable",
+        "debug",
+        "host.port",
+        "inter.instance.headers.whitelist",
+        "inter.instance.protocol",
+        "kafkagroup.rebalance.timeout.ms",
+        "kafkastore.checkpoint.dir",
+        "kafkastore.checkpoint.version",
+        "kafkastore.connection.url",
+        "kafkastore.group.id",
+        "kafkastore.init.wait.for.reader",
+        "kafkastore.topic.skip.validation",
+        "kafkastore.update.handlers",
+        "kafkastore.write.max.retries",
+        "metadata.encoder.old.secret",
+        "metadata.encoder.secret",
+        "metadata.encoder.topic",
+        "metrics.jmx.prefix",
+        "port",
+        "resource.extension.class",
+        "schema.cache.expiry.secs",
+        "schema.canonicalize.on.consume",
+        "schema.providers.json.fetch.remote.schemas",
+        "schema.registry.inter.instance.protocol",
+        "schema.registry.resource.extension.class",
+        "size.limit.filter.enabled",
+    }
+)
+"""Settings of Confluent's registry that a file may bring along. Those that guard it are not among them: without
+effect, they would leave open what was closed."""
 HIGH: Final = Importance.HIGH
 
 
@@ -103,6 +141,22 @@ class RegistrySettings(SettingsView):
         check=one_of(*COMPATIBILITY_LEVELS, ignore_case=True),
         importance=HIGH,
     )
+    validate_fields = boolean(
+        "schema.validate.fields",
+        False,
+        "Whether fields are held against the reserved ones, where no configuration says otherwise.",
+    )
+    validate_new_schemas = boolean(
+        "schema.validate.new.schemas",
+        True,
+        "Whether Avro's names and defaults are checked in new schemas, where no configuration says otherwise.",
+    )
+    schema_search_default_limit = integer(
+        "schema.search.default.limit", 1_000, "How many schemas a search answers with.", at_least=1
+    )
+    schema_search_max_limit = integer(
+        "schema.search.max.limit", 1_000, "The largest limit a search may name.", at_least=1
+    )
     mode_mutability = boolean("mode.mutability", True, "Whether modes may be changed.")
     schema_cache_size = integer("schema.cache.size", 1_000, "How many parsed schemas are kept.", at_least=1)
     request_bytes_max = integer(
@@ -143,7 +197,8 @@ class Configuration:
         self.settings = RegistrySettings.parse(own)
         self.settings.address  # noqa: B018 An address nobody can listen on is an error now, not later.
         servers = ",".join(_without_protocol(server) for server in self.settings.bootstrap_servers)
-        extra = {name: text for name, text in texts.items() if name not in own}
+        self.without_effect = sorted(WITHOUT_EFFECT & texts.keys())
+        extra = {name: text for name, text in texts.items() if name not in own and name not in WITHOUT_EFFECT}
         self.client = {"bootstrap.servers": servers} | {
             name.removeprefix(CLIENT_PREFIX): text for name, text in extra.items()
         }
@@ -167,8 +222,9 @@ def read_configuration(
 
 
 def _put(texts: dict[str, str], name: str, value: str, place: str) -> None:
+    name = RENAMED.get(name, name)
     key = RegistrySettings.KEYS.get(name)
-    if key is None and not name.startswith(CLIENT_PREFIX):
+    if key is None and name not in WITHOUT_EFFECT and not name.startswith(CLIENT_PREFIX):
         hint = (
             nearest_text(name, RegistrySettings.KEYS)
             or "; `moldau registry --list-settings` prints the known ones"

@@ -6,7 +6,7 @@ changed in place, and whoever walks through one of the maps walks through a copy
 
 from collections.abc import Iterator
 
-from moldau.registry.entities import Json, StoredSchema
+from moldau.registry.entities import LATEST, Json, StoredSchema
 from moldau.registry.records import (
     AssociationFact,
     ClearSubjectFact,
@@ -20,7 +20,14 @@ from moldau.registry.records import (
     PrimaryFact,
     SchemaFact,
 )
-from moldau.registry.subjects import DEFAULT_CONTEXT, context_of, in_context_of, is_context
+from moldau.registry.subjects import (
+    ANY_CONTEXT,
+    DEFAULT_CONTEXT,
+    context_of,
+    has_prefix,
+    in_context_of,
+    is_context,
+)
 
 Place = tuple[str, int]
 """A subject and a version."""
@@ -67,9 +74,9 @@ class RegistryState:
             case ForeignFact():
                 self.foreign_count += 1
 
-    def subjects(self, prefix: str = "") -> list[str]:
+    def subjects(self, prefix: str = ANY_CONTEXT) -> list[str]:
         """Those that have versions, deleted ones too, in order."""
-        return sorted(subject for subject in list(self._subjects) if subject.startswith(prefix))
+        return sorted(subject for subject in list(self._subjects) if has_prefix(subject, prefix))
 
     def contexts(self) -> list[str]:
         return [DEFAULT_CONTEXT, *sorted(list(self._contexts))]
@@ -85,8 +92,8 @@ class RegistryState:
         return sorted(found, key=lambda schema: schema.version)
 
     def version(self, subject: str, version: int, *, deleted: bool = False) -> StoredSchema | None:
-        """-1 is the latest, which is never a deleted one."""
-        if version == -1:
+        """LATEST is never a deleted one."""
+        if version == LATEST:
             return self.latest(subject)
         found = self._subjects.get(subject, {}).get(version)
         return found if found is not None and (deleted or not found.deleted) else None
@@ -128,6 +135,10 @@ class RegistryState:
     def referrers(self, subject: str, version: int, *, deleted: bool = False) -> list[StoredSchema]:
         """Schemas that refer to this version."""
         places = list(self._referrers.get((subject, version), ()))
+        latest = self.latest(subject)
+        if latest is not None and latest.version == version:
+            # A topic may hold references to whatever is the latest.
+            places += [place for place in self._referrers.get((subject, LATEST), ()) if place not in places]
         found = (self.version(*place, deleted=deleted) for place in places)
         return [schema for schema in found if schema is not None]
 

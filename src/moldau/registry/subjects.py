@@ -55,6 +55,20 @@ def in_context_of(parent: str, subject: str) -> str:
     return prefix_of(context_of(parent)) + subject
 
 
+def has_prefix(subject: str, prefix: str) -> bool:
+    """Whether a search for `prefix` finds the subject.
+
+    Without a context it searches the default one; `:*:` searches all; `:.st` those whose names begin so.
+    """
+    context, name = Subject.parse(subject)
+    if prefix.startswith(ANY_CONTEXT):
+        return name.startswith(prefix.removeprefix(ANY_CONTEXT))
+    if prefix.startswith(CONTEXT_PREFIX) and ":" not in prefix[1:]:
+        return context.startswith(prefix[1:])
+    wanted = Subject.parse(prefix)
+    return context == wanted.context and name.startswith(wanted.name)
+
+
 def is_valid(subject: str, *, for_settings: bool = False) -> bool:
     """`for_settings`: configurations and modes may also be set for the global context."""
     if any(ord(char) < 0x20 or 0x7F <= ord(char) < 0xA0 for char in subject):

@@ -112,3 +112,39 @@ def test_a_context_is_a_registry_of_its_own(
     finally:
         inner.close()
     assert f".{name}" in registry.get_contexts()
+
+
+def test_a_reference_to_the_latest_version(registry: SchemaRegistryClient, name: str) -> None:
+    item = f"{name}-item"
+    registry.register_schema(item, avro(f"{name}Item"))
+    text = json.dumps({"type": "record", "name": name, "fields": [{"name": "item", "type": f"{name}Item"}]})
+    latest = Schema(text, "AVRO", [SchemaReference(f"{name}Item", item, -1)])
+    schema_id = registry.register_schema(name, latest)
+    (stored,) = registry.get_latest_version(name).schema.references or []
+    assert (stored.subject, stored.version) == (item, 1)
+    registry.clear_caches()
+    for version in (1, -1):
+        sent = Schema(text, "AVRO", [SchemaReference(f"{name}Item", item, version)])
+        assert registry.lookup_schema(name, sent).schema_id == schema_id
+    with pytest.raises(SchemaRegistryError) as refusal:
+        registry.delete_subject(item)
+    assert refusal.value.error_code == 42206
+
+
+def test_an_incompatible_schema_shows_the_old_one(registry: SchemaRegistryClient, name: str) -> None:
+    registry.register_schema(name, avro(name))
+    with pytest.raises(SchemaRegistryError) as refusal:
+        registry.register_schema(name, avro(name, NOTE_REQUIRED))
+    assert refusal.value.http_status_code == 409
+    for part in ("oldSchemaVersion: 1", "oldSchema: '", "validateFields: 'false', compatibility: 'BACKWARD'"):
+        assert part in refusal.value.error_message
+
+
+def test_properties_in_another_order_are_the_same_schema(registry: SchemaRegistryClient, name: str) -> None:
+    def schema(**properties: str) -> Schema:
+        text = {"type": "record", "name": name, **properties, "fields": [{"name": "a", "type": "string"}]}
+        return Schema(json.dumps(text), "AVRO")
+
+    schema_id = registry.register_schema(name, schema(owner="me", team="core"))
+    assert registry.register_schema(name, schema(team="core", owner="me")) == schema_id
+    assert registry.lookup_schema(name, schema(team="core", owner="me")).version == 1

@@ -77,7 +77,14 @@ def test_a_refused_schema_is_explained_in_json_and_in_words(url: str, subject: s
     body = {"schema": record(A, required)}
     assert ask(url, "POST", f"{path}/latest", body).body == {"is_compatible": False}
     verbose = ask(url, "POST", f"{path}?verbose=true", body).body
-    assert verbose["clashes"] == [clash] and len(verbose["messages"]) == 1
+    assert verbose["clashes"] == [clash]
+    assert verbose["messages"] == [
+        clash["message"],
+        "{oldSchemaVersion: 1}",
+        f"{{oldSchema: '{record(A)}'}}",
+        "{validateFields: 'false', compatibility: 'BACKWARD'}",
+    ]
+    assert all(message in answer.body["message"] for message in verbose["messages"])
     assert ask(url, "POST", f"{path}/1?verbose=true", {"schema": record(A, B)}).body == {
         "is_compatible": True,
         "messages": [],

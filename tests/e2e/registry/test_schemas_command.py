@@ -122,3 +122,49 @@ def test_failures_say_what_to_do(shell: Shell, arguments: list[str], words: str)
     done = shell.finished(*arguments)
     assert done.returncode in (1, 2) and words in done.stderr
     assert "Traceback" not in done.stderr
+
+
+IDL = """
+namespace shop;
+import idl "units.avdl";
+
+/** What is bought. */
+record Purchase { string item; Line line; Unit? unit = null; }
+record Line { string sku; }
+"""
+
+
+def test_avro_idl_is_taken_where_a_schema_file_is(shell: Shell, subject: str, tmp_path: Path) -> None:
+    file = tmp_path / "purchase.avdl"
+    file.write_text(IDL)
+    (tmp_path / "units.avdl").write_text("namespace shop; enum Unit { KG, M }")
+    shell.run("schemas", "register", subject, str(file))
+    found = json.loads(shell.run("schemas", "show", subject, "--text"))
+    assert (found["name"], found["doc"], found["fields"][1]["type"]["name"]) == (
+        "Purchase",
+        "What is bought.",
+        "Line",
+    )
+    assert "Compatible" in shell.run("schemas", "check", subject, str(file))
+    shell.run("schemas", "register", f"{subject}-line", str(file), "--name", "Line")
+    assert json.loads(shell.run("schemas", "show", f"{subject}-line", "--text"))["name"] == "Line"
+    file.write_text("record A { string a; } record B { string b; }")
+    said = shell.run("schemas", "register", subject, str(file), code=1)
+    assert "does not say which of its types is meant: A, B" in said and "--name" in said
+    file.write_text("record A { string 1; }")
+    assert "line 1, column 19" in shell.run("schemas", "register", subject, str(file), code=1)
+    file.write_text('import idl "missing.avdl"; record A { string a; }')
+    assert "missing.avdl" in shell.run("schemas", "register", subject, str(file), code=1)
+    plain = schema_file(tmp_path, ITEM)
+    assert "--name is for" in shell.run("schemas", "register", subject, plain, "--name", "A", code=2)
+
+
+def test_records_are_produced_with_a_schema_in_avro_idl(
+    shell: Shell, cluster: LocalCluster, subject: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "line.avdl"
+    file.write_text("record Line { string sku; }")
+    cluster.create_topic(subject)
+    options = ("--value-format", "avro", "--value-schema", f"@{file}")
+    shell.run("produce", subject, *options, "--value", '{"sku": "a-1"}')
+    assert '"a-1"' in shell.run("consume", subject, "--value-format", "avro", "--limit", "1")

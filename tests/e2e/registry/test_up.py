@@ -83,8 +83,34 @@ def test_a_registry_that_cannot_start_says_why(cluster: LocalCluster, tmp_path: 
         "registry", "-b", "127.0.0.1:1", *free, "--override", "kafkastore.init.timeout.ms=500", code=2
     )
     assert "no Kafka broker answers at 127.0.0.1:1" in said
+    java = "kafkastore.ssl.truststore.location=/etc/kafka.jks"
+    said = shell.run("registry", *here, *free, "--override", java, code=2)
+    assert "the Kafka client does not take its settings" in said and "ssl.ca.location" in said
+    assert "Traceback" not in said
     said = shell.run("registry", "--config", str(tmp_path / "none"), code=2)
     assert "cannot read the configuration file" in said
+
+
+def test_the_settings_confluents_registry_comes_with_start_this_one(
+    cluster: LocalCluster, tmp_path: Path
+) -> None:
+    path = tmp_path / "schema-registry.properties"
+    path.write_text(
+        f"listeners=http://127.0.0.1:0\nkafkastore.bootstrap.servers=PLAINTEXT://{cluster.bootstrap_servers}\n"
+        "kafkastore.topic=_schemas\ndebug=false\n"
+        "metadata.encoder.secret=REPLACE_ME_WITH_HIGH_ENTROPY_STRING\n"
+        "resource.extension.class=io.confluent.dekregistry.DekRegistryResourceExtension\n"
+        # The registry of the other tests stays the primary.
+        "leader.eligibility=false\n"
+    )
+    process = Shell("localhost:1").started("registry", "--config", str(path))
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("ready http://127.0.0.1:")
+    finally:
+        process.terminate()
+        _, said = process.communicate(timeout=PATIENCE_S)
+    assert "the setting debug of Confluent's registry has no effect in this one" in said
 
 
 def test_settings_are_listed() -> None:

@@ -3,7 +3,7 @@
 import orjson
 import pytest
 
-from registry_kit import Ledger, record, refused, request
+from registry_kit import Ledger, record, refused
 
 
 def test_versions_count_by_subject_and_ids_by_context() -> None:
@@ -61,7 +61,7 @@ def test_metadata_and_rules_come_from_the_version_before() -> None:
             }
         ]
     }
-    found = ledger.registration.find("a", request(record("P", "x", "y=")))
+    found = ledger.find("a", record("P", "x", "y="))
     assert found == second
 
 
@@ -134,6 +134,7 @@ def test_an_empty_schema_means_the_one_before_with_other_metadata() -> None:
         ("__GLOBAL", '"int"', {}, 42208),
         (":.__GLOBAL:a", '"int"', {}, 42208),
         ("a", '"int"', {"references": [{"name": "n", "subject": "nowhere", "version": 1}]}, 42201),
+        ("a", '"int"', {"references": [{"name": "n", "subject": "nowhere"}]}, 42201),
         ("a", '"int"', {"ruleSet": {"domainRules": [{"name": "r"}, {"name": "r"}]}}, 42210),
         ("a", '"int"', {"ruleSet": {"domainRules": [{"name": "r", "mode": "UPGRADE"}]}}, 42210),
         ("a", '"int"', {"id": 5}, 42205),
@@ -177,7 +178,7 @@ def test_a_schema_with_its_references_put_in_place_is_the_same_schema() -> None:
     stored = ledger.register("order", record("Order", item="Item"), references=[reference])
     whole = record("Order", item=record("Item", "sku"))
     assert ledger.register("order", whole) == stored
-    assert ledger.registration.find("order", request(whole)) == stored
+    assert ledger.find("order", whole) == stored
 
 
 def test_references_in_a_circle_are_refused() -> None:
@@ -220,20 +221,20 @@ def test_import_keeps_ids_and_versions_and_forbids_to_overwrite() -> None:
 def test_a_lookup_in_the_default_context_finds_what_is_in_another() -> None:
     ledger = Ledger()
     stored = ledger.register(":.x:a", record("P", "x"))
-    assert ledger.registration.find("a", request(record("P", "x"))) == stored
-    assert ledger.registration.find(":.y:a", request(record("P", "x"))) is None
+    assert ledger.find("a", record("P", "x")) == stored
+    assert ledger.find(":.y:a", record("P", "x")) is None
 
 
 def test_compatibility_with_one_version_or_with_those_the_level_asks_for() -> None:
     ledger = Ledger()
     ledger.register("a", record("P", "x"))
     ledger.register("a", record("P", "x", "y="))
-    new = request(record("P", "x", "y"))
-    assert [clash.version for clash in ledger.registration.clashes("a", new, 1)] == [1]
-    assert ledger.registration.clashes("a", new, -1) == []
-    assert ledger.registration.clashes("a", new, None) == []
+    new = record("P", "x", "y")
+    assert [clash.version for clash in ledger.clashes("a", new, 1)] == [1]
+    assert ledger.clashes("a", new, -1) == []
+    assert ledger.clashes("a", new, None) == []
     ledger.set_config("a", compatibility="BACKWARD_TRANSITIVE")
-    assert [clash.version for clash in ledger.registration.clashes("a", new, None)] == [1]
+    assert [clash.version for clash in ledger.clashes("a", new, None)] == [1]
     with refused(40402):
-        ledger.registration.clashes("a", new, 3)
-    assert ledger.registration.clashes("unknown", new, -1) == []
+        ledger.clashes("a", new, 3)
+    assert ledger.clashes("unknown", new, -1) == []

@@ -6,6 +6,7 @@ from moldau.registry.http.app import ROUTES
 from moldau.registry.http.call import parse_version
 from moldau.registry.http.negotiation import V1, check_content_type, choose_content_type
 from moldau.registry.http.routing import Router, in_context, split_path
+from moldau.registry.subjects import has_prefix
 from registry_kit import refused
 
 
@@ -62,6 +63,8 @@ def test_unknown_paths_and_methods() -> None:
         (None, V1),
         ("", V1),
         ("*/*", V1),
+        ("*", V1),
+        ("*; q=.2, application/json", "application/json"),
         ("application/json", "application/json"),
         ("application/*", V1),
         ("text/html, application/json;q=0.5", "application/json"),
@@ -105,3 +108,22 @@ def test_versions(text: str, version: int) -> None:
 def test_wrong_versions_are_42202(text: str) -> None:
     with refused(42202):
         parse_version(text)
+
+
+@pytest.mark.parametrize(
+    ("prefix", "found"),
+    [
+        ("", ["ab", "b"]),
+        ("a", ["ab"]),
+        (":*:", ["ab", "b", ":.x:ab", ":.xy:b"]),
+        (":*:a", ["ab", ":.x:ab"]),
+        (":.x:", [":.x:ab"]),
+        (":.x:b", []),
+        (":.x", [":.x:ab", ":.xy:b"]),
+        (":.", ["ab", "b", ":.x:ab", ":.xy:b"]),
+        (":.:", ["ab", "b"]),
+    ],
+)
+def test_what_a_prefix_finds(prefix: str, found: list[str]) -> None:
+    subjects = ["ab", "b", ":.x:ab", ":.xy:b"]
+    assert [subject for subject in subjects if has_prefix(subject, prefix)] == found

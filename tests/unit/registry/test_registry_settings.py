@@ -28,6 +28,41 @@ def test_a_file_of_confluents_is_read_and_overrides_win() -> None:
     assert configuration.client == {"bootstrap.servers": "a:9092,b:9093", "security.protocol": "SASL_SSL"}
 
 
+def test_the_file_confluents_registry_comes_with_is_taken() -> None:
+    configuration = read_configuration(
+        "listeners=http://0.0.0.0:8081\n"
+        "kafkastore.bootstrap.servers=PLAINTEXT://localhost:9092\n"
+        "kafkastore.topic=_schemas\n"
+        "kafkastore.write.max.retries=5\n"
+        "debug=false\n"
+        "metadata.encoder.secret=REPLACE_ME_WITH_HIGH_ENTROPY_STRING\n"
+        "resource.extension.class=io.confluent.dekregistry.DekRegistryResourceExtension\n"
+        "avro.compatibility.level=full\n"
+        "master.eligibility=false\n"
+    )
+    assert configuration.without_effect == [
+        "debug",
+        "kafkastore.write.max.retries",
+        "metadata.encoder.secret",
+        "resource.extension.class",
+    ]
+    assert configuration.client == {"bootstrap.servers": "localhost:9092"}
+    assert configuration.settings.default_level == "FULL" and not configuration.settings.leader_eligibility
+
+
+@pytest.mark.parametrize(
+    "guard",
+    [
+        "authentication.method=BASIC",
+        "ssl.keystore.location=/x",
+        "confluent.schema.registry.auth.mechanism=SSL",
+    ],
+)
+def test_a_setting_that_guards_the_registry_is_not_passed_over(guard: str) -> None:
+    with pytest.raises(ConfigError, match="unknown setting"):
+        read_configuration(guard)
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

@@ -11,6 +11,7 @@ import click
 
 from moldau.cli.failures import Failure
 from moldau.cli.registry_http import RegistryHttp
+from moldau.cli.schema_files import IDL_SUFFIX, read_schema
 from moldau.registry.schemas import InvalidSchema, ParsedSchema, parse
 
 TYPES = {"avro": "AVRO", "protobuf": "PROTOBUF", "json-schema": "JSON"}
@@ -69,7 +70,7 @@ class Schemas:
     def _from_file(self, path: Path, kind: str, subject: str) -> Registered:
         """Registers it when it is new, as serializers do."""
         try:
-            text = path.read_text(encoding="utf-8")
+            text = read_schema(str(path)) if path.suffix == IDL_SUFFIX else path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise click.UsageError(f"Cannot read the schema in {path}: {error}.") from error
         self._parse(TYPES[kind], text, ())

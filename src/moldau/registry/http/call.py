@@ -63,9 +63,23 @@ class Call:
         except ValueError:
             raise RegistryFailure(404, "HTTP 404 Not Found") from None
 
-    def page(self, items: list[Answer]) -> list[Answer]:
+    def page(
+        self, items: list[Answer], *, limit_default: int | None = None, limit_max: int | None = None
+    ) -> list[Answer]:
+        """A limit that is not allowed counts as none."""
         start, limit = max(self.number("offset", 0), 0), self.number("limit", -1)
-        return items[start : start + limit] if limit > 0 else items[start:]
+        if limit <= 0 or (limit_max is not None and limit > limit_max):
+            limit = len(items) if limit_default is None else limit_default
+        return items[start : start + limit]
+
+    def search_page(self, items: list[Answer]) -> list[Answer]:
+        """Of a search, which answers with so many and no more."""
+        settings = self.registry.settings
+        return self.page(
+            items,
+            limit_default=settings.schema_search_default_limit,
+            limit_max=settings.schema_search_max_limit,
+        )
 
     def json(self) -> object:
         if not self.body.strip():

@@ -53,8 +53,8 @@ async def test_compatibility(call: Call) -> Json:
     text = call.parameters.get("version")
     version, verbose = None if text is None else parse_version(text), call.flag("verbose")
     try:
-        clashes = await call.run(
-            lambda: call.registry.registration.clashes(
+        verdict = await call.run(
+            lambda: call.registry.registration.evolution.test(
                 subject, request, version, normalize=call.flag("normalize")
             )
         )
@@ -62,10 +62,10 @@ async def test_compatibility(call: Call) -> Json:
         if verbose and failure.code == 42201:
             return {"is_compatible": False, "messages": [failure.message]}
         raise
-    answer: Json = {"is_compatible": not clashes}
+    answer: Json = {"is_compatible": not verdict.messages}
     if verbose:
-        answer["messages"] = [clash.message for clash in clashes]
-        answer["clashes"] = [clash.to_json() for clash in clashes]
+        answer["messages"] = verdict.messages
+        answer["clashes"] = [clash.to_json() for clash in verdict.clashes]
     return answer
 
 

@@ -32,11 +32,11 @@ def choose_content_type(accept: str | None) -> str:
 
 
 def _weight(accept: str, offered: str) -> float:
-    """The most specific range that takes the type counts (RFC 9110, 12.5.1)."""
+    """The most specific range that takes the type counts (RFC 9110, 12.5.1). Java's own client sends a bare `*`."""
     best, weight = -1, 0.0
     for part in accept.split(","):
         name, *parameters = [piece.strip().lower() for piece in part.split(";")]
-        ranks = {"*/*": 0, f"{offered.partition('/')[0]}/*": 1, offered: 2}
+        ranks = {"*": 0, "*/*": 0, f"{offered.partition('/')[0]}/*": 1, offered: 2}
         rank = ranks.get(name, -1)
         if rank > best:
             best, weight = rank, _quality(parameters)

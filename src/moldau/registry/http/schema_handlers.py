@@ -9,7 +9,6 @@ from moldau.registry.http.call import Call, RawText
 from moldau.registry.http.formats import formatted
 from moldau.registry.http.routing import Route, not_found
 from moldau.registry.subjects import (
-    ANY_CONTEXT,
     DEFAULT_CONTEXT,
     context_of,
     in_context_of,
@@ -19,16 +18,22 @@ from moldau.registry.subjects import (
 
 
 async def list_schemas(call: Call) -> list[Json]:
+    """A search. With `aliases=true` also what the aliases found stand for, each with the names it is known by."""
     prefix, state = call.query.get("subjectPrefix", ""), call.registry.state
-    subjects = state.subjects("" if prefix.startswith(ANY_CONTEXT) else prefix)
+    aliases = call.registry.scope.aliases(prefix) if call.flag("aliases") else {}
     rule_type = call.query.get("ruleType")
     found: list[StoredSchema] = []
-    for subject in subjects:
+    for subject in sorted({*state.subjects(prefix), *aliases}):
         versions = state.versions(subject, deleted=call.flag("deleted"))
         found += versions[-1:] if call.flag("latestOnly") else versions
     if rule_type:
         found = [stored for stored in found if rule_type in _rule_types(stored)]
-    return [version_answer(stored, extended=call.is_extended) for stored in call.page(found)]
+    answers = []
+    for stored in call.search_page(found):
+        names = aliases.get(stored.subject)
+        answer = version_answer(stored, extended=call.is_extended)
+        answers.append({**answer, "aliases": names} if names else answer)
+    return answers
 
 
 async def list_types(call: Call) -> list[str]:

@@ -12,17 +12,8 @@ from moldau.registry.subjects import ANY_CONTEXT, DEFAULT_CONTEXT, context_of, i
 async def list_subjects(call: Call) -> list[str]:
     prefix = call.query.get("subjectPrefix", ANY_CONTEXT)
     state = call.registry.state
-    if prefix.startswith(ANY_CONTEXT):
-        name = prefix.removeprefix(ANY_CONTEXT)
-        found = [
-            subject
-            for subject in state.subjects()
-            if subject.startswith(prefix_of(context_of(subject)) + name)
-        ]
-    else:
-        found = state.subjects(prefix)
     wanted = []
-    for subject in found:
+    for subject in state.subjects(prefix):
         is_live = state.has_subject(subject)
         if call.flag("deletedOnly"):
             if not is_live:
@@ -35,17 +26,15 @@ async def list_subjects(call: Call) -> list[str]:
 async def register(call: Call) -> Json:
     request = SchemaRequest.parse(call.json())
     subject, registration = call.meant_subject, call.registry.registration
-    config = call.registry.scope.config(subject)
-    normalize = call.flag("normalize") or bool(config.get("normalize"))
-    force = call.flag("force")
-    if not request.version and request.id is None and not force and not _has_defaults(config):
-        # Most registrations are of what is there already: any instance can answer those.
-        known = await call.run(lambda: registration.find(subject, request, normalize=normalize))
-        if known is not None and known.subject == subject:
-            return registered_answer(known, request.schema, extended=call.is_extended)
-    stored = await call.write(
-        lambda: registration.decide_register(subject, request, normalize=normalize, force=force)
-    )
+    registration.check(subject, request)
+    normalize = call.flag("normalize") or bool(call.registry.scope.config(subject).get("normalize"))
+    # Most registrations are of what is there already: any instance can answer those.
+    stored = await call.run(lambda: registration.lookup.registered(subject, request, normalize=normalize))
+    if stored is None:
+        force = call.flag("force")
+        stored = await call.write(
+            lambda: registration.decide_register(subject, request, normalize=normalize, force=force)
+        )
     return registered_answer(stored, request.schema, extended=call.is_extended)
 
 
@@ -53,8 +42,8 @@ async def look_up(call: Call) -> Json:
     request = SchemaRequest.parse(call.json())
     subject, deleted = call.meant_subject, call.flag("deleted")
     found = await call.run(
-        lambda: call.registry.registration.find(
-            subject, request, normalize=call.flag("normalize"), deleted=deleted
+        lambda: call.registry.registration.lookup.find(
+            subject, request.schema, normalize=call.flag("normalize"), deleted=deleted
         )
     )
     if found is None:
@@ -114,7 +103,7 @@ async def get_version_text(call: Call) -> RawText:
 async def referenced_by(call: Call) -> list[int]:
     found, deleted = _version(call, deleted=True), call.flag("deleted")
     referrers = call.registry.state.referrers(found.subject, found.version, deleted=deleted)
-    return call.page(sorted({schema.id for schema in referrers}))
+    return call.search_page(sorted({schema.id for schema in referrers}))
 
 
 async def delete_version(call: Call) -> int:
@@ -140,13 +129,6 @@ def _version(call: Call, *, deleted: bool | None = None) -> StoredSchema:
     if state.has_subject(subject, deleted=wants_deleted):
         raise version_not_found(version)
     raise subject_not_found(subject)
-
-
-def _has_defaults(config: Json) -> bool:
-    return any(
-        config.get(field)
-        for field in ("defaultMetadata", "overrideMetadata", "defaultRuleSet", "overrideRuleSet")
-    )
 
 
 ROUTES = [

@@ -5,7 +5,7 @@ Pure: no HTTP, no Kafka, no files.
 
 from moldau.registry.schemas.compatibility import MODES, check
 from moldau.registry.schemas.model import Clash, Direction, Existing, InvalidSchema, ParsedSchema
-from moldau.registry.schemas.parsing import SCHEMA_TYPES, parse
+from moldau.registry.schemas.parsing import SCHEMA_TYPES, parse, read, verify
 
 __all__ = [
     "MODES",
@@ -17,4 +17,6 @@ __all__ = [
     "ParsedSchema",
     "check",
     "parse",
+    "read",
+    "verify",
 ]

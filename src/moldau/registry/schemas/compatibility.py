@@ -58,3 +58,7 @@ def _clashes(new: ParsedSchema, existing: Existing, direction: Direction) -> lis
             f"The schema and version {existing.version} are nested too deeply to be compared: "
             "flatten the chain of types."
         ) from None
+    except InvalidSchema as error:
+        raise InvalidSchema(
+            f"Version {existing.version}, which it is compared with, cannot be used: {error}"
+        ) from error

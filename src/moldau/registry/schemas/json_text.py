@@ -2,14 +2,20 @@
 
 import json
 import math
+import re
 from json.encoder import encode_basestring
 from typing import Any
 
 from moldau.registry.schemas.model import InvalidSchema
 
+_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*+(?:"|\\?\Z))|//[^\n]*+|/\*.*?(?:\*/|\Z)', re.DOTALL)
+"""A comment, or a text that looks like one inside. What never ends reaches to the end, so that it is read once."""
 
-def read(text: str, what: str) -> Any:
-    """The JSON value of a text; `what` names the format in the error."""
+
+def read(text: str, what: str, *, comments: bool = False) -> Any:
+    """The JSON value of a text; `what` names the format in the error. `comments` are those of JavaScript."""
+    if comments and ("//" in text or "/*" in text):
+        text = _COMMENT.sub(_blank, text)
     try:
         return json.loads(text, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
@@ -17,6 +23,13 @@ def read(text: str, what: str) -> Any:
         raise InvalidSchema(f"The {what} is not JSON: {error.msg} at {where}.") from None
     except ValueError as error:
         raise InvalidSchema(f"The {what} is not JSON: {error}.") from None
+
+
+def _blank(match: re.Match[str]) -> str:
+    """In the place of a comment, so that errors still name the right line and column."""
+    found = match[0]
+    is_open = found.startswith("/*") and not found.endswith("*/")
+    return found if match[1] or is_open else re.sub(r"[^\n]", " ", found)
 
 
 def write(value: object, *, sort_keys: bool = False) -> str:

@@ -66,7 +66,7 @@ class Clash:
 
 
 class ParsedSchema(ABC):
-    """A schema that was understood. Two schemas are the same to a registry when their `canonical` texts are."""
+    """A schema that was understood. Two schemas are the same to a registry when their `identity` is."""
 
     schema_type: str
     text: str
@@ -78,9 +78,24 @@ class ParsedSchema(ABC):
         """The text a registry stores: layout, and what says nothing, removed; documentation and defaults kept."""
 
     @property
+    def identity(self) -> str:
+        """What two texts of the same schema share, its references put in place."""
+        return self.canonical
+
+    @property
     @abstractmethod
     def name(self) -> str | None:
         """The full name of the record or message it describes, where it has one."""
+
+    def check(self, *, fields: bool = False) -> None:  # noqa: B027 Avro's texts are checked as they are read.
+        """InvalidSchema unless all it names is there. What was stored or is imported is used without this.
+
+        `fields` is what a registry asks with `validateFields`.
+        """
+
+    @abstractmethod
+    def has_field(self, name: str) -> bool:
+        """Whether it has this field at its top level."""
 
     @abstractmethod
     def normalized(self) -> "ParsedSchema":

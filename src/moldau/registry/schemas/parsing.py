@@ -1,6 +1,7 @@
 """From the text a client sent to a schema, whatever its type."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from moldau.registry.schemas.model import InvalidSchema, ParsedSchema
 
@@ -9,36 +10,55 @@ TEXT_CHARS_MAX = 2 * 1024 * 1024
 """Above what a broker takes in one record by default (message.max.bytes); past it nothing is parsed at all."""
 
 
-def parse(
-    schema_type: str, text: str, references: Mapping[str, ParsedSchema] | None = None, *, strict: bool = True
+def read(
+    schema_type: str, text: str, references: Mapping[str, ParsedSchema] | None = None, *, strict: bool = False
 ) -> ParsedSchema:
     """The schema of `text`. `references` are its references by name, those of references not among them.
 
-    `strict` is for what comes in; off, it takes what a registry once stored though it would be refused today.
+    `strict` is for what is new: Avro's names, namespaces and defaults are checked. Off, it takes what a registry once
+    stored though it would be refused today.
     """
     if len(text) > TEXT_CHARS_MAX:
         raise InvalidSchema(
             f"The {schema_type} schema has {len(text):,} characters; at most {TEXT_CHARS_MAX:,} are taken. "
             "Split it and refer to the parts."
         )
+    with _depth_told(schema_type):
+        if schema_type == "AVRO":
+            # Imported when first used: a registry of Avro schemas never loads the other two formats.
+            from moldau.registry.schemas.avro.schema import AvroSchema
+
+            return AvroSchema(text, references or {}, strict=strict)
+        if schema_type == "JSON":
+            from moldau.registry.schemas.json_schema.schema import JsonSchema
+
+            return JsonSchema(text, references or {})
+        if schema_type == "PROTOBUF":
+            from moldau.registry.schemas.protobuf.schema import ProtobufSchema
+
+            return ProtobufSchema(text, references or {})
+    raise InvalidSchema(f"There is no schema type {schema_type!r}; the types are {', '.join(SCHEMA_TYPES)}.")
+
+
+def verify(schema: ParsedSchema, *, fields: bool) -> None:
+    """InvalidSchema unless what the schema names is there. `fields` adds the checks of `validateFields`."""
+    with _depth_told(schema.schema_type):
+        schema.check(fields=fields)
+
+
+def parse(
+    schema_type: str, text: str, references: Mapping[str, ParsedSchema] | None = None, *, strict: bool = True
+) -> ParsedSchema:
+    """Read, and when `strict` held against every check there is."""
+    found = read(schema_type, text, references, strict=strict)
+    if strict:
+        verify(found, fields=True)
+    return found
+
+
+@contextmanager
+def _depth_told(schema_type: str) -> Iterator[None]:
     try:
-        return _constructor(schema_type)(text, references or {}, strict)
+        yield
     except RecursionError:
         raise InvalidSchema(f"The {schema_type} schema is nested too deeply: flatten it.") from None
-
-
-def _constructor(schema_type: str) -> Callable[[str, Mapping[str, ParsedSchema], bool], ParsedSchema]:
-    """Imported when first used: a registry of Avro schemas never loads the other two formats."""
-    if schema_type == "AVRO":
-        from moldau.registry.schemas.avro.schema import AvroSchema
-
-        return lambda text, references, strict: AvroSchema(text, references, strict=strict)
-    if schema_type == "JSON":
-        from moldau.registry.schemas.json_schema.schema import JsonSchema
-
-        return lambda text, references, strict: JsonSchema(text, references, strict=strict)
-    if schema_type == "PROTOBUF":
-        from moldau.registry.schemas.protobuf.schema import ProtobufSchema
-
-        return lambda text, references, strict: ProtobufSchema(text, references, strict=strict)
-    raise InvalidSchema(f"There is no schema type {schema_type!r}; the types are {', '.join(SCHEMA_TYPES)}.")

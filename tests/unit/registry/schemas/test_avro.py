@@ -178,3 +178,19 @@ def test_a_clash_is_json_for_tools() -> None:
         "message": clash.message,
         "additional": {"field": "b"},
     }
+
+
+def test_comments_are_taken_and_not_stored() -> None:
+    text = """
+        // A purchase.
+        {"type": "record", /* not "this" */ "name": "P", // nor this
+         "fields": [{"name": "a", "type": "string", "doc": "http://x/*y*/ \\"// z"}]}
+    """
+    plain = (
+        '{"type":"record","name":"P","fields":[{"name":"a","type":"string","doc":"http://x/*y*/ \\"// z"}]}'
+    )
+    assert parse("AVRO", text).canonical == plain
+    with pytest.raises(InvalidSchema, match="line 2, column 20"):
+        parse("AVRO", "// one\n        { /* two */")
+    with pytest.raises(InvalidSchema):
+        parse("JSON", "{} // no")

@@ -247,3 +247,44 @@ def test_a_clash_behind_an_import_is_found() -> None:
         ("FIELD_SCALAR_KIND_CHANGED", "#/Item/1"),
         ("FIELD_NAMED_TYPE_CHANGED", "#/Order/4"),
     ]
+
+
+ITEM = 'syntax = "proto3"; package shop; import "google/protobuf/timestamp.proto"; message Item { string sku = 1; }'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'syntax = "proto3"; message Order { shop.Item item = 1; google.protobuf.Timestamp at = 2; }',
+        'syntax = "proto3"; import "other.proto"; message Order { shop.Item item = 1; }',
+        'syntax = "proto3"; import public "other.proto"; import public "item.proto"; message Order { shop.Item i=1; }',
+    ],
+)
+def test_what_is_used_is_linked_whatever_is_imported(text: str) -> None:
+    schema = parse("PROTOBUF", text, {"item.proto": parse("PROTOBUF", ITEM)}, strict=False)
+    assert isinstance(schema, ProtobufSchema)
+    assert schema.pool().FindMessageTypeByName("Order").fields[0].message_type.full_name == "shop.Item"
+    compiled = descriptor_pb2.FileDescriptorProto.FromString(base64.b64decode(schema.serialized()))
+    assert "item.proto" in compiled.dependency and "other.proto" not in compiled.dependency
+    assert [compiled.dependency[index] for index in compiled.public_dependency] in ([], ["item.proto"])
+
+
+def test_a_type_that_an_import_passes_on_is_not_imported_again() -> None:
+    item = parse("PROTOBUF", ITEM)
+    passing = parse("PROTOBUF", 'syntax = "proto3"; import public "item.proto";', {"item.proto": item})
+    text = 'syntax = "proto3"; import "all.proto"; message Order { shop.Item item = 1; }'
+    schema = parse("PROTOBUF", text, {"all.proto": passing})
+    assert isinstance(schema, ProtobufSchema)
+    assert list(schema.descriptor().dependency) == ["all.proto"]
+
+
+def test_files_that_import_one_another_are_refused_where_they_must_link() -> None:
+    one = parse("PROTOBUF", 'syntax = "proto3"; import "two.proto"; message One {}', strict=False)
+    two = parse("PROTOBUF", 'syntax = "proto3"; import "one.proto"; message Two {}', strict=False)
+    text = (
+        'syntax = "proto3"; import "one.proto"; import "two.proto"; message M { One one = 1; Two two = 2; }'
+    )
+    references = {"one.proto": one, "two.proto": two}
+    assert parse("PROTOBUF", text, references, strict=False).canonical
+    with pytest.raises(InvalidSchema):
+        parse("PROTOBUF", text, references)

@@ -41,7 +41,7 @@ _FIELD_RESERVED = frozenset({"default", "doc", "name", "order", "type", "aliases
 class Parser:
     """One text. `names` grows as types are defined and starts with those of the references.
 
-    `strict` is off for what a registry stored long ago: defaults and the letters of names are taken as they are.
+    `strict` is off for what a registry has stored or imports: defaults and the letters of names are taken as they are.
     """
 
     def __init__(self, names: Mapping[str, NamedType], *, strict: bool = True) -> None:
@@ -209,7 +209,7 @@ class Parser:
     def _check_name(self, name: object, path: str, whose: str) -> None:
         if not isinstance(name, str) or not name:
             raise _wrong(path, f"{whose} has no name")
-        if not (_NAME.fullmatch(name) if self.strict else name.isidentifier()):
+        if self.strict and not _NAME.fullmatch(name):
             raise _wrong(
                 path, f'"{name[:80]}" cannot name {whose}: letters, digits and _ only, and no digit first'
             )

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from functools import cached_property
 
+from moldau.registry.schemas.avro.identity import IdentityWriter
 from moldau.registry.schemas.avro.parser import Parser
 from moldau.registry.schemas.avro.resolution import Resolution
 from moldau.registry.schemas.avro.text import CanonicalWriter, NormalizedWriter
@@ -19,7 +20,7 @@ class AvroSchema(ParsedSchema):
         self.text = text
         self.references = references
         self._strict = strict
-        json = read(text, "Avro schema")
+        json = read(text, "Avro schema", comments=True)
         self._outside, self._known = _names_of(references)
         parser = Parser(self._outside, strict=strict)
         self.root = parser.parse(json)
@@ -28,6 +29,10 @@ class AvroSchema(ParsedSchema):
     @cached_property
     def canonical(self) -> str:
         return CanonicalWriter(self._known).text(self.root)
+
+    @cached_property
+    def identity(self) -> str:
+        return IdentityWriter().text(self.root)
 
     @property
     def name(self) -> str | None:
@@ -38,6 +43,9 @@ class AvroSchema(ParsedSchema):
         """The full names that stand for a schema of their own in texts that refer to this one."""
         own = {self.root.name.full} if isinstance(self.root, NamedType) else set()
         return self._known | own
+
+    def has_field(self, name: str) -> bool:
+        return isinstance(self.root, Record) and self.root.field_named(name) is not None
 
     def normalized(self) -> "AvroSchema":
         return AvroSchema(NormalizedWriter(self._known).text(self.root), self.references, strict=self._strict)

@@ -12,7 +12,13 @@ from moldau.registry.schemas.json_schema.loader import Loader
 from moldau.registry.schemas.json_schema.types import Node
 from moldau.registry.schemas.json_schema.words import clash
 from moldau.registry.schemas.json_text import read, write
-from moldau.registry.schemas.model import Clash, Direction, Existing, InvalidSchema, ParsedSchema
+from moldau.registry.schemas.model import (
+    Clash,
+    Direction,
+    Existing,
+    InvalidSchema,
+    ParsedSchema,
+)
 
 _DRAFTS = {
     "draft-04": "http://json-schema.org/draft-04/schema#",
@@ -27,18 +33,25 @@ _DRAFT_UNSAID = "draft-07"
 class JsonSchema(ParsedSchema):
     schema_type = "JSON"
 
-    def __init__(self, text: str, references: Mapping[str, ParsedSchema], *, strict: bool = True) -> None:
+    def __init__(self, text: str, references: Mapping[str, ParsedSchema]) -> None:
         self.text = text
         self.references = references
         self._json = read(text, "JSON Schema")
         if not isinstance(self._json, dict | bool):
             raise InvalidSchema("Not a valid JSON Schema: it is an object, or true or false.")
         self._draft = _draft_of(self._json)
-        _check(self._json, self._draft)
-        if strict:
-            _check_names(self._json)
         self.document = Document(self._json, "", _documents(references))
-        self.root: Node = Loader(siblings_count=self._draft.startswith("20")).load(self.document)
+
+    @cached_property
+    def root(self) -> Node:
+        """InvalidSchema where it is no schema, or a `$ref` leads nowhere."""
+        _check(self._json, self._draft)
+        return Loader(siblings_count=self._draft.startswith("20")).load(self.document)
+
+    def check(self, *, fields: bool = False) -> None:
+        if fields:
+            _check_names(self._json)
+        _ = self.root
 
     @cached_property
     def canonical(self) -> str:
@@ -49,8 +62,12 @@ class JsonSchema(ParsedSchema):
         title = self._json.get("title") if isinstance(self._json, dict) else None
         return title if isinstance(title, str) else None
 
+    def has_field(self, name: str) -> bool:
+        properties = self._json.get("properties") if isinstance(self._json, dict) else None
+        return isinstance(properties, dict) and name in properties
+
     def normalized(self) -> "JsonSchema":
-        return JsonSchema(write(self._json, sort_keys=True), self.references, strict=False)
+        return JsonSchema(write(self._json, sort_keys=True), self.references)
 
     def resolved(self) -> str:
         return self.canonical

@@ -1,11 +1,20 @@
 """What Protobuf's language forbids and its library does not notice when it is handed a descriptor."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from moldau.registry.schemas.model import InvalidSchema
 from moldau.registry.schemas.protobuf.options import flag
 from moldau.registry.schemas.protobuf.symbols import Symbols
-from moldau.registry.schemas.protobuf.syntax import SCALARS, Enum, Field, Message, ProtoFile, Reserved, Span
+from moldau.registry.schemas.protobuf.syntax import (
+    SCALARS,
+    Enum,
+    Extend,
+    Field,
+    Message,
+    ProtoFile,
+    Reserved,
+    Span,
+)
 
 
 def check(file: ProtoFile, symbols: Symbols) -> None:
@@ -19,8 +28,11 @@ def check(file: ProtoFile, symbols: Symbols) -> None:
         nested = [*message.messages, *(group.message for group in message.groups)]
         waiting += [([*scope, inner.name], inner) for inner in nested]
     for extend in file.extends:
-        for field in extend.fields:
-            _field(field, f"extend {extend.name}", [], file, symbols)
+        _extend(extend, [], file, symbols)
+    for service in file.services:
+        for rpc in service.rpcs:
+            for name in (rpc.request, rpc.response):
+                _known(name, f"rpc {service.name}.{rpc.name}", [], symbols)
 
 
 def _message(message: Message, scope: Sequence[str], file: ProtoFile, symbols: Symbols) -> None:
@@ -50,6 +62,15 @@ def _message(message: Message, scope: Sequence[str], file: ProtoFile, symbols: S
             raise _wrong(f"oneof {whole}.{oneof.name} has no fields")
     for enum in message.enums:
         _enum(enum, f"{whole}.{enum.name}", file)
+    for extend in message.extends:
+        _extend(extend, scope, file, symbols)
+
+
+def _extend(extend: Extend, scope: Sequence[str], file: ProtoFile, symbols: Symbols) -> None:
+    where = f"extend {extend.name}"
+    _known(extend.name, where, scope, symbols)
+    for field in extend.fields:
+        _field(field, where, scope, file, symbols)
 
 
 def _names_differ(home: Message | ProtoFile, whole: str) -> None:
@@ -74,9 +95,13 @@ def _field(field: Field, where: str, scope: Sequence[str], file: ProtoFile, symb
         raise _wrong(f"{where} is required, which proto3 does not have; leave the label out")
     if file.is_proto3 and field.option("default") is not None:
         raise _wrong(f"{where} has a default, which proto3 does not allow")
-    if field.type not in SCALARS and symbols.find(field.type, scope) is None:
+    _known(field.type, where, scope, symbols)
+
+
+def _known(name: str, where: str, scope: Sequence[str], symbols: Symbols) -> None:
+    if name not in SCALARS and symbols.find(name, scope) is None:
         raise _wrong(
-            f"{where} has the type {field.type}, which is neither here nor in an import; "
+            f"{where} has the type {name}, which is neither here nor in an import; "
             "define it, or import the file that does and name it among the references"
         )
 
@@ -107,19 +132,3 @@ def _reserved(reserved: Sequence[Reserved]) -> tuple[list[Span], set[str]]:
 
 def _wrong(reason: str) -> InvalidSchema:
     return InvalidSchema(f"Not a valid Protobuf schema: {reason}.")
-
-
-def import_order(file: ProtoFile, files: dict[str, ProtoFile]) -> Iterator[str]:
-    """The paths a file needs, each after those it needs itself."""
-    done: set[str] = set()
-    stack = [(path, False) for path in reversed([one.path for one in file.imports])]
-    while stack:
-        path, ready = stack.pop()
-        if path in done:
-            continue
-        if ready:
-            done.add(path)
-            yield path
-            continue
-        stack.append((path, True))
-        stack += [(one.path, False) for one in files[path].imports if one.path not in done]

@@ -9,15 +9,21 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message import DecodeError
 
-from moldau.registry.schemas.model import Clash, Direction, Existing, InvalidSchema, ParsedSchema
+from moldau.registry.schemas.model import (
+    Clash,
+    Direction,
+    Existing,
+    InvalidSchema,
+    ParsedSchema,
+)
 from moldau.registry.schemas.protobuf import builtin, rules
 from moldau.registry.schemas.protobuf.differences import Comparison, Side
 from moldau.registry.schemas.protobuf.from_descriptor import file_of
+from moldau.registry.schemas.protobuf.linking import Linker
 from moldau.registry.schemas.protobuf.parser import Parser
 from moldau.registry.schemas.protobuf.symbols import Symbols
 from moldau.registry.schemas.protobuf.syntax import ProtoFile
 from moldau.registry.schemas.protobuf.text import Writer
-from moldau.registry.schemas.protobuf.to_descriptor import DescriptorWriter
 from moldau.registry.schemas.protobuf.words import clash
 
 OWN_PATH = "default.proto"
@@ -27,15 +33,30 @@ OWN_PATH = "default.proto"
 class ProtobufSchema(ParsedSchema):
     schema_type = "PROTOBUF"
 
-    def __init__(self, text: str, references: Mapping[str, ParsedSchema], *, strict: bool = True) -> None:
+    def __init__(self, text: str, references: Mapping[str, ParsedSchema]) -> None:
         self.text = text
         self.references = references
         self.file = _read(text)
         self.imported = _imported(self.file, references)
         self.symbols = Symbols(self.file, self.imported)
+        self._linker = Linker(self.imported)
+
+    def check(self, *, fields: bool = False) -> None:
+        """Types may come from any reference, imported or not; with `fields` files must link by their imports."""
         rules.check(self.file, self.symbols)
-        if strict:
+        if fields:
+            self._check_imports()
             self.pool()
+
+    def _check_imports(self) -> None:
+        for one in self.file.imports:
+            if one.path not in self.imported:
+                raise InvalidSchema(
+                    f'Not a valid Protobuf schema: it imports "{one.path}", which is not among its references: '
+                    "add a reference with this name."
+                )
+        for path in self._linker.not_imported(self.file, self.symbols):
+            raise InvalidSchema(f'Not a valid Protobuf schema: it uses "{path}" without importing it.')
 
     @cached_property
     def canonical(self) -> str:
@@ -49,6 +70,9 @@ class ProtobufSchema(ParsedSchema):
         first = self.file.messages[0].name
         return f"{self.file.package}.{first}" if self.file.package else first
 
+    def has_field(self, name: str) -> bool:
+        return any(field.name == name for message in self.file.messages for field in message.fields)
+
     def normalized(self) -> "ProtobufSchema":
         return ProtobufSchema(Writer(self.file, self.symbols).text(), self.references)
 
@@ -60,28 +84,11 @@ class ProtobufSchema(ParsedSchema):
         return base64.b64encode(self.descriptor().SerializeToString(deterministic=True)).decode()
 
     def descriptor(self, path: str = OWN_PATH) -> FileDescriptorProto:
-        return DescriptorWriter(self.file, self.symbols).file(path)
+        return self._linker.descriptor(self.file, path, self.symbols)
 
     def pool(self) -> DescriptorPool:
-        """The file and all it imports, linked by Google's library. InvalidSchema says what it refused."""
-        pool = DescriptorPool()
-        for path in rules.import_order(self.file, self.imported):
-            if path in builtin.MODULE_PATHS:
-                pool.Add(builtin.builtin_descriptor(path))
-                continue
-            file = self.imported[path]
-            self._add(pool, DescriptorWriter(file, Symbols(file, self.imported)).file(path))
-        self._add(pool, self.descriptor())
-        return pool
-
-    @staticmethod
-    def _add(pool: DescriptorPool, file: FileDescriptorProto) -> None:
-        try:
-            pool.Add(file)
-            pool.FindFileByName(file.name)
-        except (TypeError, KeyError, ValueError) as error:
-            reason = str(error).replace("Couldn't build proto file into descriptor pool: ", "").strip("'\" .")
-            raise InvalidSchema(f"Not a valid Protobuf schema: {reason}.") from None
+        """The file and all it uses, linked by Google's library. InvalidSchema says what it refused."""
+        return self._linker.pool(self.descriptor())
 
     def clashes(self, other: Existing, direction: Direction) -> list[Clash]:
         assert isinstance(other.schema, ProtobufSchema)
@@ -129,10 +136,7 @@ def _imported(file: ProtoFile, references: Mapping[str, ParsedSchema]) -> dict[s
         if path in found:
             continue
         if path not in builtin.PATHS:
-            raise InvalidSchema(
-                f'Not a valid Protobuf schema: it imports "{path}", which is not among its references: '
-                "add a reference with this name."
-            )
+            continue  # The types may be in a reference of another name.
         found[path] = builtin.builtin(path)
         waiting += [one.path for one in found[path].imports]
     return found

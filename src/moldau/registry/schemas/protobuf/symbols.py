@@ -1,8 +1,10 @@
-"""Every type and extension that a file can name: its own and those of all it imports."""
+"""Every type and extension that a file can name: its own, those of its references and those built in."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
+from moldau.registry.schemas.protobuf.builtin import PATHS, builtin
 from moldau.registry.schemas.protobuf.syntax import Enum, Extend, Field, Message, ProtoFile
 
 
@@ -11,7 +13,12 @@ class Symbol:
     full: str
     package: str
     node: Message | Enum
-    is_local: bool
+    path: str | None
+    """Of the file it is in; None for the file whose symbols these are."""
+
+    @property
+    def is_local(self) -> bool:
+        return self.path is None
 
     @property
     def local_name(self) -> str:
@@ -28,28 +35,28 @@ class Symbols:
         self.package = file.package or ""
         self.types: dict[str, Symbol] = {}
         self.extensions: dict[str, Field] = {}
-        for other in imported.values():
-            self._add(other, is_local=False)
-        self._add(file, is_local=True)
+        for path, other in imported.items():
+            self._add(other, path)
+        self._add(file, None)
 
-    def _add(self, file: ProtoFile, *, is_local: bool) -> None:
+    def _add(self, file: ProtoFile, path: str | None) -> None:
         package = file.package or ""
         self._add_extensions(package, file.extends)
         for enum in file.enums:
-            self._add_type(package, [enum.name], enum, is_local)
+            self._add_type(package, [enum.name], enum, path)
         waiting = [([message.name], message) for message in reversed(file.messages)]
         while waiting:
             names, message = waiting.pop()
-            self._add_type(package, names, message, is_local)
+            self._add_type(package, names, message, path)
             self._add_extensions(_joined(package, names), message.extends)
             for enum in message.enums:
-                self._add_type(package, [*names, enum.name], enum, is_local)
+                self._add_type(package, [*names, enum.name], enum, path)
             nested = [*message.messages, *(group.message for group in message.groups)]
             waiting += [([*names, inner.name], inner) for inner in nested]
 
-    def _add_type(self, package: str, names: Sequence[str], node: Message | Enum, is_local: bool) -> None:
+    def _add_type(self, package: str, names: Sequence[str], node: Message | Enum, path: str | None) -> None:
         full = _joined(package, names)
-        self.types[full] = Symbol(full, package, node, is_local)
+        self.types[full] = Symbol(full, package, node, path)
 
     def _add_extensions(self, scope: str, extends: Iterable[Extend]) -> None:
         for extend in extends:
@@ -59,7 +66,11 @@ class Symbols:
     def find(self, name: str, scope: Sequence[str], package: str | None = None) -> Symbol | None:
         """The type that `name` means inside the message `scope`, looked for from the innermost outwards."""
         full = self._resolved(name, scope, self.types, package)
-        return self.types[full] if full else None
+        if full is not None:
+            return self.types[full]
+        # What comes with the registry is known without being imported.
+        full = self._resolved(name, scope, _builtin_types(), package)
+        return _builtin_types()[full] if full else None
 
     def find_extension(self, name: str, scope: Sequence[str]) -> str | None:
         return self._resolved(name, scope, self.extensions, None)
@@ -76,6 +87,11 @@ class Symbols:
             if full in known:
                 return full
         return None
+
+
+@lru_cache(maxsize=1)
+def _builtin_types() -> dict[str, Symbol]:
+    return Symbols(ProtoFile(), {path: builtin(path) for path in sorted(PATHS)}).types
 
 
 def _joined(package: str, names: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from google.protobuf.descriptor_pb2 import (
 from moldau.registry.schemas.protobuf.descriptor_options import set_options
 from moldau.registry.schemas.protobuf.from_descriptor import json_name
 from moldau.registry.schemas.protobuf.options import number_shown
-from moldau.registry.schemas.protobuf.symbols import Symbols
+from moldau.registry.schemas.protobuf.symbols import Symbol, Symbols
 from moldau.registry.schemas.protobuf.syntax import (
     SCALARS,
     Enum,
@@ -40,6 +40,8 @@ class DescriptorWriter:
     def __init__(self, file: ProtoFile, symbols: Symbols) -> None:
         self._file = file
         self._symbols = symbols
+        self.used: dict[str, None] = {}
+        """The paths of the other files whose types the written one names."""
 
     def file(self, path: str) -> FileDescriptorProto:
         file, found = self._file, FileDescriptorProto(name=path)
@@ -146,7 +148,7 @@ class DescriptorWriter:
         if field.type in SCALARS:
             made.type = FieldDescriptorProto.Type.Value(f"TYPE_{field.type.upper()}")
         else:
-            found = self._symbols.find(field.type, scope)
+            found = self._find(field.type, scope)
             is_enum = found is not None and isinstance(found.node, Enum)
             made.type = FieldDescriptorProto.TYPE_ENUM if is_enum else FieldDescriptorProto.TYPE_MESSAGE
             made.type_name = f".{found.full}" if found else field.type
@@ -180,8 +182,14 @@ class DescriptorWriter:
             set_options(options, target.options, self._symbols, scope)
 
     def _full(self, name: str, scope: list[str]) -> str:
-        found = self._symbols.find(name, scope)
+        found = self._find(name, scope)
         return f".{found.full}" if found else name
+
+    def _find(self, name: str, scope: list[str]) -> Symbol | None:
+        found = self._symbols.find(name, scope)
+        if found is not None and found.path is not None:
+            self.used[found.path] = None
+        return found
 
 
 def _entry_name(name: str) -> str:

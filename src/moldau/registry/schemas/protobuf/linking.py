@@ -1,0 +1,93 @@
+"""A file and all it needs as descriptors, linked by Google's library.
+
+A registry takes types from any reference, whatever the imports say; a descriptor needs every file it uses among its
+imports. So what is used without being imported is added here, and an import that leads nowhere is left out.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+from google.protobuf.descriptor_pb2 import FileDescriptorProto
+from google.protobuf.descriptor_pool import DescriptorPool
+
+from moldau.registry.schemas.model import InvalidSchema
+from moldau.registry.schemas.protobuf import builtin
+from moldau.registry.schemas.protobuf.symbols import Symbols
+from moldau.registry.schemas.protobuf.syntax import ProtoFile
+from moldau.registry.schemas.protobuf.to_descriptor import DescriptorWriter
+
+
+class Linker:
+    """`files` are those in reach, by path."""
+
+    def __init__(self, files: Mapping[str, ProtoFile]) -> None:
+        self._files = files
+
+    def descriptor(self, file: ProtoFile, path: str, symbols: Symbols | None = None) -> FileDescriptorProto:
+        writer = DescriptorWriter(file, symbols or Symbols(file, self._files))
+        found = writer.file(path)
+        kept = [index for index, name in enumerate(found.dependency) if self._find(name) is not None]
+        imports = [found.dependency[index] for index in kept]
+        missing = sorted(writer.used.keys() - self._reached(imports))
+        places = {old: new for new, old in enumerate(kept)}
+        found.dependency[:] = [*imports, *missing]
+        for indexes in (found.public_dependency, found.weak_dependency):
+            indexes[:] = [places[index] for index in indexes if index in places]
+        return found
+
+    def not_imported(self, file: ProtoFile, symbols: Symbols) -> Collection[str]:
+        """The paths of what the file uses and does not import."""
+        writer = DescriptorWriter(file, symbols)
+        writer.file("")
+        return sorted(writer.used.keys() - self._reached(one.path for one in file.imports))
+
+    def pool(self, file: FileDescriptorProto) -> DescriptorPool:
+        """InvalidSchema says what the library refused."""
+        pool = DescriptorPool()
+        for needed in self._in_order(file):
+            try:
+                pool.Add(needed)
+                pool.FindFileByName(needed.name)
+            except (TypeError, KeyError, ValueError) as error:
+                reason = (
+                    str(error).replace("Couldn't build proto file into descriptor pool: ", "").strip("'\" .")
+                )
+                raise InvalidSchema(f"Not a valid Protobuf schema: {reason}.") from None
+        return pool
+
+    def _in_order(self, file: FileDescriptorProto) -> Iterator[FileDescriptorProto]:
+        """Each after those it needs itself."""
+        begun: set[str] = set()
+        stack = [(file, False)]
+        while stack:
+            found, is_ready = stack.pop()
+            if is_ready:
+                yield found
+            elif found.name not in begun:
+                begun.add(found.name)
+                stack.append((found, True))
+                stack += [
+                    (self._descriptor_of(path), False) for path in found.dependency if path not in begun
+                ]
+
+    def _descriptor_of(self, path: str) -> FileDescriptorProto:
+        file = self._find(path)
+        assert file is not None, "an import that leads nowhere was left out"
+        if path in builtin.MODULE_PATHS and file is builtin.builtin(path):
+            return builtin.builtin_descriptor(path)
+        return self.descriptor(file, path)
+
+    def _reached(self, paths: Iterable[str]) -> set[str]:
+        """What an import makes visible: the file, and those that one imports publicly."""
+        found: set[str] = set()
+        waiting = list(paths)
+        while waiting:
+            path = waiting.pop()
+            file = self._find(path)
+            if path in found or file is None:
+                continue
+            found.add(path)
+            waiting += [one.path for one in file.imports if one.kind == "public"]
+        return found
+
+    def _find(self, path: str) -> ProtoFile | None:
+        return self._files.get(path) or (builtin.builtin(path) if path in builtin.PATHS else None)
