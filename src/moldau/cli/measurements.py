@@ -34,6 +34,7 @@ class ProduceRun:
         self._told = 0
         self._told_s = self._started_s
         self.first_error: KafkaError | None = None
+        self.first_lost: Message | None = None
 
     def run(self, count: int, records_per_s: float | None) -> Produced:
         for sent in range(count):
@@ -70,7 +71,8 @@ class ProduceRun:
 
     def _report(self, error: KafkaError | None, message: Message) -> None:
         if error is not None:
-            self.first_error = self.first_error or error
+            if self.first_error is None:
+                self.first_error, self.first_lost = error, message
             return
         latency_ms = (message.latency() or 0.0) * 1000
         self._latencies.add(latency_ms)

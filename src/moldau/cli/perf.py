@@ -12,7 +12,7 @@ from moldau.cli.cluster import Cluster
 from moldau.cli.measurements import ConsumeRun, ProduceRun, RoundTrips, Say
 from moldau.cli.offset_queries import topic_offsets
 from moldau.cli.options import complete_topic, on_cluster
-from moldau.cli.output import CommandFunction, counted, output_option, print_json
+from moldau.cli.output import CommandFunction, counted, output_option, print_data
 from moldau.cli.perf_stats import CONSUMED_HEADING, latency_lines
 from moldau.cli.produce import producer_settings
 from moldau.cli.progress import Bar, progress_bar
@@ -95,8 +95,8 @@ def produce(
             cluster.producer(settings), topic, _payload(size_bytes), bar.advance, _sayer(bar, output)
         )
         done = run.run(count, throughput if throughput > 0 else None)
-    if output == "json":
-        print_json(done.as_json())
+    if output != "table":
+        print_data(output, done.as_json())
     else:
         click.echo(done.line())
     if run.first_error is not None:
@@ -143,8 +143,8 @@ def consume(
             f"{cluster.timeout_s:g} s. --timeout SECONDS waits longer.",
             err=True,
         )
-    if output == "json":
-        print_json(done.as_json())
+    if output != "table":
+        print_data(output, done.as_json())
         return
     if not hide_header:
         click.echo(CONSUMED_HEADING)
@@ -181,7 +181,7 @@ def latency(cluster: Cluster, topic: str, count: int, size_bytes: int, acks: str
         raise cluster.failure(error.args[0], f"measure topic '{topic}'") from error
     finally:
         consumer.close()
-    if output == "json":
-        print_json({"records": count, "record_bytes": size_bytes, **latencies.as_json()})
+    if output != "table":
+        print_data(output, {"records": count, "record_bytes": size_bytes, **latencies.as_json()})
     else:
         click.echo(latency_lines(latencies))

@@ -10,7 +10,7 @@ from moldau.cli.cluster import Cluster
 from moldau.cli.confirmation import confirm
 from moldau.cli.failures import Failure
 from moldau.cli.options import KeyValue, on_cluster
-from moldau.cli.output import columns, output_option, print_json
+from moldau.cli.output import columns, output_option, print_data
 from moldau.cli.streams_run import run_application
 from moldau.core.errors import ConfigError
 
@@ -80,6 +80,8 @@ def run(
     conf: Sequence[tuple[str, str]],
 ) -> None:
     """Run the application in FILE until Ctrl-C. It goes on where it was stopped or killed."""
+    # Spark takes its time to start, and could only say later that nobody answers.
+    cluster.topic_names()
     settings = {
         "bootstrap_servers": cluster.bootstrap_servers,
         "checkpoint_dir": checkpoint_dir,
@@ -120,8 +122,8 @@ def list_command(checkpoint_dir: str, output: str) -> None:
         found.append(
             {"application": record.parent.name, "topics": sorted(known["topic_ids"]), "slots": known["slots"]}
         )
-    if output == "json":
-        print_json(found)
+    if output != "table":
+        print_data(output, found)
     elif found:
         rows = [(one["application"], str(one["slots"]), ", ".join(one["topics"])) for one in found]
         click.echo(columns(("APPLICATION", "SLOTS", "READS"), rows))

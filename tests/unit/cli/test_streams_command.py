@@ -1,6 +1,7 @@
 """`moldau streams` without Spark: describe, list, and files that are no application."""
 
 import json
+import socket
 from pathlib import Path
 
 import pytest
@@ -63,3 +64,26 @@ def test_list_shows_who_has_a_checkpoint(tmp_path: Path, capsys: pytest.CaptureF
     record.save(Folder(settings.folder))
     assert main(["streams", "list", "--checkpoint-dir", str(tmp_path), "--output", "json"]) == 0
     assert json.loads(capsys.readouterr().out) == [{"application": "shout", "topics": ["lines"], "slots": 2}]
+
+
+def test_an_application_without_a_broker_says_so_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "app.py"
+    file.write_text(APP)
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{bound.getsockname()[1]}"
+        assert main(["streams", "run", str(file), "-b", address]) == 1
+    assert f"nothing answers at {address} (connection refused)" in capsys.readouterr().err
+
+
+def test_the_timeout_is_for_a_broker_that_does_not_answer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "app.py"
+    file.write_text(APP)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        assert main(["streams", "run", str(file), "-b", address, "--timeout", "1"]) == 1
+    assert f"no answer from {address} within 1 s" in capsys.readouterr().err
