@@ -94,5 +94,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except click.ClickException as failure:
         failure.show()
+        if isinstance(failure, click.UsageError):
+            _show_what_was_meant(sys.argv[1:] if arguments is None else arguments)
         return failure.exit_code
     return outcome if isinstance(outcome, int) else 0
+
+
+def _show_what_was_meant(arguments: Sequence[str]) -> None:
+    # Not above: a command that was typed well needs none of it.
+    from moldau.cli.kafka_habits import translated
+
+    meant = translated(arguments)
+    if meant is not None:
+        click.echo(f"Those are words of Kafka's tools. Here it is:\n  {meant}", err=True)
