@@ -6,6 +6,7 @@ import click
 
 from moldau.cli.cluster import Cluster
 from moldau.cli.cluster_queries import Picture, moves, picture
+from moldau.cli.cluster_requests import start_broker, stop_broker
 from moldau.cli.cluster_up import command as up
 from moldau.cli.options import on_cluster
 from moldau.cli.output import about, columns, counted, output_option, print_data
@@ -16,7 +17,8 @@ def command() -> None:
     """Start a cluster on this machine; show the state of any cluster and its brokers."""
 
 
-command.add_command(up)
+for verb in (up, start_broker, stop_broker):
+    command.add_command(verb)
 
 
 @command.command("status")
