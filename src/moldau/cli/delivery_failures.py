@@ -61,10 +61,13 @@ def delivery_failure(
     if part is not None and part.leader is None:
         return _leaderless(doing, part)
     cause = said if error.code() == KafkaError._MSG_TIMED_OUT else error
+    least = _setting(cluster, topic, MIN_ISR)
+    if cause is None and part is not None and len(part.isr) < int(least or 0):
+        cause = KafkaError(KafkaError.NOT_ENOUGH_REPLICAS)
     if cause is None:
         return cluster.failure(error, doing)
     if cause.code() in _TOO_FEW and part is not None:
-        return _too_few(doing, part, _setting(cluster, topic, MIN_ISR), cause)
+        return _too_few(doing, part, least, cause)
     told = refused(cause, doing)
     return Failure(
         f"{told.message} That was tried again for {cluster.timeout_s:g} s.", told.hint, cause.code()

@@ -18,16 +18,19 @@ SCHEMA_HELP = "@FILE, id:N, SUBJECT or SUBJECT:VERSION; #MESSAGE after it names 
 CommandFunction = TypeVar("CommandFunction", bound=Callable[..., Any])
 
 
+registry_option = click.option(
+    "--registry",
+    "registry_url",
+    metavar="URL",
+    envvar="MOLDAU_REGISTRY",
+    show_envvar=True,
+    help="The schema registry. Left out: schema.registry.url of the profile, or http://localhost:8081.",
+)
+
+
 def format_options(function: CommandFunction) -> CommandFunction:
     for option in (
-        click.option(
-            "--registry",
-            "registry_url",
-            metavar="URL",
-            envvar="MOLDAU_REGISTRY",
-            show_envvar=True,
-            help="The schema registry. Left out: schema.registry.url of the profile, or http://localhost:8081.",
-        ),
+        registry_option,
         click.option(
             "--key-schema", metavar="SCHEMA", help=f"{SCHEMA_HELP} Left out: the newest of TOPIC-key."
         ),
