@@ -61,8 +61,8 @@ class ClientMetrics:
         kind = last.get("type", "client")
         yield from ((f"{kind}.{name}", float(last[name])) for name in _CLIENT if name in last)
         for broker in last.get("brokers", {}).values():
-            # Negative: an address to begin with, or a coordinator under another name.
-            if broker.get("nodeid", -1) >= 0:
+            # Negative: an address to begin with, or a coordinator under another name. Others may not have been asked.
+            if broker.get("nodeid", -1) >= 0 and broker.get("tx", 0):
                 yield from _of(f"broker-{broker['nodeid']}", broker)
         for name, topic in sorted(last.get("topics", {}).items()):
             yield from _of(f"topic-{name}", topic)

@@ -77,20 +77,23 @@ def list_command(cluster: Cluster, pattern: str, states: Sequence[str], output: 
 
 
 @command.command("describe")
-@groups_argument
+@click.argument("groups", metavar="[GROUP]...", nargs=-1, shell_complete=complete_group)
 @output_option
 @on_cluster
 def describe(cluster: Cluster, groups: Sequence[str], output: str) -> None:
-    """Show state, members, offsets and lag of each GROUP."""
-    reports = [GroupReport.gather(cluster, group) for group in groups]
+    """Show state, members, offsets and lag of each GROUP; of all groups if none is named."""
+    names = groups or [listed.group for listed in list_groups(cluster)]
+    reports = [GroupReport.gather(cluster, group) for group in names]
     if output != "table":
         print_data(
             output,
             [report.as_json() for report in reports],
             [{"group": report.group.group, **row} for report in reports for row in offsets_json(report.lags)],
         )
-    else:
+    elif reports:
         click.echo("\n\n".join(report.as_text() for report in reports))
+    else:
+        click.echo("No groups.", err=True)
 
 
 @command.command("members")

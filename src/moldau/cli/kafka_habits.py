@@ -195,7 +195,7 @@ def _words(habits: Habits, plain: Words, options: Sequence[Option]) -> Words:
     subjects: Words = []
     others: Words = []
     for name, values in options:
-        if name in habits.verbs:
+        if name in habits.verbs or (name == "--all-groups" and verb == "describe"):
             continue
         if _is_subject(habits, plain, verb, name):
             subjects += values

@@ -97,7 +97,7 @@ class Service:
 
 @contextlib.contextmanager
 def stopped_in_order() -> Iterator[list[Service]]:
-    """The last started is the first stopped: it may need the others to say goodbye."""
+    """The last started is the first stopped: it may need the others to say goodbye. A second Ctrl-C kills the rest."""
     services: list[Service] = []
     previous = signal.signal(signal.SIGTERM, _interrupt)
     try:
@@ -105,8 +105,12 @@ def stopped_in_order() -> Iterator[list[Service]]:
     except KeyboardInterrupt:
         click.echo("stopping", err=True)
     finally:
-        for service in reversed(services):
-            service.stop()
+        try:
+            for service in reversed(services):
+                service.stop()
+        except KeyboardInterrupt:
+            for service in reversed(services):
+                service.stop(with_kill=True)
         signal.signal(signal.SIGTERM, previous)
 
 

@@ -280,6 +280,13 @@ def test_the_registrys_election_is_no_group_of_readers(shell: Shell, filled: str
     shell.run("groups", "delete", "schema-registry", "-y")
 
 
+def test_all_groups_are_described(shell: Shell, filled: str, group: str) -> None:
+    for name in (group, f"{group}-b"):
+        commit(shell, name, filled, 5)
+    described = [each["group"] for each in json.loads(shell.run("groups", "describe", "-o", "json"))]
+    assert {group, f"{group}-b"} <= set(described)
+
+
 def test_offsets_of_a_topic_are_forgotten(shell: Shell, filled: str, group: str, topic: str) -> None:
     commit(shell, group, filled, 5)
     error = shell.run("groups", "delete-offsets", group, f"{filled}:7", "-y", code=1)

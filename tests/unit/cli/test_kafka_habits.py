@@ -20,6 +20,7 @@ HABITS = [
     ("groups --describe --group g", "groups describe g"),
     ("groups describe --group g", "groups describe g"),
     ("groups --list", "groups list"),
+    ("groups --describe --all-groups", "groups describe"),
     ("groups --describe --group g --members", "groups members g"),
     (
         "kafka-consumer-groups --reset-offsets --group g --topic t:0,1 --to-earliest --execute",

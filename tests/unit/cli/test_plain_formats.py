@@ -36,7 +36,7 @@ def test_every_format_is_tried_above() -> None:
     ("form", "stored", "reason"),
     [
         ("int", b"12345678", "has 8 bytes, where an int has 4"),
-        ("long", b"1", "has 1 bytes, where a long has 8"),
+        ("long", b"1", "has 1 byte, where a long has 8"),
         ("string", b"\xff", "is no UTF-8"),
         ("json", b"{", "is no JSON"),
         ("boolean", b"\x02", "is no boolean"),

@@ -10,6 +10,8 @@ from typing import Any
 
 import orjson
 
+from moldau.cli.output import counted
+
 Encode = Callable[[bytes], bytes]
 Decode = Callable[[bytes, Any], bytes]
 
@@ -40,7 +42,7 @@ def _number_decoder(form: str) -> Decode:
 
     def decode(data: bytes, _headers: Any) -> bytes:
         if len(data) != layout.size:
-            raise Undecodable(f"has {len(data)} bytes, where {_article(form)} has {layout.size}")
+            raise Undecodable(f"has {counted(len(data), 'byte')}, where {_article(form)} has {layout.size}")
         return repr(layout.unpack(data)[0]).encode()
 
     return decode
