@@ -4,8 +4,8 @@
     producer = kafka.producer({})
     consumer = kafka.consumer({"group.id": "shop", "auto.offset.reset": "earliest"})
 
-Nothing is sent anywhere, nothing happens in the background, and no call waits: what a real client does on threads of
-its own happens here in produce(), poll() and flush().
+Nothing is sent anywhere, nothing happens in the background, and no call waits longer than an empty poll: what a real
+client does on threads of its own happens here in produce(), poll() and flush().
 """
 
 import itertools

@@ -41,8 +41,9 @@ class RealKafka:
         return Producer({**self._at(), **_dotted(settings)})
 
     def consumer(self, **settings: Any) -> Any:
-        # Told anew of topics and members quickly, since a test waits for it.
-        return Consumer({**self._at(), "topic.metadata.refresh.interval.ms": 100, **_dotted(settings)})
+        # Hears of topics and members quickly, since a test waits for it.
+        quick = {"topic.metadata.refresh.interval.ms": 100, "heartbeat.interval.ms": 100}
+        return Consumer({**self._at(), **quick, **_dotted(settings)})
 
     def _at(self) -> dict[str, Any]:
         return {"bootstrap.servers": self._cluster.bootstrap_servers, "log_level": 0}
@@ -66,7 +67,7 @@ def _dotted(settings: dict[str, Any]) -> dict[str, Any]:
     return {key.replace("_", "."): value for key, value in settings.items()}
 
 
-@pytest.fixture(params=["fake", "real"])
+@pytest.fixture(params=["fake", pytest.param("real", marks=pytest.mark.slow)])
 def kafka(request: pytest.FixtureRequest) -> Iterator[Kafka]:
     if request.param == "fake":
         yield Fake()
