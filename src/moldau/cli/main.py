@@ -64,7 +64,7 @@ platform = Platform(
         Noun("up", "up", "Start the platform here: broker and schema registry."),
         Noun("broker", "broker", "Start a broker that Kafka clients talk to."),
         Noun("registry", "registry", "Start a schema registry on any Kafka cluster."),
-        Noun("zookeeper", "zookeeper", "Start the ZooKeeper that a cluster of brokers needs; look into any."),
+        Noun("zookeeper", "zookeeper", "Start a ZooKeeper for brokers, or look into one."),
         Noun("cluster", "cluster_status", "Start a cluster on this machine, show the state of any."),
         Noun("topics", "topics", "Create, list, describe, alter and delete topics."),
         Noun("partitions", "partition_moves", "Move partitions between brokers, have leaders elected."),
