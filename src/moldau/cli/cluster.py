@@ -153,23 +153,38 @@ class Cluster:
                 patience_s = max(POLL_S, min(patience_s * 2, deadline - time.monotonic()))
 
     def find_topic(self, topic: str) -> TopicDescription | None:
-        doing = f"describe topic '{topic}'"
+        return self._find_topics([topic])[topic]
+
+    def _find_topics(self, topics: Sequence[str]) -> Mapping[str, TopicDescription | None]:
+        """In one request."""
         try:
-            future: Future[TopicDescription] = self.admin.describe_topics(TopicCollection([topic]))[topic]
+            futures = self.admin.describe_topics(TopicCollection(list(topics))) if topics else {}
         except ValueError as error:
-            raise Failure(f"'{topic}' is no topic name: {error}.") from error
-        try:
-            return self.wait(future, doing)
-        except Failure as failure:
-            if failure.code == KafkaError.UNKNOWN_TOPIC_OR_PART:
-                return None
-            raise
+            names = ", ".join(f"'{topic}'" for topic in topics)
+            raise Failure(f"{names} is no topic name: {error}.") from error
+        found: dict[str, TopicDescription | None] = {}
+        for topic, future in futures.items():
+            try:
+                found[topic] = self.wait(future, f"describe topic '{topic}'")
+            except Failure as failure:
+                if failure.code != KafkaError.UNKNOWN_TOPIC_OR_PART:
+                    raise
+                found[topic] = None
+        return found
 
     def describe_topic(self, topic: str) -> TopicDescription:
-        found = self.find_topic(topic)
-        if found is None:
-            raise self.unknown_topic(topic)
-        return found
+        return self.describe_topics([topic])[0]
+
+    def describe_topics(self, topics: Sequence[str]) -> Sequence[TopicDescription]:
+        """In the order given; a Failure if one of them does not exist."""
+        found = self._find_topics(list(dict.fromkeys(topics)))
+        descriptions = []
+        for topic in topics:
+            description = found[topic]
+            if description is None:
+                raise self.unknown_topic(topic)
+            descriptions.append(description)
+        return descriptions
 
     def auto_create_topic(self, topic: str) -> TopicDescription | None:
         """Asks for the topic the way a producer does, which creates it where the brokers allow that."""

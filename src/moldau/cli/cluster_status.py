@@ -6,9 +6,10 @@ import click
 
 from moldau.cli.cluster import Cluster
 from moldau.cli.cluster_queries import Picture, moves, picture
+from moldau.cli.cluster_requests import start_broker, stop_broker
 from moldau.cli.cluster_up import command as up
 from moldau.cli.options import on_cluster
-from moldau.cli.output import about, columns, counted, output_option, print_json
+from moldau.cli.output import about, columns, counted, output_option, print_data
 
 
 @click.group("cluster")
@@ -16,7 +17,8 @@ def command() -> None:
     """Start a cluster on this machine; show the state of any cluster and its brokers."""
 
 
-command.add_command(up)
+for verb in (up, start_broker, stop_broker):
+    command.add_command(verb)
 
 
 @command.command("status")
@@ -28,8 +30,9 @@ def status(cluster: Cluster, output: str) -> int:
     offline = [part for part in seen.partitions if part.leader is None]
     under = [part for part in seen.partitions if part.is_under_replicated]
     moving = len(moves(cluster)) if seen.controller is not None else 0
-    if output == "json":
-        print_json(
+    if output != "table":
+        print_data(
+            output,
             {
                 "cluster_id": seen.cluster_id,
                 "controller": seen.controller,
@@ -39,7 +42,7 @@ def status(cluster: Cluster, output: str) -> int:
                 "offline_partitions": [str(part.place) for part in offline],
                 "under_replicated_partitions": [str(part.place) for part in under],
                 "partitions_on_the_move": moving,
-            }
+            },
         )
     else:
         click.echo(_status_text(seen, len(offline), len(under), moving))
@@ -58,9 +61,11 @@ def _status_text(seen: Picture, offline: int, under: int, moving: int) -> str:
         ("On the move", str(moving)),
     ]
     lines = [about(facts), ""]
-    if offline or under:
+    if offline:
+        lines.append("`moldau topics describe --unavailable` shows which partitions have no leader.")
+    if under:
         lines.append("`moldau topics describe --under-replicated` shows which partitions miss a replica.")
-    else:
+    if not offline and not under:
         lines.append(f"All is well: {counted(len(seen.partitions), 'partition')}, all of them in sync.")
     return "\n".join(lines)
 
@@ -76,8 +81,9 @@ def brokers(cluster: Cluster, output: str) -> None:
     holds = Counter(broker_id for part in seen.partitions for broker_id in part.replicas)
     # A broker that is away is named by the partitions that wait for it.
     known = sorted(seen.brokers.keys() | holds.keys())
-    if output == "json":
-        print_json(
+    if output != "table":
+        print_data(
+            output,
             [
                 {
                     "broker": broker_id,
@@ -90,7 +96,7 @@ def brokers(cluster: Cluster, output: str) -> None:
                     "replicas": holds[broker_id],
                 }
                 for broker_id in known
-            ]
+            ],
         )
         return
     rows = []

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from moldau.cli.cluster import Cluster
+from moldau.cli.cluster_requests import Requests, RunningBroker
 from moldau.cli.failures import Failure
 from moldau.cli.services import READY, Service, dialled, overrides, stopped_in_order, watch
 
@@ -61,8 +62,8 @@ def start_cluster(
     zookeeper_port: int,
     directory: Path,
     settings: Sequence[str],
-) -> list[str]:
-    """Their endpoints, when all of them serve and know each other. What is started is added to the services.
+) -> dict[int, RunningBroker]:
+    """The brokers, when all of them serve and know each other. What is started is added to the services.
 
     What several brokers have to say would bury everything else: it goes to a file for each, beside its directory.
     """
@@ -74,20 +75,20 @@ def start_cluster(
     services.append(Service("ZooKeeper", ["zookeeper", *arguments]))
     zookeeper = services[-1].wait_until_ready()
     click.echo(f"zookeeper {zookeeper}")
-    brokers = []
+    brokers: dict[int, RunningBroker] = {}
+    starting = []
     for number in range(count):
         its_port = port + number if port else 0
         told = broker_settings(number, count, its_port, directory, zookeeper, settings)
         log = directory / f"broker-{number}.log"
-        brokers.append(Service(f"broker {number}", ["broker", *overrides(told)], log))
-        services.append(brokers[-1])
-    endpoints = []
-    for number, broker in enumerate(brokers):
-        endpoints.append(broker.wait_until_ready())
-        click.echo(f"broker {number}  {endpoints[-1]}")
-    wait_until_acquainted([dialled(each) for each in endpoints])
+        starting.append(Service(f"broker {number}", ["broker", *overrides(told)], log))
+        services.append(starting[-1])
+    for number, broker in enumerate(starting):
+        brokers[number] = RunningBroker(broker, broker.wait_until_ready())
+        click.echo(f"broker {number}  {brokers[number].endpoint}")
+    wait_until_acquainted([dialled(each.endpoint) for each in brokers.values()])
     click.echo(f"logs      {directory / 'broker-*.log'}, {directory / ZOOKEEPER / 'zookeeper.log'}")
-    return endpoints
+    return brokers
 
 
 def refuse_cluster_data(directory: Path) -> None:
@@ -132,9 +133,10 @@ def _known_to(address: str) -> int:
 def command(count: int, port: int, zookeeper_port: int, directory: Path, settings: Sequence[str]) -> None:
     """Start a cluster on this machine: one ZooKeeper and several brokers. Ctrl-C stops it. Needs Java.
 
-    It prints one line that starts with `ready` when all of them serve and know each other.
+    It prints one line that starts with `ready` when all of them serve and know each other. From another terminal
+    `stop-broker` and `start-broker` end one of its brokers and start it again.
     """
     with stopped_in_order() as services:
-        endpoints = start_cluster(services, count, port, zookeeper_port, directory, settings)
-        click.echo(READY + " ".join(endpoints))
-        watch(services, services[1:])
+        brokers = start_cluster(services, count, port, zookeeper_port, directory, settings)
+        click.echo(READY + " ".join(each.endpoint for each in brokers.values()))
+        watch(services, services[1:], Requests(directory, brokers).serve)

@@ -19,7 +19,7 @@ from moldau.cli.config_queries import (
 )
 from moldau.cli.failures import Failure, similar_names
 from moldau.cli.options import KeyValue, complete_names, on_cluster
-from moldau.cli.output import about, columns, output_option, print_json
+from moldau.cli.output import about, columns, output_option, print_data
 
 kind_argument = click.argument("kind", type=click.Choice(list(KINDS)))
 
@@ -80,8 +80,9 @@ def describe_command(
         resource: _chosen(resource, settings, keys, everything)
         for resource, settings in describe(cluster, chosen).items()
     }
-    if output == "json":
-        print_json(
+    if output != "table":
+        print_data(
+            output,
             [
                 {
                     "kind": resource.kind,
@@ -89,7 +90,12 @@ def describe_command(
                     "configs": [_as_json(setting) for setting in settings],
                 }
                 for resource, settings in found.items()
-            ]
+            ],
+            [
+                {"kind": resource.kind, "name": resource.name, **_as_csv(setting)}
+                for resource, settings in found.items()
+                for setting in settings
+            ],
         )
     elif keys:
         [settings] = found.values()
@@ -145,6 +151,10 @@ def _as_json(setting: Setting) -> dict[str, object]:
         {"name": name, "value": value, "source": source} for name, value, source in setting.synonyms
     ]
     return fields
+
+
+def _as_csv(setting: Setting) -> dict[str, object]:
+    return {"key": setting.name, "value": setting.value, "source": setting.source, "type": setting.type}
 
 
 @command.command("set")

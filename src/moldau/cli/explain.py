@@ -13,7 +13,7 @@ from moldau.cli.failures import Failure, refused
 from moldau.cli.group_lag import LogState, log_states
 from moldau.cli.group_queries import unknown_group
 from moldau.cli.options import complete_group, on_cluster
-from moldau.cli.output import output_option, print_json, seconds_text
+from moldau.cli.output import document_option, print_json, seconds_text
 from moldau.cli.partitions import TopicPartitions, choose_partitions
 from moldau.cli.record_format import iso_time
 from moldau.cli.wire import GROUP
@@ -34,7 +34,7 @@ def command() -> None:
 
 @command.command("group")
 @click.argument("group", shell_complete=complete_group)
-@output_option
+@document_option
 @on_cluster
 def group_command(cluster: Cluster, group: str, output: str) -> None:
     """Show each rebalance of GROUP, and who or what was the cause of it.
@@ -55,7 +55,7 @@ def group_command(cluster: Cluster, group: str, output: str) -> None:
 @command.command("offset")
 @click.argument("group", shell_complete=complete_group)
 @click.argument("place", metavar="TOPIC:PARTITION", type=TopicPartitions())
-@output_option
+@document_option
 @on_cluster
 def offset_command(cluster: Cluster, group: str, place: tuple[str, Sequence[int]], output: str) -> None:
     """Show where GROUP goes on in a partition, and who moved, reset or removed its offset.

@@ -38,7 +38,7 @@ _REASONS: dict[int, tuple[str | None, str | None]] = {
     KafkaError.TOPIC_ALREADY_EXISTS: ("it exists already", "Pass --if-not-exists if that is all right."),
     KafkaError.UNKNOWN_TOPIC_OR_PART: ("it does not exist, or no longer", None),
     KafkaError.TOPIC_EXCEPTION: (
-        "the name is not valid",
+        None,
         "A topic name is made of ASCII letters, digits, '.', '_' and '-', and is at most 249 long.",
     ),
     KafkaError.TOPIC_AUTHORIZATION_FAILED: ("not authorized for the topic", _AUTHORIZATION_HINT),
@@ -68,6 +68,10 @@ _REASONS: dict[int, tuple[str | None, str | None]] = {
     KafkaError.NON_EMPTY_GROUP: (
         "it has live members",
         "Stop them first: `moldau groups members GROUP` says who they are.",
+    ),
+    KafkaError.GROUP_SUBSCRIBED_TO_TOPIC: (
+        "a live member of the group reads this topic",
+        "Stop it first: `moldau groups members GROUP` says who it is.",
     ),
     KafkaError.UNKNOWN_MEMBER_ID: (
         "a member has joined the group in the meantime",

@@ -20,6 +20,8 @@ from moldau.protocol.stored.consumer_protocol import (
 )
 from moldau.protocol.stored.framing import decode_prefix
 
+INTERNAL_GROUPS = {"schema-registry"}
+INTERNAL_PROTOCOLS = {"sr", "connect"}
 CLASSIC = "classic"
 CONSUMER = "consumer"
 
@@ -30,6 +32,11 @@ class ListedGroup:
     type: str
     protocol: str
     state: str
+
+    @property
+    def is_internal(self) -> bool:
+        """The platform's own: members elect one among them, or share out work, and read nobody's records."""
+        return self.group in INTERNAL_GROUPS or self.protocol in INTERNAL_PROTOCOLS
 
 
 @dataclass(frozen=True)

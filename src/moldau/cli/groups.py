@@ -1,4 +1,4 @@
-"""`moldau groups`: list, describe, members, offsets, reset, delete."""
+"""`moldau groups`: list, describe, members, offsets, reset, delete, delete-offsets."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -9,6 +9,7 @@ import click
 from moldau.cli.cluster import Cluster
 from moldau.cli.confirmation import confirm
 from moldau.cli.failures import Failure
+from moldau.cli.group_offset_deletion import delete_offsets
 from moldau.cli.group_queries import describe_group, find_group, list_groups, unknown_group
 from moldau.cli.group_report import (
     GroupReport,
@@ -19,7 +20,7 @@ from moldau.cli.group_report import (
 )
 from moldau.cli.group_reset import reset
 from moldau.cli.options import complete_group, on_cluster
-from moldau.cli.output import columns, output_option, print_json
+from moldau.cli.output import columns, output_option, print_data
 
 group_argument = click.argument("group", shell_complete=complete_group)
 groups_argument = click.argument(
@@ -38,6 +39,7 @@ def command() -> None:
 
 
 command.add_command(reset)
+command.add_command(delete_offsets)
 
 
 @command.command("list")
@@ -46,33 +48,52 @@ command.add_command(reset)
 @output_option
 @on_cluster
 def list_command(cluster: Cluster, pattern: str, states: Sequence[str], output: str) -> None:
-    """List the groups, or those whose name matches PATTERN (`orders-*`)."""
+    """List the groups, or those whose name matches PATTERN (`orders-*`).
+
+    INTERNAL marks groups of the platform itself: members that elect one among them and read nobody's records.
+    """
     lowered = {state.lower() for state in states}
     found = [
         listed
         for listed in list_groups(cluster)
         if fnmatchcase(listed.group, pattern) and (not lowered or listed.state.lower() in lowered)
     ]
-    if output == "json":
-        print_json([asdict(listed) for listed in found])
+    if output != "table":
+        print_data(output, [{**asdict(listed), "internal": listed.is_internal} for listed in found])
     elif found:
-        rows = [(listed.group, listed.type, listed.protocol or None, listed.state) for listed in found]
-        click.echo(columns(("GROUP", "TYPE", "PROTOCOL", "STATE"), rows))
+        rows = [
+            (
+                listed.group,
+                listed.type,
+                listed.protocol or None,
+                listed.state,
+                "yes" if listed.is_internal else None,
+            )
+            for listed in found
+        ]
+        click.echo(columns(("GROUP", "TYPE", "PROTOCOL", "STATE", "INTERNAL"), rows, drop_empty=True))
     else:
         click.echo("No groups." if pattern == "*" and not states else "No group matches.", err=True)
 
 
 @command.command("describe")
-@groups_argument
+@click.argument("groups", metavar="[GROUP]...", nargs=-1, shell_complete=complete_group)
 @output_option
 @on_cluster
 def describe(cluster: Cluster, groups: Sequence[str], output: str) -> None:
-    """Show state, members, offsets and lag of each GROUP."""
-    reports = [GroupReport.gather(cluster, group) for group in groups]
-    if output == "json":
-        print_json([report.as_json() for report in reports])
-    else:
+    """Show state, members, offsets and lag of each GROUP; of all groups if none is named."""
+    names = groups or [listed.group for listed in list_groups(cluster)]
+    reports = [GroupReport.gather(cluster, group) for group in names]
+    if output != "table":
+        print_data(
+            output,
+            [report.as_json() for report in reports],
+            [{"group": report.group.group, **row} for report in reports for row in offsets_json(report.lags)],
+        )
+    elif reports:
         click.echo("\n\n".join(report.as_text() for report in reports))
+    else:
+        click.echo("No groups.", err=True)
 
 
 @command.command("members")
@@ -82,8 +103,8 @@ def describe(cluster: Cluster, groups: Sequence[str], output: str) -> None:
 def members(cluster: Cluster, group: str, output: str) -> None:
     """Show who is in GROUP, and which partitions each has."""
     found = describe_group(cluster, group)
-    if output == "json":
-        print_json(members_json(found.members))
+    if output != "table":
+        print_data(output, members_json(found.members))
     elif found.members:
         click.echo(members_table(found.members))
     else:
@@ -97,8 +118,8 @@ def members(cluster: Cluster, group: str, output: str) -> None:
 def offsets(cluster: Cluster, group: str, output: str) -> None:
     """Show what GROUP has committed, and how far behind it is."""
     report = GroupReport.gather(cluster, group)
-    if output == "json":
-        print_json(offsets_json(report.lags))
+    if output != "table":
+        print_data(output, offsets_json(report.lags))
     elif report.lags:
         click.echo(offsets_table(report.lags))
     else:

@@ -12,7 +12,7 @@ from moldau.cli.failures import Failure
 from moldau.cli.log_dump import dump
 from moldau.cli.log_files import LOG, FileDamage, LogFile, find_files, in_order, mapped, recognise
 from moldau.cli.log_verify import verify
-from moldau.cli.output import bytes_text, counted, output_option, print_json
+from moldau.cli.output import bytes_text, counted, document_option, print_json
 from moldau.cli.progress import progress_bar
 
 EXIT_DAMAGED = 1
@@ -43,7 +43,7 @@ def command() -> None:
     "--from-offset", type=click.IntRange(min=0), default=0, help="Leave out batches before this offset."
 )
 @click.option("--limit", "-n", type=click.IntRange(min=1), help="Stop after so many lines a file.")
-@output_option
+@document_option
 def dump_command(
     paths: Sequence[Path], with_records: bool, from_offset: int, limit: int | None, output: str
 ) -> int:
@@ -79,7 +79,7 @@ def dump_command(
 @command.command("verify")
 @paths_argument
 @click.option("--deep", is_flag=True, help="Unpack every batch and read its records, too.")
-@output_option
+@document_option
 def verify_command(paths: Sequence[Path], deep: bool, output: str) -> int:
     """Check checksums, the order of offsets, and that indexes agree with their logs. Exits with 1 on damage."""
     with _reading():

@@ -64,7 +64,7 @@ platform = Platform(
         Noun("up", "up", "Start the platform here: broker and schema registry."),
         Noun("broker", "broker", "Start a broker that Kafka clients talk to."),
         Noun("registry", "registry", "Start a schema registry on any Kafka cluster."),
-        Noun("zookeeper", "zookeeper", "Start the ZooKeeper that a cluster of brokers needs."),
+        Noun("zookeeper", "zookeeper", "Start a ZooKeeper for brokers, or look into one."),
         Noun("cluster", "cluster_status", "Start a cluster on this machine, show the state of any."),
         Noun("topics", "topics", "Create, list, describe, alter and delete topics."),
         Noun("partitions", "partition_moves", "Move partitions between brokers, have leaders elected."),
@@ -94,5 +94,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except click.ClickException as failure:
         failure.show()
+        if isinstance(failure, click.UsageError):
+            _show_what_was_meant(sys.argv[1:] if arguments is None else arguments)
         return failure.exit_code
     return outcome if isinstance(outcome, int) else 0
+
+
+def _show_what_was_meant(arguments: Sequence[str]) -> None:
+    # Not above: a command that was typed well needs none of it.
+    from moldau.cli.kafka_habits import translated
+
+    meant = translated(arguments)
+    if meant is not None:
+        click.echo(f"Those are words of Kafka's tools. Here it is:\n  {meant}", err=True)

@@ -2,12 +2,14 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from itertools import cycle
 
 import confluent_kafka
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer
 
 from moldau.cli.cluster import POLL_S, Cluster
 from moldau.cli.failures import Failure
+from moldau.cli.payloads import Payload
 from moldau.cli.perf_stats import Consumed, Latencies, Produced, Window
 from moldau.cli.progress import Advance
 
@@ -22,10 +24,13 @@ Say = Callable[[str], None]
 class ProduceRun:
     """Sends `count` records, and keeps the account of what the brokers acknowledged."""
 
-    def __init__(self, producer: Producer, topic: str, payload: bytes, advance: Advance, say: Say) -> None:
+    def __init__(
+        self, producer: Producer, topic: str, payloads: Sequence[Payload], advance: Advance, say: Say
+    ) -> None:
         self._producer = producer
         self._topic = topic
-        self._payload = payload
+        self._payloads = payloads
+        self._size_bytes = 0
         self._advance = advance
         self._say = say
         self._latencies = Latencies()
@@ -34,10 +39,11 @@ class ProduceRun:
         self._told = 0
         self._told_s = self._started_s
         self.first_error: KafkaError | None = None
+        self.first_lost: Message | None = None
 
     def run(self, count: int, records_per_s: float | None) -> Produced:
-        for sent in range(count):
-            self._send()
+        for sent, payload in zip(range(count), cycle(self._payloads), strict=False):
+            self._send(payload)
             if records_per_s is not None:
                 self._wait_for_turn(sent + 1, records_per_s)
             self._tell_progress()
@@ -48,12 +54,12 @@ class ProduceRun:
         span_s = max(time.monotonic() - self._started_s, 1e-9)
         done = self._latencies.count
         self._advance(done - self._told)
-        return Produced(done, done * len(self._payload), span_s, self._latencies)
+        return Produced(done, self._size_bytes, span_s, self._latencies)
 
-    def _send(self) -> None:
+    def _send(self, payload: Payload) -> None:
         while True:
             try:
-                self._producer.produce(self._topic, self._payload, on_delivery=self._report)
+                self._producer.produce(self._topic, payload.value, payload.key, on_delivery=self._report)
                 self._producer.poll(0)
                 return
             except BufferError:
@@ -70,11 +76,13 @@ class ProduceRun:
 
     def _report(self, error: KafkaError | None, message: Message) -> None:
         if error is not None:
-            self.first_error = self.first_error or error
+            if self.first_error is None:
+                self.first_error, self.first_lost = error, message
             return
         latency_ms = (message.latency() or 0.0) * 1000
         self._latencies.add(latency_ms)
-        self._window.add(len(self._payload), latency_ms)
+        self._size_bytes += len(message)
+        self._window.add(len(message), latency_ms)
 
     def _tell_progress(self) -> None:
         now_s = time.monotonic()

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from moldau.cli import list_files
 from moldau.cli.cluster_queries import Picture
 from moldau.cli.failures import Failure
 from moldau.core.ids import TopicPartition
@@ -30,25 +31,15 @@ def plan_text(plan: Plan) -> str:
 
 
 def read_plan(path: Path) -> Plan:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise Failure(f"cannot read the plan {path}: {error}.") from error
-    shape = 'A plan is {"version":1,"partitions":[{"topic":"t","partition":0,"replicas":[1,2]}]}.'
-    try:
-        node = json.loads(text)
-        entries = [
-            (
-                TopicPartition(str(each["topic"]), int(each["partition"])),
-                [int(one) for one in each["replicas"]],
-            )
-            for each in node["partitions"]
-        ]
-    except (ValueError, KeyError, TypeError) as error:
-        raise Failure(f"{path} is no plan for moving partitions: {error!r}.", shape) from error
+    entries = [
+        (TopicPartition(each["topic"], each["partition"]), each["replicas"])
+        for each in list_files.PLAN.read(path)
+    ]
     plan = dict(entries)
     if not plan:
-        raise Failure(f"the plan {path} names no partition.", shape)
+        raise Failure(
+            f"the plan {path} names no partition.", f"It should look like this: {list_files.PLAN.example}"
+        )
     if len(plan) < len(entries):
         twice = next(place for place, _ in entries if sum(place == other for other, _ in entries) > 1)
         raise Failure(f"the plan {path} names partition {twice} twice.")

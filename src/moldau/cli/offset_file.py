@@ -1,7 +1,8 @@
-"""Offsets in a file, for `groups reset --from-file`: Kafka's CSV, or our own JSON. Pure."""
+"""Offsets in a file, for `groups reset --from-file` and --export: Kafka's CSV, or our own JSON. Pure."""
 
 import csv
 import io
+from collections.abc import Mapping
 
 import click
 import orjson
@@ -21,6 +22,17 @@ def parse_offsets(text: str, group: str, file: str) -> dict[TopicPartition, int]
     if not found:
         raise click.UsageError(f"{file} names no offset for group '{group}'.")
     return found
+
+
+def export_text(offsets: Mapping[str, Mapping[TopicPartition, int]]) -> str:
+    """As kafka-consumer-groups --export writes it: with the group's name in front if there are several."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    for group, wanted in offsets.items():
+        for (topic, partition), offset in wanted.items():
+            owner = [group] if len(offsets) > 1 else []
+            writer.writerow([*owner, topic, partition, offset])
+    return text.getvalue()
 
 
 def _csv_rows(text: str, group: str, file: str) -> list[tuple[str, tuple[str, object, object]]]:

@@ -11,7 +11,7 @@ from confluent_kafka.admin import OffsetSpec
 from moldau.cli.cluster import Cluster
 from moldau.cli.offset_queries import COMMITTED, UNCOMMITTED, FoundOffset, find_offsets
 from moldau.cli.options import Timestamp, on_cluster
-from moldau.cli.output import Cell, columns, output_option, print_json
+from moldau.cli.output import Cell, columns, output_option, print_data
 from moldau.cli.partitions import TopicPartitions, choose_partitions
 from moldau.cli.record_format import iso_time
 from moldau.core.ids import TopicPartition
@@ -81,8 +81,8 @@ def command(
     places = choose_partitions(cluster, topics)
     answers = [find_offsets(cluster, places, question.spec, question.isolation) for question in questions]
     rows = [(place, [answer[place] for answer in answers]) for place in places]
-    if output == "json":
-        print_json([_as_json(place, questions, found) for place, found in rows])
+    if output != "table":
+        print_data(output, [_as_json(place, questions, found) for place, found in rows])
         return
     headings = ["TOPIC", "PARTITION"]
     for question in questions:

@@ -1,9 +1,11 @@
-"""How answers are written: aligned columns for people, JSON for programs.
+"""How answers are written: aligned columns for people, JSON and CSV for programs.
 
 Columns are never cut, whether a terminal or a pipe reads them.
 """
 
-from collections.abc import Callable, Sequence
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -16,14 +18,24 @@ _SPANS = (("d", 86_400), ("h", 3600), ("m", 60))
 
 
 def output_option(function: CommandFunction) -> CommandFunction:
+    """For answers made of rows; the command prints what is not a table with `print_data`."""
+    return _output_option(["table", "json", "csv"])(function)
+
+
+def document_option(function: CommandFunction) -> CommandFunction:
+    """For answers that no rows can hold."""
+    return _output_option(["table", "json"])(function)
+
+
+def _output_option(forms: Sequence[str]) -> Callable[[CommandFunction], CommandFunction]:
     return click.option(
         "--output",
         "-o",
-        type=click.Choice(["table", "json"]),
+        type=click.Choice(forms),
         default="table",
         show_default=True,
         help="How to print the answer.",
-    )(function)
+    )
 
 
 def columns(
@@ -62,6 +74,37 @@ def about(facts: Sequence[tuple[str, str]]) -> str:
 
 def print_json(value: object) -> None:
     click.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
+
+
+def print_data(output: str, value: Any, rows: Sequence[Mapping[str, Any]] | None = None) -> None:
+    """JSON, or CSV of the rows; left out, the value is the rows, or the only one."""
+    if output == "json":
+        print_json(value)
+        return
+    chosen = rows if rows is not None else value if isinstance(value, list) else [value]
+    click.echo(csv_text(chosen), nl=False)
+
+
+def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
+    """A line of names, then a line for each row; the names are those of the JSON. Nothing if there are no rows."""
+    if not rows:
+        return ""
+    text = io.StringIO()
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows([_csv_cell(row.get(name)) for name in names] for row in rows)
+    return text.getvalue()
+
+
+def _csv_cell(value: object) -> object:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list | tuple) and all(isinstance(each, str | int) for each in value):
+        return ",".join(map(str, value))
+    if value is None or isinstance(value, str | int | float):
+        return value
+    return orjson.dumps(value).decode()
 
 
 def counted(count: int, noun: str) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from moldau.cli import list_files
 from moldau.cli.cluster import Cluster
 from moldau.cli.cluster_queries import Outcome, Picture, elect_leaders, moves, picture, start_moves
 from moldau.cli.confirmation import confirm
@@ -44,7 +45,13 @@ plan_option = click.option(
 
 
 @reassign.command("generate")
-@click.argument("topics", metavar="TOPIC...", nargs=-1, required=True, shell_complete=complete_topic)
+@click.argument("topics", metavar="TOPIC...", nargs=-1, shell_complete=complete_topic)
+@click.option(
+    "--topics-file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="The topics, in the JSON of kafka-reassign-partitions --topics-to-move-json-file.",
+)
 @click.option(
     "--brokers", "broker_list", metavar="IDS", required=True, help="Whom to spread them over: 0,1,2."
 )
@@ -56,6 +63,7 @@ plan_option = click.option(
 def generate(
     cluster: Cluster,
     topics: Sequence[str],
+    topics_file: Path | None,
     broker_list: str,
     replication_factor: int | None,
     path: Path | None,
@@ -66,6 +74,14 @@ def generate(
         raise click.BadParameter(
             f"'{broker_list}' is no list of brokers: write 0,1,2.", param_hint="--brokers"
         )
+    if bool(topics) == (topics_file is not None):
+        raise click.UsageError("Name topics, or pass --topics-file.")
+    if topics_file is not None:
+        topics = sorted({each["topic"] for each in list_files.TOPICS.read(topics_file)})
+        if not topics:
+            raise Failure(
+                f"{topics_file} names no topic.", f"It should look like this: {list_files.TOPICS.example}"
+            )
     seen = picture(cluster, topics)
     proposed = propose(seen, [int(name) for name in names], replication_factor)
     current = {part.place: part.replicas for part in seen.partitions}
@@ -184,6 +200,13 @@ def list_moves(cluster: Cluster) -> None:
 @click.argument("partitions", metavar="[TOPIC[:PARTITIONS]]...", nargs=-1, type=TopicPartitions())
 @click.option("--all", "everywhere", is_flag=True, help="Wherever it is needed in the cluster.")
 @click.option(
+    "--from-file",
+    "path",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="The partitions, in the JSON of kafka-leader-election --path-to-json-file.",
+)
+@click.option(
     "--type",
     "kind",
     type=click.Choice(["preferred", "unclean"]),
@@ -194,11 +217,18 @@ def list_moves(cluster: Cluster) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask before an unclean election.")
 @on_cluster
 def elect(
-    cluster: Cluster, partitions: Sequence[tuple[str, Sequence[int]]], everywhere: bool, kind: str, yes: bool
+    cluster: Cluster,
+    partitions: Sequence[tuple[str, Sequence[int]]],
+    everywhere: bool,
+    path: Path | None,
+    kind: str,
+    yes: bool,
 ) -> None:
-    """Have leaders elected, for the partitions named (`orders`, `orders:0,2`) or with --all for the whole cluster."""
-    if bool(partitions) == everywhere:
-        raise click.UsageError("Name topics, or pass --all.")
+    """Have leaders elected, for the partitions named (`orders`, `orders:0,2`), those of a file, or --all there are."""
+    if bool(partitions) + everywhere + (path is not None) != 1:
+        raise click.UsageError("Name topics, or pass --all or --from-file.")
+    if path is not None:
+        partitions = _partitions_of(path)
     if kind == "unclean" and not yes:
         confirm(
             "An unclean leader may miss records that were acknowledged; they are lost then. Go on?",
@@ -217,6 +247,15 @@ def elect(
     _report(
         [each for each in outcomes if each.code is not ErrorCode.ELECTION_NOT_NEEDED], "given another leader"
     )
+
+
+def _partitions_of(path: Path) -> Sequence[tuple[str, Sequence[int]]]:
+    found = [(each["topic"], [each["partition"]]) for each in list_files.ELECTION.read(path)]
+    if not found:
+        raise Failure(
+            f"{path} names no partition.", f"It should look like this: {list_files.ELECTION.example}"
+        )
+    return found
 
 
 def _clear_throttles(cluster: Cluster, seen: Picture) -> None:

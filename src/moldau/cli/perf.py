@@ -1,27 +1,42 @@
 """`moldau perf`: how fast a cluster takes and gives records, printed as Kafka's perf tools do."""
 
-import random
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import click
 from confluent_kafka import KafkaException, TopicPartition
 from confluent_kafka.admin import OffsetSpec
 
+from moldau.cli.client_metrics import ClientMetrics
 from moldau.cli.cluster import Cluster
+from moldau.cli.delivery_failures import delivery_failure
+from moldau.cli.formats.options import registry_option
 from moldau.cli.measurements import ConsumeRun, ProduceRun, RoundTrips, Say
 from moldau.cli.offset_queries import topic_offsets
 from moldau.cli.options import complete_topic, on_cluster
-from moldau.cli.output import CommandFunction, counted, output_option, print_json
+from moldau.cli.output import CommandFunction, counted, output_option, print_data
+from moldau.cli.payloads import SchemaLoad, from_file, letters
 from moldau.cli.perf_stats import CONSUMED_HEADING, latency_lines
 from moldau.cli.produce import producer_settings
 from moldau.cli.progress import Bar, progress_bar
 
-LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+DEFAULT_SIZE = 100
 
 topic_argument = click.argument("topic", shell_complete=complete_topic)
 size_option = click.option(
-    "--record-size", "size_bytes", type=click.IntRange(min=1), default=100, show_default=True, help="Bytes."
+    "--record-size",
+    "size_bytes",
+    type=click.IntRange(min=1),
+    default=DEFAULT_SIZE,
+    show_default=True,
+    help="Bytes.",
+)
+metrics_option = click.option(
+    "--print-metrics",
+    is_flag=True,
+    help="At the end what the client counted: requests, round trips, batches.",
 )
 acks_option = click.option(
     "--acks",
@@ -47,11 +62,6 @@ def command() -> None:
     """
 
 
-def _payload(size_bytes: int) -> bytes:
-    """Capital letters at random, as Kafka's tool sends them: neither zeros nor noise."""
-    return bytes(random.Random(size_bytes).choices(LETTERS, k=size_bytes))
-
-
 def _sayer(bar: Bar, output: str) -> Say:
     """Lines on the way are for logs: a bar says the same better, and a program wants one answer."""
     return click.echo if output == "table" and not bar.is_shown else lambda line: None
@@ -60,7 +70,30 @@ def _sayer(bar: Bar, output: str) -> Say:
 @command.command("produce")
 @topic_argument
 @count_option(100_000)
-@size_option
+@click.option(
+    "--record-size", "size_bytes", type=click.IntRange(min=1), help="Bytes of each value; 100 when left out."
+)
+@click.option(
+    "--payload-file",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Values to write, one after the other, and again from the first.",
+)
+@click.option("--payload-delimiter", default="\\n", show_default=True, help="What parts them in the file.")
+@click.option(
+    "--schema",
+    metavar="SCHEMA",
+    help="Records made up for this schema: @FILE, id:N, SUBJECT or SUBJECT:VERSION of a registry.",
+)
+@click.option(
+    "--value-format",
+    type=click.Choice(["avro", "json-schema"]),
+    help="What the schema is; left out: by the file's ending (.avsc, .json), or Avro.",
+)
+@click.option("--as-json", is_flag=True, help="--schema: write JSON without a frame; needs no registry.")
+@click.option("--key-field", metavar="NAME", help="--schema: the field whose value is the record's key.")
+@registry_option
+@metrics_option
 @click.option(
     "--throughput", type=float, default=-1, show_default=True, help="Records a second at most; -1: no limit."
 )
@@ -77,30 +110,48 @@ def produce(
     cluster: Cluster,
     topic: str,
     count: int,
-    size_bytes: int,
+    size_bytes: int | None,
+    payload_file: Path | None,
+    payload_delimiter: str,
+    schema: str | None,
+    print_metrics: bool,
     throughput: float,
     compression: str,
     acks: str,
     output: str,
+    **schema_options: Any,
 ) -> None:
     """Write records to TOPIC as fast as it goes, and say how fast that was.
 
     A latency is the time from handing a record to the client until the broker's acknowledgement. -X sets
     batch.size, linger.ms and the like.
     """
-    cluster.describe_topic(topic)
-    settings = {**producer_settings(cluster, compression, acks), "message.timeout.ms": 120_000}
-    with progress_bar(count, "producing") as bar:
-        run = ProduceRun(
-            cluster.producer(settings), topic, _payload(size_bytes), bar.advance, _sayer(bar, output)
+    if (size_bytes is not None) + (payload_file is not None) + (schema is not None) > 1:
+        raise click.UsageError(
+            "--record-size, --payload-file and --schema each say what to write: pass one of them."
         )
-        done = run.run(count, throughput if throughput > 0 else None)
-    if output == "json":
-        print_json(done.as_json())
+    cluster.describe_topic(topic)
+    if payload_file is not None:
+        payloads = from_file(payload_file, payload_delimiter)
+    elif schema is not None:
+        payloads = SchemaLoad(topic, schema, timeout_s=cluster.timeout_s, **schema_options).payloads(count)
     else:
-        click.echo(done.line())
+        payloads = letters(size_bytes or DEFAULT_SIZE)
+    metrics = ClientMetrics()
+    settings = {
+        **producer_settings(cluster, compression, acks),
+        **(metrics.settings if print_metrics else {}),
+        "message.timeout.ms": 120_000,
+    }
+    producer = cluster.producer(settings)
+    with progress_bar(count, "producing") as bar:
+        run = ProduceRun(producer, topic, payloads, bar.advance, _sayer(bar, output))
+        done = run.run(count, throughput if throughput > 0 else None)
+    if print_metrics:
+        metrics.finish(producer.poll)
+    _show(done.as_json(), [done.line()], metrics if print_metrics else None, output)
     if run.first_error is not None:
-        raise cluster.failure(run.first_error, f"write to topic '{topic}'")
+        raise delivery_failure(cluster, topic, run.first_error, run.first_lost, None)
 
 
 @command.command("consume")
@@ -109,6 +160,7 @@ def produce(
 @click.option("--group", help="Left out: one made up for this run.")
 @click.option("--from-latest", is_flag=True, help="Only what is written from now on.")
 @click.option("--hide-header", is_flag=True, help="Only the line of figures.")
+@metrics_option
 @output_option
 @on_cluster
 def consume(
@@ -118,21 +170,26 @@ def consume(
     group: str | None,
     from_latest: bool,
     hide_header: bool,
+    print_metrics: bool,
     output: str,
 ) -> None:
     """Read records of TOPIC in a consumer group as fast as it goes, and say how fast that was."""
     cluster.describe_topic(topic)
+    metrics = ClientMetrics()
     consumer = cluster.consumer(
         {
             "group.id": group or f"perf-consumer-{secrets.token_hex(4)}",
             "enable.auto.commit": False,
             "auto.offset.reset": "latest" if from_latest else "earliest",
             "check.crcs": True,
+            **(metrics.settings if print_metrics else {}),
         }
     )
     try:
         with progress_bar(count, "consuming") as bar:
             done = ConsumeRun(cluster, consumer, topic, bar.advance).run(count)
+        if print_metrics:
+            metrics.finish(consumer.poll)
     except KafkaException as error:
         raise cluster.failure(error.args[0], f"read topic '{topic}'") from error
     finally:
@@ -143,12 +200,21 @@ def consume(
             f"{cluster.timeout_s:g} s. --timeout SECONDS waits longer.",
             err=True,
         )
-    if output == "json":
-        print_json(done.as_json())
-        return
-    if not hide_header:
-        click.echo(CONSUMED_HEADING)
-    click.echo(done.line())
+    lines = [done.line()] if hide_header else [CONSUMED_HEADING, done.line()]
+    _show(done.as_json(), lines, metrics if print_metrics else None, output)
+
+
+def _show(
+    figures: Mapping[str, float], lines: Sequence[str], metrics: ClientMetrics | None, output: str
+) -> None:
+    if output == "json" and metrics is not None:
+        print_data(output, {**figures, "metrics": metrics.as_json()})
+    elif output != "table":
+        print_data(output, {**figures, **(metrics.as_json() if metrics else {})})
+    else:
+        click.echo("\n".join(lines))
+        if metrics is not None:
+            click.echo(f"\n{metrics.as_text()}")
 
 
 @command.command("latency")
@@ -176,12 +242,12 @@ def latency(cluster: Cluster, topic: str, count: int, size_bytes: int, acks: str
         consumer.assign([TopicPartition(topic, partition, end) for partition, end in ends.items()])
         with progress_bar(count, "there and back") as bar:
             trips = RoundTrips(cluster, producer, consumer, topic)
-            latencies = trips.run(count, _payload(size_bytes), _sayer(bar, output), bar.advance)
+            latencies = trips.run(count, letters(size_bytes)[0].value, _sayer(bar, output), bar.advance)
     except KafkaException as error:
         raise cluster.failure(error.args[0], f"measure topic '{topic}'") from error
     finally:
         consumer.close()
-    if output == "json":
-        print_json({"records": count, "record_bytes": size_bytes, **latencies.as_json()})
+    if output != "table":
+        print_data(output, {"records": count, "record_bytes": size_bytes, **latencies.as_json()})
     else:
         click.echo(latency_lines(latencies))

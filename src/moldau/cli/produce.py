@@ -4,13 +4,14 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import click
-from confluent_kafka import KafkaError, KafkaException, Producer
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from moldau.cli.cluster import POLL_S, Cluster
+from moldau.cli.delivery_failures import BrokerRefusals, delivery_failure
 from moldau.cli.failures import similar_names
 from moldau.cli.formats.options import Formats, format_options
 from moldau.cli.options import KeyValue, Timestamp, complete_topic, on_cluster
-from moldau.cli.output import counted, output_option, print_json
+from moldau.cli.output import counted, output_option, print_data
 from moldau.cli.partitions import no_such_partition
 from moldau.cli.record_input import LineFormat, Outgoing
 
@@ -28,6 +29,7 @@ class Delivery:
         self.delivered = 0
         self.failed = 0
         self.first_error: KafkaError | None = None
+        self.first_lost: Message | None = None
 
     def send(self, records: Iterable[Outgoing]) -> None:
         """Stops reading at the first failure: what follows would most likely fail as well."""
@@ -53,7 +55,7 @@ class Delivery:
             except BufferError:
                 self._producer.poll(POLL_S)
             except KafkaException as error:
-                self._fail(error.args[0])
+                self._fail(error.args[0], None)
                 return
 
     def finish(self) -> None:
@@ -61,15 +63,16 @@ class Delivery:
         while self._producer.flush(POLL_S):
             pass
 
-    def _report(self, error: KafkaError | None, _message: object) -> None:
+    def _report(self, error: KafkaError | None, message: Message) -> None:
         if error is None:
             self.delivered += 1
         else:
-            self._fail(error)
+            self._fail(error, message)
 
-    def _fail(self, error: KafkaError) -> None:
+    def _fail(self, error: KafkaError, lost: Message | None) -> None:
         self.failed += 1
-        self.first_error = self.first_error or error
+        if self.first_error is None:
+            self.first_error, self.first_lost = error, lost
 
 
 @click.command("produce")
@@ -148,7 +151,9 @@ def command(
         timestamp or 0,
         keep_partitions,
     )
-    delivery = Delivery(cluster.producer(producer_settings(cluster, compression, acks)), topic)
+    refusals = BrokerRefusals()
+    settings = {**producer_settings(cluster, compression, acks), **refusals.client_settings()}
+    delivery = Delivery(cluster.producer(settings), topic)
     lines = _lines() if value is None else [value.encode()]
     try:
         delivery.send(formats.encoded(line_format.parse(lines)))
@@ -156,7 +161,7 @@ def command(
         delivery.finish()
         _summarize(delivery, acks, output)
     if delivery.first_error is not None:
-        raise cluster.failure(delivery.first_error, f"write to topic '{topic}'")
+        raise delivery_failure(cluster, topic, delivery.first_error, delivery.first_lost, refusals.last)
 
 
 def producer_settings(cluster: Cluster, compression: str, acks: str) -> Mapping[str, object]:
@@ -196,9 +201,11 @@ def _require_topic(cluster: Cluster, topic: str, partition: int | None) -> None:
 
 
 def _summarize(delivery: Delivery, acks: str, output: str) -> None:
-    if output == "json":
+    if output != "table":
         acknowledged = 0 if acks == "0" else delivery.delivered
-        print_json({"sent": delivery.delivered, "acknowledged": acknowledged, "failed": delivery.failed})
+        print_data(
+            output, {"sent": delivery.delivered, "acknowledged": acknowledged, "failed": delivery.failed}
+        )
         return
     verb = "sent, no acknowledgement asked for" if acks == "0" else "acknowledged"
     failed = f", {delivery.failed:,} failed" if delivery.failed else ""

@@ -7,7 +7,7 @@ import click
 from moldau.cli.addresses import parse
 from moldau.cli.failures import Failure
 from moldau.cli.options import KeyValue, complete_profile, read_properties
-from moldau.cli.output import columns, output_option, print_json
+from moldau.cli.output import columns, output_option, print_data
 from moldau.cli.profiles import BOOTSTRAP_SERVERS, Profiles, profiles_path
 
 SECRETS = ("password", "secret", "token", "jaas", "key.pem")
@@ -86,12 +86,13 @@ def list_command(output: str) -> None:
     """List the profiles; secrets are not shown."""
     profiles = Profiles.load()
     shown = {name: _without_secrets(properties) for name, properties in sorted(profiles.named.items())}
-    if output == "json":
-        print_json(
+    if output != "table":
+        print_data(
+            output,
             [
                 {"profile": name, "in_use": name == profiles.current, "properties": shown[name]}
                 for name in shown
-            ]
+            ],
         )
         return
     if not shown:

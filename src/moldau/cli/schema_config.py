@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from moldau.cli.output import about, output_option, print_json
+from moldau.cli.output import about, document_option, print_json
 from moldau.cli.registry_http import Refused, RegistryHttp, on_registry
 from moldau.cli.schema_text import WHO_FIRST
 
@@ -20,7 +20,7 @@ MODES = ("READWRITE", "READONLY", "IMPORT")
 @click.option("--force", is_flag=True, help="With --mode IMPORT: although there are schemas already.")
 @click.option("--normalize/--no-normalize", default=None, help="Whether every schema is normalised.")
 @click.option("--reset", is_flag=True, help="Take back what was set, so that the global setting holds.")
-@output_option
+@document_option
 @on_registry
 def show_config(
     registry: RegistryHttp,

@@ -8,7 +8,7 @@ import click
 
 from moldau.cli.confirmation import confirm
 from moldau.cli.failures import Failure
-from moldau.cli.output import about, columns, counted, output_option, print_json
+from moldau.cli.output import about, columns, counted, document_option, output_option, print_data, print_json
 from moldau.cli.registry_http import SUBJECT_NOT_FOUND, VERSION_NOT_FOUND, Refused, RegistryHttp, on_registry
 from moldau.cli.schema_config import show_config
 from moldau.cli.schema_files import schema_body, schema_options
@@ -39,8 +39,10 @@ def list_schemas(registry: RegistryHttp, pattern: str, deleted: bool, output: st
         (schema["subject"], schema["version"], schema["id"], schema.get("schemaType", "AVRO"))
         for schema in found
     ]
-    if output == "json":
-        print_json([dict(zip(("subject", "version", "id", "type"), row, strict=True)) for row in rows])
+    if output != "table":
+        print_data(
+            output, [dict(zip(("subject", "version", "id", "type"), row, strict=True)) for row in rows]
+        )
     elif rows:
         click.echo(columns(("SUBJECT", "VERSION", "ID", "TYPE"), rows))
     else:
@@ -52,7 +54,7 @@ def list_schemas(registry: RegistryHttp, pattern: str, deleted: bool, output: st
 @click.option("--version", default="latest", show_default=True, help="A number, or latest.")
 @click.option("--id", "schema_id", type=click.IntRange(min=0), help="By id instead of by subject.")
 @click.option("--text", "only_text", is_flag=True, help="Only the schema, as it is stored.")
-@output_option
+@document_option
 @on_registry
 def show(
     registry: RegistryHttp,
@@ -107,7 +109,7 @@ def _described(schema: dict[str, Any], uses: Sequence[dict[str, Any]]) -> str:
 @command.command("register")
 @click.argument("subject")
 @schema_options
-@output_option
+@document_option
 @on_registry
 def register(
     registry: RegistryHttp,
@@ -146,7 +148,7 @@ def _register(
 @click.argument("subject")
 @schema_options
 @click.option("--version", help="Against this version alone; left out: as the subject's compatibility asks.")
-@output_option
+@document_option
 @on_registry
 def check(
     registry: RegistryHttp,
@@ -186,7 +188,7 @@ def _checked(
 @click.argument("subject")
 @schema_options
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-@output_option
+@document_option
 @on_registry
 def evolve(
     registry: RegistryHttp,

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 
@@ -30,18 +30,25 @@ class Service:
     def __init__(self, title: str, arguments: Sequence[str], log: Path | None = None) -> None:
         """What it has to say of its work goes to the end of `log`, or to this terminal."""
         self.title = title
+        self._arguments = arguments
         self._log = log
+        self.start_again()
+
+    def start_again(self, more: Sequence[str] = ()) -> None:
+        """With more arguments, of which a later one wins over an earlier one."""
+        log = self._log
+        self.was_stopped = False
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         with contextlib.ExitStack() as stack:
             self._process = subprocess.Popen(  # noqa: S603 Our own command, with the arguments given to us.
-                [sys.executable, "-c", _PROGRAM, *arguments],
+                [sys.executable, "-c", _PROGRAM, *self._arguments, *more],
                 stdout=subprocess.PIPE,
                 stderr=None if log is None else stack.enter_context(log.open("ab")),
                 text=True,
                 # Ctrl-C is for this process, which stops the others one after the other.
                 start_new_session=True,
             )
-        threading.Thread(target=self._relay, daemon=True).start()
+        threading.Thread(target=self._relay, args=[self._process, self._lines], daemon=True).start()
 
     def wait_until_ready(self) -> str:
         """The addresses it serves."""
@@ -62,7 +69,10 @@ class Service:
     def has_ended(self) -> bool:
         return self._process.poll() is not None
 
-    def stop(self) -> None:
+    def stop(self, *, with_kill: bool = False) -> None:
+        self.was_stopped = True
+        if with_kill:
+            self._process.kill()
         self._process.terminate()
         try:
             self._process.wait(STOP_S)
@@ -76,17 +86,18 @@ class Service:
             with contextlib.suppress(queue.Empty):
                 return self._lines.get(timeout=TURN_S)
 
-    def _relay(self) -> None:
-        assert self._process.stdout is not None
-        with self._process.stdout as lines:
+    @staticmethod
+    def _relay(process: "subprocess.Popen[str]", queued: "queue.SimpleQueue[str | None]") -> None:
+        assert process.stdout is not None
+        with process.stdout as lines:
             for line in lines:
-                self._lines.put(line)
-        self._lines.put(None)
+                queued.put(line)
+        queued.put(None)
 
 
 @contextlib.contextmanager
 def stopped_in_order() -> Iterator[list[Service]]:
-    """The last started is the first stopped: it may need the others to say goodbye."""
+    """The last started is the first stopped: it may need the others to say goodbye. A second Ctrl-C kills the rest."""
     services: list[Service] = []
     previous = signal.signal(signal.SIGTERM, _interrupt)
     try:
@@ -94,17 +105,31 @@ def stopped_in_order() -> Iterator[list[Service]]:
     except KeyboardInterrupt:
         click.echo("stopping", err=True)
     finally:
-        for service in reversed(services):
-            service.stop()
+        try:
+            for service in reversed(services):
+                service.stop()
+        except KeyboardInterrupt:
+            for service in reversed(services):
+                service.stop(with_kill=True)
         signal.signal(signal.SIGTERM, previous)
 
 
-def watch(services: Collection[Service], brokers: Collection[Service]) -> None:
-    """Until one of them ends. Of several brokers each can be spared: a cluster goes on, that is what it is for."""
+def watch(
+    services: Collection[Service],
+    brokers: Collection[Service],
+    on_turn: Callable[[], None] | None = None,
+) -> None:
+    """Until one of them ends. Of several brokers each can be spared: a cluster goes on, that is what it is for.
+
+    What was stopped on purpose has not ended: somebody may start it again. `on_turn` is called about twice a second.
+    """
     never = threading.Event()
     reported: set[str] = set()
     while not never.wait(TURN_S):
-        ended = {service.title: service for service in services if service.has_ended()}
+        if on_turn is not None:
+            on_turn()
+        ended = {each.title: each for each in services if each.has_ended() and not each.was_stopped}
+        reported &= set(ended)
         spared = {broker.title for broker in brokers}
         missed = [each for title, each in ended.items() if title not in spared or spared <= set(ended)]
         if missed:

@@ -133,6 +133,8 @@ def run(
     FILE is a Python file that defines an application, or a folder of such files. One that fails leaves the
     others alone.
     """
+    # Spark takes its time to start, and could only say later that nobody answers.
+    cluster.topic_names()
     settings = {
         "bootstrap_servers": cluster.bootstrap_servers,
         "checkpoint_dir": checkpoint_dir,

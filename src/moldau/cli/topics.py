@@ -1,7 +1,7 @@
-"""`moldau topics`: create, list, describe, alter, delete."""
+"""`moldau topics`: create, list, alter; describe and delete are its neighbours'."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 
 import click
@@ -17,11 +17,15 @@ from confluent_kafka.admin import (
 )
 
 from moldau.cli.cluster import POLL_S, Cluster
-from moldau.cli.confirmation import confirm
 from moldau.cli.failures import Failure
 from moldau.cli.options import KeyValue, complete_topic, on_cluster
-from moldau.cli.output import columns, counted, output_option, print_json
-from moldau.cli.topic_report import TopicReport
+from moldau.cli.output import columns, counted, output_option, print_data
+from moldau.cli.topic_deletion import delete, delete_records
+from moldau.cli.topic_describe import describe
+from moldau.cli.topic_names import clash_warning, parse_assignment
+
+COLLISION_HINT = "Metrics write '.' as '_' and could not tell the two apart: choose another name."
+ASSIGNMENT_HINT = "Write the brokers of each partition, the preferred leader first: 0:1,1:2,2:0."
 
 topic_argument = click.argument("topic", shell_complete=complete_topic)
 
@@ -29,6 +33,10 @@ topic_argument = click.argument("topic", shell_complete=complete_topic)
 @click.group("topics")
 def command() -> None:
     """Create, list, describe, alter and delete topics."""
+
+
+for verb in (describe, delete, delete_records):
+    command.add_command(verb)
 
 
 @command.command("create")
@@ -39,6 +47,12 @@ def command() -> None:
     type=click.IntRange(min=1),
     help="Left out: the brokers' default.replication.factor.",
 )
+@click.option(
+    "--replica-assignment",
+    "assignment",
+    metavar="0:1,1:2",
+    help="The brokers of each partition, instead of the two options above.",
+)
 @click.option("--config", "configs", type=KeyValue(), multiple=True, help="A topic setting; may be repeated.")
 @click.option("--if-not-exists", is_flag=True, help="Leave an existing topic as it is, and be content.")
 @click.option("--dry-run", is_flag=True, help="Let the brokers check the request, create nothing.")
@@ -48,20 +62,29 @@ def create(
     topic: str,
     partitions: int | None,
     replication_factor: int | None,
+    assignment: str | None,
     configs: Sequence[tuple[str, str]],
     if_not_exists: bool,
     dry_run: bool,
 ) -> None:
     """Create TOPIC."""
-    wanted = NewTopic(topic, partitions or -1, replication_factor or -1, config=dict(configs))
+    if assignment is not None and (partitions or replication_factor):
+        raise click.UsageError(
+            "--replica-assignment says how many partitions and replicas there are: leave --partitions and "
+            "--replication-factor out."
+        )
+    wanted = _new_topic(topic, partitions, replication_factor, assignment, dict(configs))
     futures = cluster.admin.create_topics([wanted], validate_only=dry_run)
     try:
         cluster.wait(futures[topic], f"create topic '{topic}'")
     except Failure as failure:
+        if failure.code == KafkaError.TOPIC_EXCEPTION and "collides" in failure.message:
+            raise Failure(failure.message, COLLISION_HINT, failure.code) from failure
         if not (if_not_exists and failure.code == KafkaError.TOPIC_ALREADY_EXISTS):
             raise
         click.echo(f"Topic '{topic}' exists already.")
         return
+    _warn_of_clash(cluster, topic)
     if dry_run:
         click.echo(f"Topic '{topic}' can be created.")
         return
@@ -71,6 +94,29 @@ def create(
         f"Created topic '{topic}' with {counted(len(created.partitions), 'partition')}, "
         f"replication factor {replicas}."
     )
+
+
+def _new_topic(
+    topic: str,
+    partitions: int | None,
+    replication_factor: int | None,
+    assignment: str | None,
+    configs: Mapping[str, str],
+) -> NewTopic:
+    if assignment is None:
+        return NewTopic(topic, partitions or -1, replication_factor or -1, config=dict(configs))
+    try:
+        replicas = parse_assignment(assignment)
+    except ValueError as error:
+        raise click.BadParameter(f"{error}. {ASSIGNMENT_HINT}", param_hint="--replica-assignment") from error
+    return NewTopic(topic, len(replicas), replica_assignment=replicas, config=dict(configs))
+
+
+def _warn_of_clash(cluster: Cluster, topic: str) -> None:
+    if "." in topic or "_" in topic:
+        warning = clash_warning(topic, cluster.topic_names())
+        if warning is not None:
+            click.echo(warning, err=True)
 
 
 def _await_topic(cluster: Cluster, topic: str) -> TopicDescription:
@@ -101,68 +147,18 @@ def list_topics(cluster: Cluster, pattern: str, internal: bool, output: str) -> 
         for name, replicas in cluster.topic_names().items()
         if fnmatchcase(name, pattern) and not (hidden and name.startswith("__"))
     ]
-    if output == "json":
-        print_json(
+    if output != "table":
+        print_data(
+            output,
             [
                 {"topic": name, "partitions": count, "replication_factor": factor}
                 for name, count, factor in rows
-            ]
+            ],
         )
     elif rows:
         click.echo(columns(("TOPIC", "PARTITIONS", "REPLICATION FACTOR"), rows))
     else:
         click.echo("No topics." if pattern == "*" else f"No topic matches '{pattern}'.", err=True)
-
-
-@command.command("describe")
-@click.argument("topics", metavar="TOPIC...", nargs=-1, shell_complete=complete_topic)
-@click.option(
-    "--under-replicated",
-    is_flag=True,
-    help="Only partitions that miss a replica; of all topics if none is named.",
-)
-@output_option
-@on_cluster
-def describe(cluster: Cluster, topics: Sequence[str], under_replicated: bool, output: str) -> None:
-    """Show partitions, replicas, offsets and changed settings of each TOPIC."""
-    if under_replicated:
-        _show_under_replicated(cluster, topics, output)
-        return
-    if not topics:
-        raise click.UsageError("Name a topic, or pass --under-replicated.")
-    reports = [TopicReport.gather(cluster, topic) for topic in topics]
-    if output == "json":
-        print_json([report.as_json() for report in reports])
-    else:
-        click.echo("\n\n".join(report.as_text() for report in reports))
-
-
-def _show_under_replicated(cluster: Cluster, topics: Sequence[str], output: str) -> None:
-    # Not above: most commands about topics need none of it.
-    from moldau.cli.cluster_queries import picture
-
-    missing = [part for part in picture(cluster, topics or None).partitions if part.is_under_replicated]
-    if output == "json":
-        print_json(
-            [
-                {
-                    "topic": part.place.topic,
-                    "partition": part.place.partition,
-                    "leader": part.leader,
-                    "replicas": list(part.replicas),
-                    "isr": list(part.isr),
-                }
-                for part in missing
-            ]
-        )
-    elif missing:
-        rows = [
-            (*part.place, part.leader, ",".join(map(str, part.replicas)), ",".join(map(str, part.isr)))
-            for part in missing
-        ]
-        click.echo(columns(("TOPIC", "PARTITION", "LEADER", "REPLICAS", "ISR"), rows))
-    else:
-        click.echo("Every partition has all its replicas in sync.", err=True)
 
 
 @command.command("alter")
@@ -207,26 +203,3 @@ def _alter_configs(
     resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=entries)
     futures = cluster.admin.incremental_alter_configs([resource])
     cluster.wait(futures[resource], f"alter topic '{topic}'")
-
-
-@command.command("delete")
-@click.argument("topics", metavar="TOPIC...", nargs=-1, required=True, shell_complete=complete_topic)
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-@click.option("--if-exists", is_flag=True, help="A topic that is not there is all right.")
-@on_cluster
-def delete(cluster: Cluster, topics: Sequence[str], yes: bool, if_exists: bool) -> None:
-    """Delete each TOPIC and all its records."""
-    found = {topic: cluster.find_topic(topic) for topic in topics}
-    missing = [topic for topic, description in found.items() if description is None]
-    if missing and not if_exists:
-        raise cluster.unknown_topic(missing[0])
-    doomed = [topic for topic in found if topic not in missing]
-    if doomed and not yes:
-        names = ", ".join(f"'{topic}'" for topic in doomed)
-        noun = "topic" if len(doomed) == 1 else "topics"
-        confirm(f"Delete {noun} {names} with all records?", "nothing was deleted.")
-    for topic in missing:
-        click.echo(f"There is no topic '{topic}'.")
-    for topic, future in cluster.admin.delete_topics(doomed).items() if doomed else ():
-        cluster.wait(future, f"delete topic '{topic}'")
-        click.echo(f"Deleted topic '{topic}'.")

@@ -4,13 +4,14 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from fnmatch import fnmatchcase
+from typing import Any
 
 import click
 
 from moldau.cli.cluster import Cluster
 from moldau.cli.group_lag import LogState, log_states
 from moldau.cli.options import Duration, on_cluster
-from moldau.cli.output import about, columns, output_option, print_json, seconds_text
+from moldau.cli.output import about, columns, output_option, print_data, seconds_text
 from moldau.cli.partitions import TopicPartitions, choose_partitions
 from moldau.cli.record_format import iso_time
 from moldau.cli.transaction_abort import abort, complete_transaction
@@ -55,8 +56,8 @@ def list_command(
         for listed in list_transactions(cluster, states, longer_than)
         if fnmatchcase(listed.transactional_id, pattern)
     ]
-    if output == "json":
-        print_json([asdict(listed) for listed in found])
+    if output != "table":
+        print_data(output, [asdict(listed) for listed in found])
     elif found:
         rows = [
             (listed.transactional_id, listed.producer_id, listed.coordinator, listed.state)
@@ -85,8 +86,10 @@ def describe(cluster: Cluster, transactional_id: str, output: str) -> None:
         for producer in active_producers(cluster, places)
         if producer.producer_id == found.producer_id
     }
-    if output == "json":
-        print_json(_as_json(found, logs, starts))
+    if output != "table":
+        told = _as_json(found, logs, starts)
+        waiting = [{"transactional_id": found.transactional_id, **each} for each in told["partitions"]]
+        print_data(output, told, waiting)
         return
     click.echo(_as_text(found))
     if places:
@@ -112,7 +115,7 @@ def _held_back(start: int | None, log: LogState) -> int:
 
 def _as_json(
     found: Transaction, logs: Mapping[TopicPartition, LogState], starts: Mapping[TopicPartition, int | None]
-) -> dict[str, object]:
+) -> dict[str, Any]:
     return {
         "transactional_id": found.transactional_id,
         "state": found.state,
@@ -168,8 +171,8 @@ def producers(
     ]
     known = {listed.producer_id: listed for listed in list_transactions(cluster)}
     notes = {id(producer): _note(producer, found, known) for producer in found}
-    if output == "json":
-        print_json([_producer_json(producer, known, notes[id(producer)]) for producer in found])
+    if output != "table":
+        print_data(output, [_producer_json(producer, known, notes[id(producer)]) for producer in found])
     elif found:
         rows = [
             (

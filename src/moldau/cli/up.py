@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from moldau.cli.cluster_requests import Requests
 from moldau.cli.cluster_up import port_option, refuse_cluster_data, start_cluster, zookeeper_port_option
 from moldau.cli.registry_http import DEFAULT_REGISTRY
 from moldau.cli.services import Service, dialled, overrides, pasteable, stopped_in_order, watch
@@ -57,11 +58,14 @@ def command(
     demo: bool,
 ) -> None:
     """Start the platform: a broker on port 9092 and a schema registry on port 8081. Ctrl-C stops it."""
+    on_turn = None
     with stopped_in_order() as services:
         told = [*BROKER_SETTINGS, *broker]
         if count > 1:
-            endpoints = start_cluster(services, count, port, zookeeper_port, Path(directory), told)
+            running = start_cluster(services, count, port, zookeeper_port, Path(directory), told)
+            endpoints = [each.endpoint for each in running.values()]
             brokers = services[1:]
+            on_turn = Requests(Path(directory), running).serve
         else:
             refuse_cluster_data(Path(directory))
             alone = [f"log.dirs={directory}", f"listeners=PLAINTEXT://:{port}", *told]
@@ -84,7 +88,7 @@ def command(
                 pipeline = Demo(servers, directory)
                 stack.callback(pipeline.stop)
                 pipeline.start()
-            watch(services, brokers)
+            watch(services, brokers, on_turn)
 
 
 def _start(services: list[Service], service: Service) -> str:

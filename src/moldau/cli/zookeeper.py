@@ -1,4 +1,7 @@
-"""`moldau zookeeper`: a real ZooKeeper on this machine, from the jars that pyspark brings along."""
+"""`moldau zookeeper`: a real ZooKeeper on this machine, from the jars that pyspark brings along.
+
+With `shell` after it, a client of any ZooKeeper.
+"""
 
 import signal
 import threading
@@ -7,13 +10,14 @@ from pathlib import Path
 import click
 
 from moldau.cli.failures import Failure
+from moldau.cli.zookeeper_shell import shell
 from moldau.core.errors import ConfigError
 
 LOOK_S = 0.5
 DEFAULT_PORT = 2181
 
 
-@click.command("zookeeper")
+@click.group("zookeeper", invoke_without_command=True)
 @click.option(
     "--port",
     type=click.IntRange(0, 65_535),
@@ -38,11 +42,21 @@ DEFAULT_PORT = 2181
     show_default=True,
     help="Where they keep the tree.",
 )
-def command(port: int, count: str, directory: Path) -> None:
+@click.pass_context
+def command(ctx: click.Context, port: int, count: str, directory: Path) -> None:
     """Start ZooKeeper: what the brokers of a cluster find each other by (`zookeeper.connect`).
 
     It prints one line that starts with `ready` when it serves, and stops on SIGTERM or Ctrl-C. Needs Java.
+    `shell` looks into one that runs.
     """
+    if ctx.invoked_subcommand is None:
+        _serve(port, count, directory)
+
+
+command.add_command(shell)
+
+
+def _serve(port: int, count: str, directory: Path) -> None:
     # Not above: the help needs no server.
     from moldau.coordination.zookeeper_server import ZooKeeperServer, free_ports, local_ensemble, start_all
 

@@ -1,4 +1,4 @@
-"""The test kit: a real broker inside the test's own process, and a driver for topologies that needs none.
+"""The test kit: a real broker inside the test's own process; a fake one, and a driver for topologies, that need none.
 
 Names are imported when they are first used: the pytest plugin lives in this package, and every run of pytest
 in an environment that has Moldau imports it.
@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from moldau.core.error_codes import ErrorCode as ErrorCode
+    from moldau.testing.fake_consumer import FakeConsumer as FakeConsumer
+    from moldau.testing.fake_kafka import FakeKafka as FakeKafka
+    from moldau.testing.fake_producer import FakeProducer as FakeProducer
     from moldau.testing.faults import Fault as Fault
     from moldau.testing.faults import Faults as Faults
     from moldau.testing.local_cluster import LocalCluster as LocalCluster
@@ -17,6 +20,9 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "ErrorCode": "moldau.core.error_codes",
+    "FakeConsumer": "moldau.testing.fake_consumer",
+    "FakeKafka": "moldau.testing.fake_kafka",
+    "FakeProducer": "moldau.testing.fake_producer",
     "Fault": "moldau.testing.faults",
     "Faults": "moldau.testing.faults",
     "LocalCluster": "moldau.testing.local_cluster",
@@ -25,7 +31,17 @@ _HOMES = {
     "TopologyTestDriver": "moldau.testing.topology_test_driver",
 }
 
-__all__ = ["ErrorCode", "Fault", "Faults", "LocalCluster", "LocalRegistry", "MovedClock"]
+__all__ = [
+    "ErrorCode",
+    "FakeConsumer",
+    "FakeKafka",
+    "FakeProducer",
+    "Fault",
+    "Faults",
+    "LocalCluster",
+    "LocalRegistry",
+    "MovedClock",
+]
 
 
 def __getattr__(name: str) -> Any:

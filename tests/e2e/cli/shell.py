@@ -8,9 +8,6 @@ import sys
 import threading
 from pathlib import Path
 
-from confluent_kafka import TopicPartition
-from confluent_kafka.admin import AdminClient
-
 MOLDAU = str(Path(sys.executable).with_name("moldau"))
 COMMAND_TIMEOUT_S = 60
 
@@ -47,10 +44,7 @@ class Shell:
         )
 
     def delete_records(self, topic: str, partition: int, before: int) -> None:
-        """There is no command for it."""
-        admin = AdminClient({"bootstrap.servers": self.bootstrap})
-        [future] = admin.delete_records([TopicPartition(topic, partition, before)]).values()
-        future.result(COMMAND_TIMEOUT_S)
+        self.run("topics", "delete-records", f"{topic}:{partition}", "--before-offset", str(before), "--yes")
 
     def started(self, *arguments: str) -> "subprocess.Popen[str]":
         return subprocess.Popen(

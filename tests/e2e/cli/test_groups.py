@@ -220,3 +220,86 @@ def test_an_unknown_group_comes_with_the_nearest_name(shell: Shell, filled: str,
         error = shell.run("groups", *arguments, f"{group}x", code=1)
         assert f"there is no group '{group}x' at " in error
         assert f"'{group}'" in error.splitlines()[-1]
+
+
+def test_where_a_group_is_goes_to_a_file_and_back(
+    shell: Shell, filled: str, group: str, tmp_path: Path
+) -> None:
+    commit(shell, group, filled, 5)
+    lines = shell.run("groups", "reset", group, "--to-current", "--export")
+    assert lines == f"{filled},0,5\n"
+    saved = tmp_path / "offsets.csv"
+    saved.write_text(lines)
+    shell.run("groups", "reset", group, "--to-latest", "--execute")
+    shell.run("groups", "reset", group, "--from-file", str(saved), "--execute")
+    assert committed(shell, group) == [5]
+    assert "leave --execute" in shell.run(
+        "groups", "reset", group, "--to-current", "--export", "--execute", code=2
+    )
+
+
+def test_current_is_the_end_where_nothing_was_committed(shell: Shell, filled: str, group: str) -> None:
+    shell.run("groups", "reset", group, "--topic", filled, "--to-current", "--execute")
+    assert committed(shell, group) == [RECORD_COUNT]
+
+
+def test_several_groups_are_reset_at_once(shell: Shell, filled: str, group: str, tmp_path: Path) -> None:
+    other = f"{group}-b"
+    commit(shell, group, filled, 5)
+    commit(shell, other, filled, 7)
+    exported = shell.run("groups", "reset", group, other, "--to-current", "--export")
+    assert exported == f"{group},{filled},0,5\n{other},{filled},0,7\n"
+    with member(shell, f"{group}-live", filled) as live:
+        live.commit(offsets=[TopicPartition(filled, 0, 4)], asynchronous=False)
+        done = shell.finished(
+            "groups", "reset", "--all-groups", "--topic", filled, "--to-earliest", "--execute", "-o", "csv"
+        )
+        # One of them was left alone, and that is no success.
+        assert done.returncode == 1
+        assert f"Group '{group}-live' has 1 live member" in done.stderr and "left alone" in done.stderr
+        assert done.stdout.splitlines() == [
+            "group,topic,partition,old_offset,new_offset,note",
+            f"{group},{filled},0,5,0,",
+            f"{other},{filled},0,7,0,",
+        ]
+        assert committed(shell, f"{group}-live") == [4]
+    saved = tmp_path / "offsets.csv"
+    saved.write_text(exported)
+    shell.run("groups", "reset", group, other, "--from-file", str(saved), "--execute")
+    assert (committed(shell, group), committed(shell, other)) == ([5], [7])
+
+
+def test_the_registrys_election_is_no_group_of_readers(shell: Shell, filled: str, group: str) -> None:
+    commit(shell, group, filled, 5)
+    commit(shell, "schema-registry", filled, 5)
+    assert re.search(r"^schema-registry .* yes$", shell.run("groups", "list"), re.MULTILINE)
+    told = {each["group"]: each["internal"] for each in json.loads(shell.run("groups", "list", "-o", "json"))}
+    assert told["schema-registry"] is True and told[group] is False
+    everybody = shell.run("groups", "reset", "--all-groups", "--topic", filled, "--to-latest", "-o", "csv")
+    assert group in everybody and "schema-registry" not in everybody
+    shell.run("groups", "delete", "schema-registry", "-y")
+
+
+def test_all_groups_are_described(shell: Shell, filled: str, group: str) -> None:
+    for name in (group, f"{group}-b"):
+        commit(shell, name, filled, 5)
+    described = [each["group"] for each in json.loads(shell.run("groups", "describe", "-o", "json"))]
+    assert {group, f"{group}-b"} <= set(described)
+
+
+def test_offsets_of_a_topic_are_forgotten(shell: Shell, filled: str, group: str, topic: str) -> None:
+    commit(shell, group, filled, 5)
+    error = shell.run("groups", "delete-offsets", group, f"{filled}:7", "-y", code=1)
+    assert f"group '{group}' has committed nothing for '{filled}' partition 7" in error
+    assert "nothing was deleted" in shell.run("groups", "delete-offsets", group, filled, stdin="n\n", code=1)
+    said = shell.run("groups", "delete-offsets", group, filled, "-y")
+    assert said == f"Deleted 1 offset of group '{group}' in '{filled}'.\n"
+    assert "committed nothing" in shell.run("groups", "delete-offsets", group, filled, "-y", code=1)
+
+
+def test_offsets_of_a_topic_that_is_being_read_stay(shell: Shell, filled: str, group: str) -> None:
+    with member(shell, group, filled) as consumer:
+        consumer.commit(offsets=[TopicPartition(filled, 0, 4)], asynchronous=False)
+        error = shell.run("groups", "delete-offsets", group, filled, "-y", code=1)
+        assert "a live member of the group reads this topic" in error
+        assert committed(shell, group) == [4]

@@ -238,3 +238,16 @@ def test_a_group_that_has_nothing_left_says_so(shell: Shell, orders: str) -> Non
     finally:
         first.send_signal(signal.SIGINT)
         first.communicate(timeout=COMMAND_TIMEOUT_S)
+
+
+def test_numbers_are_written_and_shown_as_text(shell: Shell, orders: str) -> None:
+    formats = ("--key-format", "string", "--value-format", "long")
+    shell.run("produce", orders, *formats, "--key-separator", ":", stdin="eins:1\nzwei:-2\n")
+    # What Kafka's LongSerializer writes.
+    assert records(shell, orders)[1]["value_base64"] == "//////////4="
+    shown = consumed(shell, orders, *formats, "--print-key")
+    assert shown == ["eins\t1", "zwei\t-2"]
+    error = shell.run("consume", orders, "--value-format", "int", code=1)
+    assert "the value at offset 0 of partition 0 has 8 bytes, where an int has 4." in error
+    error = shell.run("produce", orders, "--value-format", "long", "--value", "drei", code=1)
+    assert "the value of record 1 cannot be written as long: 'drei' is no long" in error

@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 from compat.server_process import wait_until
 from e2e.cli.shell import Shell, describe
@@ -110,3 +111,92 @@ def test_an_unknown_topic_comes_with_the_nearest_name(shell: Shell, orders: str)
 def test_a_bad_topic_name_says_what_a_good_one_is(shell: Shell) -> None:
     for arguments in (["topics", "create"], ["topics", "describe"], ["produce"], ["consume"]):
         assert "A topic name is made of ASCII letters" in shell.run(*arguments, "no good", code=1)
+
+
+def test_a_topic_is_created_on_the_brokers_named(shell: Shell, topic: str) -> None:
+    [broker] = json.loads(shell.run("cluster", "brokers", "-o", "json"))
+    at = str(broker["broker"])
+    said = shell.run("topics", "create", topic, "--replica-assignment", f"{at},{at}")
+    assert said == f"Created topic '{topic}' with 2 partitions, replication factor 1.\n"
+    wrong = shell.run("topics", "create", f"{topic}-2", "--replica-assignment", f"{at}:x", code=2)
+    assert "'" + at + ":x' for partition 0 is no list of broker ids" in wrong
+    both = shell.run(
+        "topics", "create", f"{topic}-2", "--replica-assignment", at, "--partitions", "1", code=2
+    )
+    assert "leave --partitions and --replication-factor out" in both
+
+
+def test_a_name_that_collides_is_refused_in_the_brokers_words(shell: Shell, topic: str) -> None:
+    shell.run("topics", "create", f"{topic}.a")
+    error = shell.run("topics", "create", f"{topic}_a", code=1)
+    assert f"'{topic}_a' collides with existing topic" in error
+    assert "choose another name" in error
+
+
+def test_names_that_mix_dot_and_underscore_come_with_a_warning(shell: Shell, topic: str) -> None:
+    done = shell.finished("topics", "create", f"{topic}.b_c")
+    assert done.returncode == 0
+    assert f"Warning: the name '{topic}.b_c' mixes '.' and '_'" in done.stderr
+    assert "Warning" not in shell.finished("topics", "create", f"{topic}-plain").stderr
+
+
+def test_all_topics_are_described_and_those_with_settings_of_their_own_found(
+    shell: Shell, topic: str
+) -> None:
+    plain, own = f"{topic}-plain", f"{topic}-own"
+    shell.run("topics", "create", plain)
+    shell.run("topics", "create", own, "--config", "retention.ms=1000")
+    everything = [each["topic"] for each in json.loads(shell.run("topics", "describe", "-o", "json"))]
+    assert plain in everything and own in everything
+    chosen = json.loads(shell.run("topics", "describe", "--topics-with-overrides", "-o", "json"))
+    named = [each["topic"] for each in chosen]
+    assert own in named and plain not in named
+    both = shell.run("topics", "describe", "--unavailable", "--topics-with-overrides", code=2)
+    assert "at a time" in both
+
+
+def test_partitions_at_and_under_their_least_in_sync_replicas(shell: Shell, topic: str) -> None:
+    shell.run("topics", "create", topic, "--config", "min.insync.replicas=2")
+    [row] = json.loads(shell.run("topics", "describe", topic, "--under-min-isr", "-o", "json"))
+    assert (row["topic"], row["partition"], row["min_insync_replicas"]) == (topic, 0, 2)
+    assert shell.run("topics", "describe", topic, "--at-min-isr") == ""
+    shell.run("topics", "alter", topic, "--set", "min.insync.replicas=1")
+    [heading, line] = shell.run("topics", "describe", topic, "--at-min-isr").splitlines()
+    assert heading.endswith("MIN ISR") and line.startswith(topic)
+    assert shell.run("topics", "describe", topic, "--under-min-isr") == ""
+    assert "has a leader" in shell.finished("topics", "describe", topic, "--unavailable").stderr
+
+
+def test_the_oldest_records_are_deleted(shell: Shell, topic: str, tmp_path: Path) -> None:
+    shell.run("topics", "create", topic, "--partitions", "2")
+    for partition in ("0", "1"):
+        shell.run("produce", topic, "--partition", partition, stdin="a\nb\nc\n")
+    assert "nothing was deleted" in shell.run("topics", "delete-records", topic, "--all", stdin="n\n", code=1)
+    several = shell.run("topics", "delete-records", topic, "--before-offset", "1", "-y", code=2)
+    assert "a different place in each of 2 partitions" in several
+    deleted = shell.run("topics", "delete-records", f"{topic}:0", "--before-offset", "1", "-y", "-o", "json")
+    assert json.loads(deleted) == [{"topic": topic, "partition": 0, "start_offset": 1}]
+    beyond = shell.run("topics", "delete-records", f"{topic}:0", "--before-offset", "9", "-y", code=1)
+    assert f"cannot delete records of '{topic}' partition 0 before offset 9" in beyond
+    file = tmp_path / "records.json"
+    file.write_text(json.dumps({"partitions": [{"topic": topic, "partition": 1, "offset": 2}], "version": 1}))
+    shell.run("topics", "delete-records", "--from-file", str(file), "-y")
+    assert sorted(shell.run("consume", topic).split()) == ["b", "c", "c"]
+    shell.run("topics", "delete-records", topic, "--before-time", "0s", "-y")
+    assert shell.run("consume", topic) == ""
+
+
+def test_records_of_a_compacted_topic_stay(shell: Shell, topic: str) -> None:
+    shell.run("topics", "create", topic, "--config", "cleanup.policy=compact")
+    error = shell.run("topics", "delete-records", topic, "--all", "-y", code=1)
+    assert "cannot delete all records" in error and "tombstones" in error
+
+
+def test_answers_come_as_csv(shell: Shell, topic: str) -> None:
+    shell.run("topics", "create", topic, "--partitions", "2")
+    [heading, row] = shell.run("topics", "list", topic, "-o", "csv").splitlines()
+    assert heading == "topic,partitions,replication_factor"
+    assert row == f"{topic},2,1"
+    described = shell.run("topics", "describe", topic, "-o", "csv").splitlines()
+    assert described[0] == "topic,partition,leader,replicas,isr,start_offset,end_offset,size_bytes"
+    assert [line.split(",")[:2] for line in described[1:]] == [[topic, "0"], [topic, "1"]]

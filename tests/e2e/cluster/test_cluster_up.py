@@ -58,6 +58,39 @@ def _is_well(shell: Shell, topics: int) -> bool:
     return done.returncode == 0 and json.loads(done.stdout)["topics"] == topics
 
 
+def test_one_broker_is_stopped_killed_and_started_again(tmp_path: Path) -> None:
+    arguments = ("--brokers", "3", "--port", "0", "--zookeeper-port", "0", "--data", str(tmp_path))
+    with started("cluster", "up", *arguments) as running:
+        lines = [read_line(running) for _ in range(6)]
+        servers = [endpoint.removeprefix("PLAINTEXT://") for endpoint in lines[-1].split()[1:]]
+        shell = Shell(servers[0])
+        data = ("--data", str(tmp_path))
+
+        def brokers() -> list[int]:
+            return json.loads(shell.run("cluster", "status", "-o", "json"))["brokers"]  # type: ignore[no-any-return]
+
+        for ended, words in ((["stop-broker", "1"], "stopped"), (["stop-broker", "1", "--kill"], "killed")):
+            said = shell.run("cluster", *ended, *data)
+            assert said == f"Broker 1 was {words}; the others go on.\n"
+            assert shell.run("cluster", *ended, *data) == "Broker 1 does not run.\n"
+            wait_until(lambda: brokers() == [0, 2], "broker 1 is gone", PATIENCE_S)
+            said = shell.run("cluster", "start-broker", "1", *data)
+            assert said == f"Broker 1 serves again, at PLAINTEXT://{servers[1]}.\n"
+            wait_until(lambda: brokers() == [0, 1, 2], "broker 1 is back", PATIENCE_S)
+        assert "runs already" in shell.run("cluster", "start-broker", "1", *data)
+        assert "has the brokers 0, 1, 2" in shell.run("cluster", "start-broker", "7", *data, code=1)
+
+
+def test_nobody_is_there_to_start_a_broker(tmp_path: Path) -> None:
+    shell = Shell("")
+    said = shell.run("cluster", "start-broker", "0", "--data", str(tmp_path), code=1)
+    assert "has no data of a cluster" in said
+    (tmp_path / "broker-0").mkdir()
+    said = shell.run("cluster", "start-broker", "0", "--data", str(tmp_path), code=1)
+    assert f"no `moldau cluster up` runs on {tmp_path}" in said
+    assert not (tmp_path / "broker-0.request").exists()
+
+
 def test_up_starts_the_platform_on_three_brokers(tmp_path: Path) -> None:
     registry = f"http://127.0.0.1:{free_port()}"
     arguments = ("--brokers", "3", "--port", "0", "--zookeeper-port", "0", "--data", str(tmp_path))

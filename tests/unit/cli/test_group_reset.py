@@ -5,8 +5,8 @@ import pytest
 
 from moldau.cli.group_lag import LogState
 from moldau.cli.group_queries import Committed
-from moldau.cli.group_reset import Change, plan
 from moldau.cli.offset_file import parse_offsets
+from moldau.cli.reset_target import Change, plan
 from moldau.core.ids import TopicPartition
 
 FIRST, SECOND = TopicPartition("orders", 0), TopicPartition("orders", 1)

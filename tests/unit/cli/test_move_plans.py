@@ -1,6 +1,7 @@
 """Plans for moving replicas: read, written, proposed."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,15 @@ def test_a_plan_is_read_as_it_was_written(tmp_path: Path) -> None:
     [
         ("{", "no plan for moving partitions"),
         ('{"partitions":[{"topic":"t"}]}', "no plan for moving partitions"),
+        ('{"partitions":[{"topic":"t","partition":0}]}', "entry 1 of 'partitions' has no 'replicas'"),
+        (
+            '{"partitions":[{"topic":"t","partition":"0","replicas":[1]}]}',
+            "'partition' is \"0\", not a whole number",
+        ),
+        ('{"partitions":[{"topic":"t","partition":0,"replicas":"1"}]}', "not a list of broker ids"),
+        ('{"topics":[]}', "it has no list 'partitions'"),
+        ("[]", "it has no list 'partitions'"),
+        ('{"partitions":[7]}', "entry 1 of 'partitions' is no object"),
         ('{"partitions":[]}', "names no partition"),
         ('{"partitions":[{"topic":"t","partition":0,"replicas":[]}]}', "name each broker once"),
         ('{"partitions":[{"topic":"t","partition":0,"replicas":[1,1]}]}', "name each broker once"),
@@ -52,8 +62,9 @@ def test_a_plan_is_read_as_it_was_written(tmp_path: Path) -> None:
 def test_a_plan_that_is_none_is_refused(tmp_path: Path, text: str, words: str) -> None:
     path = tmp_path / "plan.json"
     path.write_text(text)
-    with pytest.raises(Failure, match=words):
+    with pytest.raises(Failure, match=re.escape(words)) as failure:
         read_plan(path)
+    assert "Error" not in failure.value.message
 
 
 def test_a_plan_that_is_not_there_is_a_failure(tmp_path: Path) -> None:

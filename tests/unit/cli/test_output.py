@@ -3,7 +3,7 @@
 import pytest
 
 from moldau.cli.group_report import assignment_text
-from moldau.cli.output import bytes_text, columns, counted, seconds_text
+from moldau.cli.output import bytes_text, columns, counted, csv_text, seconds_text
 from moldau.core.ids import TopicPartition
 
 
@@ -64,3 +64,16 @@ def test_assignments_are_short() -> None:
     places = [TopicPartition("orders", number) for number in (5, 0, 2, 1)] + [TopicPartition("bills", 1)]
     assert assignment_text(places) == "bills:1 orders:0-2,5"
     assert assignment_text([]) == "none"
+
+
+def test_csv_has_the_names_of_the_json() -> None:
+    rows = [
+        {"topic": "a,b", "leader": None, "isr": [1, 2], "ok": True},
+        {"topic": "c", "isr": [], "deep": [{"x": 1}]},
+    ]
+    assert csv_text(rows).splitlines() == [
+        "topic,leader,isr,ok,deep",
+        '"a,b",,"1,2",true,',
+        'c,,,,"[{""x"":1}]"',
+    ]
+    assert csv_text([]) == ""

@@ -158,3 +158,26 @@ def test_status_of_a_process_that_is_not_there(capsys: pytest.CaptureFixture[str
     assert main(["streams", "status", "--http", "127.0.0.1:1"]) == 1
     told = capsys.readouterr().err
     assert "no applications can be asked at 127.0.0.1:1" in told and "streams run --http" in told
+
+
+def test_an_application_without_a_broker_says_so_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "app.py"
+    file.write_text(APP)
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{bound.getsockname()[1]}"
+        assert main(["streams", "run", str(file), "-b", address]) == 1
+    assert f"nothing answers at {address} (connection refused)" in capsys.readouterr().err
+
+
+def test_the_timeout_is_for_a_broker_that_does_not_answer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "app.py"
+    file.write_text(APP)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        assert main(["streams", "run", str(file), "-b", address, "--timeout", "1"]) == 1
+    assert f"no answer from {address} within 1 s" in capsys.readouterr().err

@@ -13,15 +13,12 @@ from confluent_kafka.serialization import MessageField, SerializationContext, Se
 
 from moldau.cli.failures import Failure
 from moldau.cli.formats.lookalike import looks_like
+from moldau.cli.formats.plain import Undecodable
 from moldau.cli.formats.registered import Registered, Schemas
 
 Headers = list[tuple[str, Any]]
 Encode = Callable[[bytes], bytes]
 Decode = Callable[[bytes, Headers], bytes]
-
-
-class Undecodable(Exception):
-    """Bytes that are not what the command was told they are."""
 
 
 def encoder(schemas: Schemas, schema: Registered, topic: str, field: str, message: str | None) -> Encode:

@@ -2,38 +2,50 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeVar
 
 import click
 
 from moldau.cli.failures import Failure
+from moldau.cli.formats import plain
 from moldau.cli.record_format import Record
 from moldau.cli.record_input import Outgoing
 
-FORMATS = ("avro", "protobuf", "json-schema")
+REGISTRY_FORMATS = ("avro", "protobuf", "json-schema")
+FORMATS = (*REGISTRY_FORMATS, *plain.FORMATS)
 SCHEMA_HELP = "@FILE, id:N, SUBJECT or SUBJECT:VERSION; #MESSAGE after it names one of Protobuf."
 CommandFunction = TypeVar("CommandFunction", bound=Callable[..., Any])
 
 
+registry_option = click.option(
+    "--registry",
+    "registry_url",
+    metavar="URL",
+    envvar="MOLDAU_REGISTRY",
+    show_envvar=True,
+    help="The schema registry. Left out: schema.registry.url of the profile, or http://localhost:8081.",
+)
+
+
 def format_options(function: CommandFunction) -> CommandFunction:
     for option in (
-        click.option(
-            "--registry",
-            "registry_url",
-            metavar="URL",
-            envvar="MOLDAU_REGISTRY",
-            show_envvar=True,
-            help="The schema registry. Left out: schema.registry.url of the profile, or http://localhost:8081.",
-        ),
+        registry_option,
         click.option(
             "--key-schema", metavar="SCHEMA", help=f"{SCHEMA_HELP} Left out: the newest of TOPIC-key."
         ),
-        click.option("--key-format", type=click.Choice(FORMATS), help="Keys are framed so; as JSON to you."),
+        click.option(
+            "--key-format",
+            type=click.Choice(FORMATS),
+            help="What keys are in the topic; text or JSON to you.",
+        ),
         click.option(
             "--value-schema", metavar="SCHEMA", help=f"{SCHEMA_HELP} Left out: the newest of TOPIC-value."
         ),
         click.option(
-            "--value-format", type=click.Choice(FORMATS), help="Values are framed so; as JSON to you."
+            "--value-format",
+            type=click.Choice(FORMATS),
+            help="What values are in the topic; text or JSON to you.",
         ),
     ):
         function = option(function)
@@ -54,8 +66,9 @@ class Formats:
 
     def __post_init__(self) -> None:
         for name, form, schema in self._sides():
-            if schema is not None and form is None:
-                raise click.UsageError(f"--{name}-schema needs --{name}-format: {', '.join(FORMATS)}.")
+            if schema is not None and form not in REGISTRY_FORMATS:
+                forms = ", ".join(REGISTRY_FORMATS)
+                raise click.UsageError(f"--{name}-schema needs --{name}-format: {forms}.")
 
     def _sides(self) -> Sequence[tuple[str, str | None, str | None]]:
         return (("key", self.key_format, self.key_schema), ("value", self.value_format, self.value_schema))
@@ -85,9 +98,11 @@ class Formats:
         return self.key_format if name == "key" else self.value_format
 
     def _encoder(self, name: str, form: str, told: str | None) -> Callable[[bytes], bytes]:
+        if form in plain.FORMATS:
+            return plain.encoder(form)
         from moldau.cli.formats import codecs
 
-        schemas = self._schemas()
+        schemas = self._schemas
         told, _, message = (told or "").partition("#")
         chosen = schemas.chosen(told or None, form, f"{self.topic}-{name}")
         try:
@@ -99,19 +114,7 @@ class Formats:
         """A record with JSON where framed bytes were; None to leave it out."""
         if self.key_format is None and self.value_format is None:
             return lambda record: record
-        from moldau.cli.formats import codecs
-
-        schemas = self._schemas()
-        decoders: dict[str, codecs.Decode] = {}
-        for name, form, told in self._sides():
-            if form is None:
-                continue
-            reader = schemas.chosen(told, form, f"{self.topic}-{name}") if told else None
-            if reader is not None and form == "protobuf":
-                raise click.UsageError(
-                    f"--{name}-schema is for writing; a reader of Protobuf takes the writer's schema."
-                )
-            decoders[name] = codecs.decoder(schemas, form, self.topic, name, reader)
+        decoders = {name: self._decoder(name, form, told) for name, form, told in self._sides() if form}
 
         def decode(record: Record) -> Record | None:
             made: dict[str, Any] = {}
@@ -121,13 +124,27 @@ class Formats:
                     continue
                 try:
                     made[name] = read(data, list(record.headers))
-                except codecs.Undecodable as error:
+                except plain.Undecodable as error:
                     if not _passed_over(record, name, error, undecodable):
                         return None
             return record._replace(**made)
 
         return decode
 
+    def _decoder(self, name: str, form: str, told: str | None) -> Callable[[bytes, Any], bytes]:
+        if form in plain.FORMATS:
+            return plain.decoder(form)
+        from moldau.cli.formats import codecs
+
+        schemas = self._schemas
+        reader = schemas.chosen(told, form, f"{self.topic}-{name}") if told else None
+        if reader is not None and form == "protobuf":
+            raise click.UsageError(
+                f"--{name}-schema is for writing; a reader of Protobuf takes the writer's schema."
+            )
+        return codecs.decoder(schemas, form, self.topic, name, reader)
+
+    @cached_property
     def _schemas(self) -> Any:
         from moldau.cli.formats.registered import Schemas
         from moldau.cli.registry_http import locate_registry

@@ -1,0 +1,273 @@
+"""What was typed as for Kafka's own tools, as `moldau` takes it. Pure: it words a refusal, and runs nothing."""
+
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+Words = list[str]
+Option = tuple[str, Words]
+"""A long option and what follows it up to the next one."""
+
+
+@dataclass(frozen=True)
+class Habits:
+    """Of one tool. A `verb` is an option that became a command, a `subject` one whose value became an argument; None
+    in `renamed` leaves an option out."""
+
+    command: Sequence[str]
+    verbs: Mapping[str, str] = field(default_factory=dict)
+    subjects: Sequence[str] = ()
+    renamed: Mapping[str, str | None] = field(default_factory=dict)
+    rewrite: Callable[[Option], Words | None] | None = None
+    """For options that one name does not do for; None where it is none of them."""
+
+
+def _property(option: Option) -> Words | None:
+    """Of the console tools: what to print, and what parts key and value."""
+    name, values = option
+    flags = {
+        f"print.{what}": f"--print-{what}" for what in ("key", "timestamp", "partition", "offset", "headers")
+    }
+    if name in ("--consumer-property", "--producer-property", "--producer-props", "--command-property"):
+        return [word for value in values for word in ("-X", value)]
+    if name in ("--key-deserializer", "--value-deserializer") and values:
+        kind = values[0].rpartition(".")[2].removesuffix("Deserializer").lower()
+        form = {"integer": "int", "bytearray": "bytes"}.get(kind, kind)
+        return [f"{name.removesuffix('-deserializer')}-format", form]
+    if name not in ("--property", "--reader-property", "--formatter-property"):
+        return None
+    words: Words = []
+    for key, _, value in (each.partition("=") for each in values):
+        if key in flags and value == "true":
+            words.append(flags[key])
+        elif key == "key.separator":
+            words += ["--key-separator", value]
+        elif key == "schema.registry.url":
+            words += ["--registry", value]
+    return words
+
+
+def _time(option: Option) -> Words | None:
+    if option[0] != "--time":
+        return None
+    names = {"-1": "latest", "-2": "earliest", "-3": "max-timestamp"}
+    return [word for value in option[1] for word in ("--at", names.get(value, value))]
+
+
+_CONNECTION: Mapping[str, str | None] = {
+    "--zookeeper": None,
+    "--broker-list": "--bootstrap-server",
+    "--consumer.config": "--command-config",
+    "--producer.config": "--command-config",
+    "--consumer-config": "--command-config",
+    "--producer-config": "--command-config",
+}
+_CONSOLE: Mapping[str, str | None] = {
+    "--max-messages": "--limit",
+    "--timeout-ms": None,
+    "--formatter": None,
+    "--new-consumer": None,
+    "--compression-codec": "--compression",
+    "--request-required-acks": "--acks",
+}
+_LIST_OF_TOPICS = {f"--{name}-partitions": f"--{name}" for name in
+                   ("under-replicated", "unavailable", "under-min-isr", "at-min-isr")}  # fmt: skip
+
+NOUNS: Mapping[str, Habits] = {
+    "topics": Habits(
+        ["topics"],
+        {f"--{verb}": verb for verb in ("create", "list", "describe", "alter", "delete")},
+        ["--topic"],
+        {**_LIST_OF_TOPICS, "--delete-config": "--unset", "--exclude-internal": None},
+    ),
+    "groups": Habits(
+        ["groups"],
+        {
+            "--list": "list",
+            "--describe": "describe",
+            "--delete": "delete",
+            "--reset-offsets": "reset",
+            "--delete-offsets": "delete-offsets",
+            "--members": "members",
+            "--offsets": "offsets",
+        },
+        ["--group"],
+        {"--all-topics": None, "--dry-run": None, "--verbose": None},
+    ),
+    "produce": Habits(["produce"], {}, ["--topic"], _CONSOLE, _property),
+    "consume": Habits(["consume"], {}, ["--topic"], _CONSOLE, _property),
+    "offsets": Habits(["offsets"], {}, ["--topic"], {}, _time),
+    "partitions": Habits(
+        ["partitions", "reassign"],
+        {f"--{verb}": verb for verb in ("generate", "execute", "verify", "cancel", "list")},
+        (),
+        {
+            "--reassignment-json-file": "--plan",
+            "--topics-to-move-json-file": "--topics-file",
+            "--broker-list": "--brokers",
+        },
+    ),
+    "elect": Habits(
+        ["partitions", "elect"],
+        {},
+        ["--topic"],
+        {
+            "--election-type": "--type",
+            "--all-topic-partitions": "--all",
+            "--path-to-json-file": "--from-file",
+        },
+    ),
+    "delete-records": Habits(["topics", "delete-records"], {}, (), {"--offset-json-file": "--from-file"}),
+    "perf-produce": Habits(["perf", "produce"], {}, ["--topic"], {}, _property),
+    "perf-consume": Habits(["perf", "consume"], {}, ["--topic"], {"--messages": "--num-records"}, _property),
+    "configs": Habits(["configs"]),
+    "broker": Habits(["broker", "--config"]),
+    "zookeeper": Habits(["zookeeper"]),
+    "zookeeper-shell": Habits(["zookeeper", "shell"]),
+}
+TOOLS: Mapping[str, tuple[str, Sequence[str]]] = {
+    "kafka-topics": ("topics", ()),
+    "kafka-consumer-groups": ("groups", ()),
+    "kafka-groups": ("groups", ()),
+    "kafka-configs": ("configs", ()),
+    # Kafka's consumer waits for more; ours ends where the log does unless it is told to follow.
+    "kafka-console-consumer": ("consume", ("--follow",)),
+    "kafka-console-producer": ("produce", ()),
+    "kafka-avro-console-consumer": ("consume", ("--follow", "--value-format", "avro")),
+    "kafka-avro-console-producer": ("produce", ("--value-format", "avro")),
+    "kafka-reassign-partitions": ("partitions", ()),
+    "kafka-leader-election": ("elect", ()),
+    "kafka-delete-records": ("delete-records", ()),
+    "kafka-get-offsets": ("offsets", ()),
+    "kafka-producer-perf-test": ("perf-produce", ()),
+    "kafka-consumer-perf-test": ("perf-consume", ()),
+    "kafka-server-start": ("broker", ()),
+    "zookeeper-shell": ("zookeeper-shell", ()),
+    "zookeeper-server-start": ("zookeeper", ()),
+}
+_SECOND_WORDS = {
+    ("partitions", "reassign"): "partitions",
+    ("partitions", "elect"): "elect",
+    ("topics", "delete-records"): "delete-records",
+    ("perf", "produce"): "perf-produce",
+    ("perf", "consume"): "perf-consume",
+    ("zookeeper", "shell"): "zookeeper-shell",
+}
+
+
+def translated(arguments: Sequence[str]) -> str | None:
+    """The command that was meant; None where nothing is as Kafka's tools have it."""
+    if not arguments:
+        return None
+    name, *rest = arguments
+    name = name.rpartition("/")[2].removesuffix(".sh").removesuffix(".bat")
+    noun, extra = TOOLS.get(name, (name, ()))
+    second = _SECOND_WORDS.get((noun, rest[0] if rest else ""))
+    if second is not None:
+        noun, rest = second, rest[1:]
+    habits = NOUNS.get(noun)
+    if habits is None:
+        return None
+    plain, options = _parse(rest)
+    words = _configs(plain, options) if habits.command == ["configs"] else _words(habits, plain, options)
+    typed = [*habits.command, *plain, *(word for name, values in options for word in (name, *values))]
+    if words is None or (name not in TOOLS and words == typed):
+        return None
+    return shlex.join(["moldau", *words, *extra])
+
+
+def _parse(words: Sequence[str]) -> tuple[Words, list[Option]]:
+    """What stands before the first option, and the options with their values."""
+    plain: Words = []
+    options: list[Option] = []
+    for word in words:
+        if word.startswith("--"):
+            name, equals, value = word.partition("=")
+            options.append((name, [value] if equals else []))
+        else:
+            (options[-1][1] if options else plain).append(word)
+    return plain, options
+
+
+def _words(habits: Habits, plain: Words, options: Sequence[Option]) -> Words:
+    renamed = {**_CONNECTION, **habits.renamed}
+    verb = next((habits.verbs[name] for name, _ in reversed(options) if name in habits.verbs), None)
+    subjects: Words = []
+    others: Words = []
+    for name, values in options:
+        if name in habits.verbs or (name == "--all-groups" and verb == "describe"):
+            continue
+        if _is_subject(habits, plain, verb, name):
+            subjects += values
+        elif habits.rewrite is not None and (words := habits.rewrite((name, values))) is not None:
+            others += words
+        elif name in renamed:
+            others += [new, *values] if (new := renamed[name]) is not None else []
+        elif name == "--partition" and habits.command[-1] == "elect":
+            subjects = [f"{subject}:{','.join(values)}" for subject in subjects]
+        elif name == "--config" and verb == "alter":
+            others += ["--set", *values]
+        else:
+            others += [name, *values]
+    return [*habits.command, *([verb] if verb else []), *plain, *subjects, *others]
+
+
+def _is_subject(habits: Habits, plain: Words, verb: str | None, name: str) -> bool:
+    """`groups reset` has a --topic of its own; `delete-offsets` takes the topic after the group."""
+    if name == "--topic" and habits.command == ["groups"]:
+        return "delete-offsets" in (verb, *plain[:1])
+    if name == "--group" and habits.command[0] != "groups":
+        return False
+    return name in habits.subjects
+
+
+_KINDS = {
+    "topics": "topic",
+    "brokers": "broker",
+    "broker-loggers": "broker-logger",
+    "groups": "group",
+    "client-metrics": "client-metrics",
+}
+
+
+def _configs(plain: Words, options: Sequence[Option]) -> Words | None:
+    """kafka-configs names what has settings by options, and lists them with commas."""
+    told = dict(options)
+    kind = next(iter(told.get("--entity-type", [])), "")
+    names = told.get("--entity-name", [])
+    for option in ("--topic", "--broker", "--group", "--client-metrics"):
+        if option in told:
+            kind, names = f"{option.removeprefix('--').removesuffix('s')}s", told[option]
+    if not kind:
+        return None
+    kind = "client-metrics" if kind.startswith("client-metric") else kind
+    chosen = _KINDS.get(kind, kind)
+    if "--entity-default" in told or "--broker-defaults" in told:
+        chosen, names = "broker-defaults", []
+    at = [word for name, values in options if name in ("--bootstrap-server", "--command-config")
+          for word in (name, *values)]  # fmt: skip
+    if "--add-config" in told:
+        return ["configs", "set", chosen, *names, *_split(told["--add-config"]), *at]
+    if "--delete-config" in told:
+        return ["configs", "unset", chosen, *names, *_split(told["--delete-config"]), *at]
+    return [
+        "configs",
+        *(plain[:1] or ["describe"]),
+        chosen,
+        *names,
+        *(["--all"] if "--all" in told else []),
+        *at,
+    ]
+
+
+def _split(values: Words) -> Words:
+    """`a=1,b=[x,y]`: a list keeps its commas."""
+    words: Words = []
+    depth = 0
+    for character in ",".join(values):
+        depth += (character == "[") - (character == "]")
+        if character == "," and depth == 0:
+            words.append("")
+        else:
+            words = [*words[:-1], (words[-1] if words else "") + character]
+    return [word.replace("[", "").replace("]", "") for word in words]

@@ -1,0 +1,36 @@
+"""Topic names that metrics cannot tell apart, and assignments as kafka-topics writes them. Pure."""
+
+from collections.abc import Collection
+
+INTERNAL = "__"
+
+
+def clash_warning(topic: str, others: Collection[str]) -> str | None:
+    """Metrics write '.' as '_', so a cluster in which both occur may count two topics as one."""
+    if "." in topic and "_" in topic:
+        return f"Warning: the name '{topic}' mixes '.' and '_'. Metrics write both as '_', so use one of them only."
+    mine, theirs = (".", "_") if "." in topic else ("_", ".")
+    if mine not in topic:
+        return None
+    other = next((name for name in sorted(others) if theirs in name and not name.startswith(INTERNAL)), None)
+    if other is None:
+        return None
+    return (
+        f"Warning: '{topic}' has a '{mine}' where '{other}' has a '{theirs}'. Metrics write both as '_', so use one "
+        "of them only."
+    )
+
+
+def parse_assignment(text: str) -> list[list[int]]:
+    """`0:1,1:2`: partitions parted by commas, the replicas of each by colons. ValueError with the reason."""
+    assignment = []
+    for number, part in enumerate(text.split(",")):
+        replicas = [one.strip() for one in part.split(":")]
+        if not all(one.isdecimal() for one in replicas):
+            raise ValueError(f"'{part}' for partition {number} is no list of broker ids")
+        if len(set(replicas)) < len(replicas):
+            raise ValueError(f"'{part}' for partition {number} names a broker twice")
+        assignment.append([int(one) for one in replicas])
+    if len({len(replicas) for replicas in assignment}) > 1:
+        raise ValueError("all partitions must have the same number of replicas")
+    return assignment
