@@ -17,6 +17,7 @@ from moldau.broker.txn.facts import (
     EndStarted,
     EventNoted,
     MarkersWritten,
+    TransactionConfirmed,
     TransactionRemoved,
     TransactionSaved,
     TxnFact,
@@ -77,6 +78,8 @@ class Transactions:
             case TransactionSaved(transaction):
                 self._transactions[transaction.transactional_id] = transaction
                 self._endings.pop(transaction.transactional_id, None)
+            case TransactionConfirmed():
+                pass  # It is as it was.
             case TransactionRemoved(transactional_id):
                 self._transactions.pop(transactional_id, None)
                 self._endings.pop(transactional_id, None)
