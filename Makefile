@@ -1,4 +1,4 @@
-# make up    start the platform on this machine (Ctrl-C stops it)
+# make up    start the platform on this machine (Ctrl-C stops it; HOST=0.0.0.0 to let other machines in)
 # make test  everything that must hold before a change lands
 # make check / fast   linters and types / the quick tests only
 # make pythons         the quick tests on every Python from 3.11 on that is found here (ARGS="3.13" for one)
@@ -22,8 +22,9 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install -q -e '.[spark-connect]' --group dev
 	touch $(STAMP)
 
+HOST ?= 127.0.0.1
 up: $(STAMP)
-	$(BIN)/moldau up --demo
+	$(BIN)/moldau up --demo --host $(HOST)
 
 check: $(STAMP)
 	$(BIN)/ruff check .
