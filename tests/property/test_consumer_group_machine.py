@@ -13,12 +13,12 @@ import hypothesis.strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from moldau.broker.group.call import GroupOutcome
-from moldau.broker.group.classic_group import ClassicGroup
+from moldau.broker.group.classic.classic_group import ClassicGroup
 from moldau.broker.group.client import ClientFacts
-from moldau.broker.group.consumer_group import ConsumerGroup, ConsumerState
-from moldau.broker.group.consumer_member import MemberState
+from moldau.broker.group.consumer.consumer_group import ConsumerGroup, ConsumerState
+from moldau.broker.group.consumer.consumer_member import MemberState
+from moldau.broker.group.consumer.places import Place
 from moldau.broker.group.facts import TransactionEnded
-from moldau.broker.group.places import Place
 from moldau.broker.group.records import from_record
 from moldau.broker.group.settings import ConsumerSettings, GroupSettings, MigrationPolicy
 from moldau.broker.group.shard import Groups

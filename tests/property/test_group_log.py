@@ -5,8 +5,8 @@ from typing import Any
 import hypothesis.strategies as st
 from hypothesis import given, settings
 
-from moldau.broker.group.committed import CommittedOffset
 from moldau.broker.group.facts import DurableFact, GroupRemoved, GroupSaved, OffsetCommitted, OffsetRemoved
+from moldau.broker.group.offsets.committed import CommittedOffset
 from moldau.broker.group.records import from_record, to_record
 from moldau.broker.group.settings import GroupSettings
 from moldau.broker.group.shard import Groups

@@ -12,8 +12,8 @@ import hypothesis.strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from moldau.broker.group.call import GroupOutcome
-from moldau.broker.group.classic_group import ClassicGroup, ClassicState
-from moldau.broker.group.classic_rebalance import saved
+from moldau.broker.group.classic.classic_group import ClassicGroup, ClassicState
+from moldau.broker.group.classic.rebalance import saved
 from moldau.broker.group.client import ClientFacts
 from moldau.broker.group.facts import GroupRemoved, TransactionEnded
 from moldau.broker.group.records import from_record

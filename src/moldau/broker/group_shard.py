@@ -10,14 +10,14 @@ from typing import Any
 
 from moldau.broker.configs import ConfigStore
 from moldau.broker.group.call import GroupOutcome
-from moldau.broker.group.consumer_config import consumer_settings
+from moldau.broker.group.consumer.config import consumer_settings
+from moldau.broker.group.consumer.topic_view import TopicView
 from moldau.broker.group.facts import GroupFact, OffsetCommitted, TransactionEnded, is_durable
-from moldau.broker.group.offset_replies import WRITE_ERRORS
+from moldau.broker.group.offsets.replies import WRITE_ERRORS
 from moldau.broker.group.records import from_record, to_record
 from moldau.broker.group.refusals import refused
 from moldau.broker.group.settings import GroupSettings
 from moldau.broker.group.shard import Groups
-from moldau.broker.group.topic_view import TopicView
 from moldau.broker.group_coordinator import client_facts
 from moldau.broker.session import Client
 from moldau.broker.shard_log import ShardLog, StoredMarker, StoredRecord

@@ -6,8 +6,8 @@ import sys
 SHOW_LOADED = "import sys, moldau.node.assembly; print(*sys.modules)"
 MACHINES = {
     "moldau.broker.group.shard",
-    "moldau.broker.group.classic_group",
-    "moldau.broker.group.consumer_group",
+    "moldau.broker.group.classic.classic_group",
+    "moldau.broker.group.consumer.consumer_group",
     "moldau.broker.txn.coordinator",
     "moldau.broker.group_shard",
     "moldau.broker.txn_shard",

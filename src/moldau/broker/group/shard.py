@@ -9,33 +9,34 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from typing import Any, Final
 
 from moldau.broker.group.call import Call, GroupOutcome
-from moldau.broker.group.changes import ChangeKind
-from moldau.broker.group.classic_draft import ClassicDraft
-from moldau.broker.group.classic_group import ClassicGroup
-from moldau.broker.group.classic_rebalance import decide_join_timer, start_rebalance
-from moldau.broker.group.classic_replies import join_refused, sync_refused
-from moldau.broker.group.classic_requests import heartbeat, join_group, leave_group, sync_group
-from moldau.broker.group.classic_sessions import decide_session_timer
-from moldau.broker.group.classic_sync import decide_sync_timer
+from moldau.broker.group.classic.classic_draft import ClassicDraft
+from moldau.broker.group.classic.classic_group import ClassicGroup
+from moldau.broker.group.classic.join_replies import join_refused, sync_refused
+from moldau.broker.group.classic.rebalance import decide_join_timer, start_rebalance
+from moldau.broker.group.classic.requests import heartbeat, join_group, leave_group, sync_group
+from moldau.broker.group.classic.sessions import decide_session_timer
+from moldau.broker.group.classic.sync import decide_sync_timer
 from moldau.broker.group.client import ClientFacts
-from moldau.broker.group.consumer_departures import decide_consumer_session_timer, decide_rebalance_timer
-from moldau.broker.group.consumer_describe import consumer_group_describe
-from moldau.broker.group.consumer_draft import ConsumerDraft
-from moldau.broker.group.consumer_group import ConsumerGroup
-from moldau.broker.group.consumer_heartbeat import consumer_group_heartbeat
-from moldau.broker.group.consumer_topics import has_seen_all_topics, renew_epoch
-from moldau.broker.group.explanations import (
+from moldau.broker.group.consumer.consumer_draft import ConsumerDraft
+from moldau.broker.group.consumer.consumer_group import ConsumerGroup
+from moldau.broker.group.consumer.departures import decide_consumer_session_timer, decide_rebalance_timer
+from moldau.broker.group.consumer.describe import consumer_group_describe
+from moldau.broker.group.consumer.heartbeat import consumer_group_heartbeat
+from moldau.broker.group.consumer.topic_view import NoTopics, TopicView
+from moldau.broker.group.consumer.topics import has_seen_all_topics, renew_epoch
+from moldau.broker.group.facts import GroupFact, GroupLoaded
+from moldau.broker.group.group_requests import delete_groups, describe_groups, list_groups
+from moldau.broker.group.history.changes import ChangeKind
+from moldau.broker.group.history.explanations import (
     GroupExplanation,
     OffsetExplanation,
     explain_group,
     explain_offset,
 )
-from moldau.broker.group.facts import GroupFact, GroupLoaded
-from moldau.broker.group.group_requests import delete_groups, describe_groups, list_groups
-from moldau.broker.group.offset_commits import offset_commit, txn_offset_commit
-from moldau.broker.group.offset_queries import offset_fetch
-from moldau.broker.group.offset_removals import offset_delete, removed_with_topics, transaction_ended
-from moldau.broker.group.retention import decide_retention_timer, retention_timer
+from moldau.broker.group.offsets.commits import offset_commit, txn_offset_commit
+from moldau.broker.group.offsets.queries import offset_fetch
+from moldau.broker.group.offsets.removals import offset_delete, removed_with_topics, transaction_ended
+from moldau.broker.group.offsets.retention import decide_retention_timer, retention_timer
 from moldau.broker.group.settings import TOPICS_CHANGED_DELAY_MS, ConsumerSettings, GroupSettings
 from moldau.broker.group.state import ShardState
 from moldau.broker.group.timers import (
@@ -46,7 +47,6 @@ from moldau.broker.group.timers import (
     SyncTimer,
     TopicsTimer,
 )
-from moldau.broker.group.topic_view import NoTopics, TopicView
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import Millis, ProducerId
 from moldau.core.machine import Answer, CancelTimer, Outcome, SetTimer
