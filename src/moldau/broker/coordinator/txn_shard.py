@@ -9,12 +9,12 @@ from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import replace
 from typing import Any, Final
 
+from moldau.broker.coordinator.log import ShardLog, StoredMarker, StoredRecord
+from moldau.broker.coordinator.runner import ShardRunner
 from moldau.broker.marker_sender import MarkerSender
 from moldau.broker.producer_ids import ProducerIds
-from moldau.broker.shard_log import ShardLog, StoredMarker, StoredRecord
-from moldau.broker.shard_runner import ShardRunner
-from moldau.broker.txn.coordinator import Transactions
 from moldau.broker.txn.facts import TxnFact, is_durable
+from moldau.broker.txn.machine import TxnMachine
 from moldau.broker.txn.markers import TxnOutcome, WriteMarkers
 from moldau.broker.txn.records import from_record, to_record
 from moldau.broker.txn.settings import TxnSettings
@@ -27,7 +27,7 @@ _log = logging.getLogger("moldau.coordinator")
 
 MARKER_RETRY_MS: Final = 1000
 
-Decision = Callable[[Transactions, int, Millis], TxnOutcome]
+Decision = Callable[[TxnMachine, int, Millis], TxnOutcome]
 
 
 class TxnShard:
@@ -35,7 +35,7 @@ class TxnShard:
 
     def __init__(
         self,
-        machine: Transactions,
+        machine: TxnMachine,
         log: ShardLog,
         markers: MarkerSender,
         producer_ids: ProducerIds,
@@ -75,7 +75,7 @@ class TxnShard:
         """The reply; an awaitable of it where it is not committed yet."""
         return self._runner.ask(lambda request_id, now_ms: decide(self.machine, request_id, now_ms))
 
-    def tell(self, decide: Callable[[Transactions, Millis], TxnOutcome]) -> None:
+    def tell(self, decide: Callable[[TxnMachine, Millis], TxnOutcome]) -> None:
         self._runner.tell(lambda now_ms: decide(self.machine, now_ms))
 
     def _send_markers(self, outcome: Outcome[TxnFact]) -> None:
@@ -100,7 +100,7 @@ class TxnShard:
 class _Timed:
     """The machine, with a fresh producer id at hand for a timer that may need one."""
 
-    def __init__(self, machine: Transactions, producer_ids: ProducerIds) -> None:
+    def __init__(self, machine: TxnMachine, producer_ids: ProducerIds) -> None:
         self._machine = machine
         self._producer_ids = producer_ids
         self.replay = machine.replay
@@ -113,13 +113,13 @@ class _Timed:
         return self._machine.decide_timer(key, now_ms, producer_id)
 
 
-def new_transactions(settings: BrokerSettings, coordinator_epoch: int) -> Transactions:
+def new_transactions(settings: BrokerSettings, coordinator_epoch: int) -> TxnMachine:
     limits = TxnSettings(
         transaction_timeout_max_ms=settings.transaction_max_timeout_ms,
         transactional_id_expiration_ms=settings.transactional_id_expiration_ms,
         expiration_check_interval_ms=settings.transaction_remove_expired_transaction_cleanup_interval_ms,
     )
-    return Transactions(limits, coordinator_epoch)
+    return TxnMachine(limits, coordinator_epoch)
 
 
 def _stored(fact: TxnFact) -> StoredRecord | None:

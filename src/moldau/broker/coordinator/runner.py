@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable
 from itertools import count
 from typing import Final, Generic, Protocol, TypeVar
 
-from moldau.broker.shard_log import ShardLog, StoredRecord
+from moldau.broker.coordinator.log import ShardLog, StoredRecord
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError, StorageFault
 from moldau.core.ids import Millis

@@ -9,19 +9,19 @@ from collections.abc import Awaitable
 from typing import Any
 
 from moldau.broker.configs import ConfigStore
+from moldau.broker.coordinator.log import ShardLog, StoredMarker, StoredRecord
+from moldau.broker.coordinator.router import client_facts
+from moldau.broker.coordinator.runner import ShardRunner
 from moldau.broker.group.call import GroupOutcome
 from moldau.broker.group.consumer.config import consumer_settings
 from moldau.broker.group.consumer.topic_view import TopicView
 from moldau.broker.group.facts import GroupFact, OffsetCommitted, TransactionEnded, is_durable
+from moldau.broker.group.machine import GroupMachine
 from moldau.broker.group.offsets.replies import WRITE_ERRORS
 from moldau.broker.group.records import from_record, to_record
 from moldau.broker.group.refusals import refused
 from moldau.broker.group.settings import GroupSettings
-from moldau.broker.group.shard import Groups
-from moldau.broker.group_coordinator import client_facts
 from moldau.broker.session import Client
-from moldau.broker.shard_log import ShardLog, StoredMarker, StoredRecord
-from moldau.broker.shard_runner import ShardRunner
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError, PeerError, StorageFault
 from moldau.core.ids import Millis, ProducerId
@@ -35,7 +35,7 @@ _log = logging.getLogger("moldau.coordinator")
 class GroupShard:
     """One partition's groups: the machine and what drives it."""
 
-    def __init__(self, machine: Groups, log: ShardLog, clock: Clock, scheduler: Scheduler) -> None:
+    def __init__(self, machine: GroupMachine, log: ShardLog, clock: Clock, scheduler: Scheduler) -> None:
         self.machine = machine
         self._log = log
         self._runner: ShardRunner[GroupFact] = ShardRunner(machine, _stored, log, clock, scheduler)
@@ -98,8 +98,8 @@ async def _settled(reply: Awaitable[Any], request: Request, version: int) -> Any
         return refused(request, version, error.code)
 
 
-def new_groups(configs: ConfigStore, topics: TopicView) -> Groups:
-    return Groups(
+def new_groups(configs: ConfigStore, topics: TopicView) -> GroupMachine:
+    return GroupMachine(
         _group_settings(configs.broker),
         topics,
         lambda group_id: consumer_settings(configs.broker, configs.groups.get(group_id, {})),

@@ -82,7 +82,7 @@ DECIDERS: Final[Mapping[type[Request], Callable[[ShardState, Call, Any], GroupOu
 }
 
 
-class Groups:
+class GroupMachine:
     def __init__(
         self,
         settings: GroupSettings,

@@ -52,7 +52,7 @@ class _Ending:
     """Those without their marker."""
 
 
-class Transactions:
+class TxnMachine:
     def __init__(self, settings: TxnSettings, coordinator_epoch: int) -> None:
         """The epoch is that of the partition's leader: markers of a deposed coordinator are known by it."""
         self.settings = settings

@@ -1,22 +1,25 @@
-"""The groups of this broker: getting questions to the shard that looks after a group.
+"""Gets a question to the shard that looks after a group or a transactional id, wherever its partition is.
 
-What a group does is decided in `group/`, what is written and when in `group_shard` and `shard_runner`.
+What a group or a transaction does is decided in `group/` and `txn/`, what is written and when by `runner` and the shards.
 """
 
 from collections.abc import Awaitable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from moldau.broker.coordinator_shards import CoordinatorShards, coordinator_error
+from moldau.broker.coordinator.shards import CoordinatorShards, coordinator_error
 from moldau.broker.group.client import ClientFacts
+from moldau.broker.producer_ids import ProducerIds
 from moldau.broker.session import Client
 from moldau.core.errors import ApiError
+from moldau.core.ids import ProducerId
 from moldau.protocol.spec import Request
 
 if TYPE_CHECKING:
-    from moldau.broker.group_shard import GroupShard
+    from moldau.broker.coordinator.group_shard import GroupShard
+    from moldau.broker.coordinator.txn_shard import TxnShard
 
 
-class GroupCoordinator:
+class GroupRouter:
     def __init__(self, shards: "CoordinatorShards[GroupShard]") -> None:
         self.shards = shards
 
@@ -46,6 +49,18 @@ class GroupCoordinator:
             return refused(request, version, coordinator_error(error))
         reply = shard.ask(request, version, client)
         return await reply if isinstance(reply, Awaitable) else reply
+
+
+class TxnRouter:
+    def __init__(self, shards: "CoordinatorShards[TxnShard]", producer_ids: ProducerIds) -> None:
+        self.shards = shards
+        self._producer_ids = producer_ids
+
+    async def fresh_producer_id(self, shard: "TxnShard", transactional_id: str) -> ProducerId | None:
+        """One for this id to use if it needs to."""
+        if not shard.machine.wants_producer_id(transactional_id):
+            return None
+        return await self._producer_ids.claim_and_take()
 
 
 def client_facts(client: Client) -> ClientFacts:
