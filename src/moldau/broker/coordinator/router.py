@@ -1,6 +1,7 @@
 """Gets a question to the shard that looks after a group or a transactional id, wherever its partition is.
 
-What a group or a transaction does is decided in `group/` and `txn/`, what is written and when by `runner` and the shards.
+What a group or a transaction does is decided in `group/` and `txn/`, what is written and when by `runner` and the
+shards.
 """
 
 from collections.abc import Awaitable, Iterable
