@@ -1,6 +1,7 @@
-# make up    start the platform on this machine (Ctrl-C stops it)
+# make up    start the platform on this machine (Ctrl-C stops it; HOST=0.0.0.0 to let other machines in)
 # make test  everything that must hold before a change lands
 # make check / fast   linters and types / the quick tests only
+# make pythons         the quick tests on every Python from 3.11 on that is found here (ARGS="3.13" for one)
 # make sim             simulated clusters: SEEDS=200 fresh ones, or SEED=n once more
 # make cluster / chaos   clusters of real processes with a ZooKeeper / ROUNDS= faults with a checker over the history
 # make bench / soak   the race with Apache Kafka / an hour of mixed load (ARGS=, MINUTES=)
@@ -12,7 +13,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: up test check fast sim cluster chaos compat bench bench-cluster bench-pipeline kills soak clean
+.PHONY: up test check fast pythons sim cluster chaos compat bench bench-cluster bench-pipeline kills soak clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "moldau needs Python 3.11 or newer; this is %s. Try: make PYTHON=python3.11" % sys.version.split()[0])'
@@ -21,8 +22,9 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install -q -e '.[spark-connect]' --group dev
 	touch $(STAMP)
 
+HOST ?= 127.0.0.1
 up: $(STAMP)
-	$(BIN)/moldau up --demo
+	$(BIN)/moldau up --demo --host $(HOST)
 
 check: $(STAMP)
 	$(BIN)/ruff check .
@@ -32,6 +34,9 @@ check: $(STAMP)
 
 fast: $(STAMP)
 	$(BIN)/pytest -q tests/unit tests/scenarios tests/property
+
+pythons:
+	sh tools/pythons $(ARGS)
 
 test: check
 	sh tools/install-test-tools
@@ -75,4 +80,4 @@ bench-pipeline: $(STAMP)
 	$(BIN)/python bench/pipeline.py $(ARGS)
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
+	rm -rf $(VENV) .pythons .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

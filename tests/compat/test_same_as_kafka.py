@@ -49,8 +49,6 @@ KNOWN_DIFFERENCES = {
     # Kafka forgets where a value comes from that is set in another unit (log.retention.hours); we tell.
     ("flush.ms", "synonyms"), ("retention.ms", "synonyms"), ("segment.jitter.ms", "synonyms"),
     ("segment.ms", "synonyms"),
-    # KIP-966 makes Kafka write its default into the cluster's dynamic configs at the first start.
-    ("min.insync.replicas", "source"), ("min.insync.replicas", "synonyms"),
     # Listeners do not change while a broker of ours runs.
     ("listener.security.protocol.map", "read_only"),
 }  # fmt: skip

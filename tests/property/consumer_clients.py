@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from moldau.broker.group.embedded import assigned_places
-from moldau.broker.group.places import NOWHERE, Place, Places, by_topic, places_of
+from moldau.broker.group.consumer.places import NOWHERE, Place, Places, by_topic, places_of
+from moldau.broker.group.migration.embedded import assigned_places
 from moldau.core.error_codes import ErrorCode
 from moldau.protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,

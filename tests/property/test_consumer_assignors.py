@@ -6,11 +6,11 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
-from moldau.broker.group.assignors import ASSIGNORS
-from moldau.broker.group.assignors.range import assign_range
-from moldau.broker.group.assignors.subscriber import Assignor, Subscriber
-from moldau.broker.group.assignors.uniform import assign_uniform
-from moldau.broker.group.places import Places
+from moldau.broker.group.consumer.assignors import ASSIGNORS
+from moldau.broker.group.consumer.assignors.range import assign_range
+from moldau.broker.group.consumer.assignors.subscriber import Assignor, Subscriber
+from moldau.broker.group.consumer.assignors.uniform import assign_uniform
+from moldau.broker.group.consumer.places import Places
 from moldau.core.ids import TopicId
 
 TOPICS = [TopicId(bytes([number]) * 16) for number in range(4)]

@@ -13,15 +13,15 @@ import hypothesis.strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from moldau.broker.group.call import GroupOutcome
-from moldau.broker.group.classic_group import ClassicGroup
+from moldau.broker.group.classic.classic_group import ClassicGroup
 from moldau.broker.group.client import ClientFacts
-from moldau.broker.group.consumer_group import ConsumerGroup, ConsumerState
-from moldau.broker.group.consumer_member import MemberState
+from moldau.broker.group.consumer.consumer_group import ConsumerGroup, ConsumerState
+from moldau.broker.group.consumer.consumer_member import MemberState
+from moldau.broker.group.consumer.places import Place
 from moldau.broker.group.facts import TransactionEnded
-from moldau.broker.group.places import Place
+from moldau.broker.group.machine import GroupMachine
 from moldau.broker.group.records import from_record
 from moldau.broker.group.settings import ConsumerSettings, GroupSettings, MigrationPolicy
-from moldau.broker.group.shard import Groups
 from moldau.broker.group.timers import RebalanceTimer, SessionTimer
 from moldau.protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from moldau.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
@@ -314,7 +314,7 @@ def durable(group: Any) -> Any:
     return replace(group, members=members, topics_version=None, topics_seen={}, topics_seen_ms=0)
 
 
-def groups_of(groups: Groups) -> Any:
+def groups_of(groups: GroupMachine) -> Any:
     """A simple group that was never written down is as good as none."""
     return {
         group_id: group for group_id, group in groups.state.groups.items() if group != ClassicGroup(group_id)

@@ -5,11 +5,11 @@ from typing import Any
 import hypothesis.strategies as st
 from hypothesis import given, settings
 
-from moldau.broker.group.committed import CommittedOffset
 from moldau.broker.group.facts import DurableFact, GroupRemoved, GroupSaved, OffsetCommitted, OffsetRemoved
+from moldau.broker.group.machine import GroupMachine
+from moldau.broker.group.offsets.committed import CommittedOffset
 from moldau.broker.group.records import from_record, to_record
 from moldau.broker.group.settings import GroupSettings
-from moldau.broker.group.shard import Groups
 from moldau.core.ids import TopicId
 from moldau.protocol.stored.classic_groups import GroupMetadataValue, MemberMetadata
 
@@ -86,8 +86,8 @@ def test_a_compacted_log_is_as_good_as_the_whole(written: list[DurableFact]) -> 
     assert state_of(whole) == state_of(compacted) == state_of(with_tombstones)
 
 
-def loaded(log: list[tuple[bytes, bytes | None]]) -> Groups:
-    groups = Groups(GroupSettings())
+def loaded(log: list[tuple[bytes, bytes | None]]) -> GroupMachine:
+    groups = GroupMachine(GroupSettings())
     for record in log:
         fact = from_record(*record)
         assert fact is not None
@@ -95,7 +95,7 @@ def loaded(log: list[tuple[bytes, bytes | None]]) -> Groups:
     return groups
 
 
-def state_of(groups: Groups) -> Any:
+def state_of(groups: GroupMachine) -> Any:
     """Groups that have neither members nor offsets and were never written down are as good as none."""
     state = groups.state
     offsets = {group_id: sorted(state.offsets.of_group(group_id)) for group_id in state.offsets.group_ids()}

@@ -12,13 +12,13 @@ import hypothesis.strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from moldau.broker.group.call import GroupOutcome
-from moldau.broker.group.classic_group import ClassicGroup, ClassicState
-from moldau.broker.group.classic_rebalance import saved
+from moldau.broker.group.classic.classic_group import ClassicGroup, ClassicState
+from moldau.broker.group.classic.rebalance import saved
 from moldau.broker.group.client import ClientFacts
 from moldau.broker.group.facts import GroupRemoved, TransactionEnded
+from moldau.broker.group.machine import GroupMachine
 from moldau.broker.group.records import from_record
 from moldau.broker.group.settings import GroupSettings
-from moldau.broker.group.shard import Groups
 from moldau.broker.group.timers import JoinTimer, RetentionTimer, SessionTimer, SyncTimer
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import ProducerId
@@ -104,7 +104,7 @@ class Client:
 class Machine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
-        self.shadow = Groups(SETTINGS)
+        self.shadow = GroupMachine(SETTINGS)
         self.shadow_read = 0
         self.runner = GroupRunner(SETTINGS, self.see)
         self.clients: defaultdict[tuple[str, str], Client] = defaultdict(Client)
@@ -412,7 +412,7 @@ class Machine(RuleBasedStateMachine):
         assert len(self.runner.timers) == 1
 
 
-def durable_offsets(groups: Groups) -> Any:
+def durable_offsets(groups: GroupMachine) -> Any:
     offsets = groups.state.offsets
     return {
         group_id: (

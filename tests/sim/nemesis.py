@@ -12,7 +12,7 @@ from moldau.coordination import tree
 from moldau.coordination.memory import MemoryStore
 from moldau.coordination.store import NodeExists, NoNode
 from moldau.testing.sim_network import SimNetwork
-from sim.sim_broker import SimBroker
+from sim.sim_broker import SESSION_S, SimBroker
 
 TOPIC: Final = "orders"
 PARTITIONS: Final = 2
@@ -34,7 +34,7 @@ class Nemesis:
         loop = asyncio.get_running_loop()
         end = loop.time() + seconds
         deeds = [self._kill, self._kill, self._cut_power, self._stop, self._isolate, self._isolate,
-                 self._cut_from_store, self._slow_down, self._move_replicas, self._elect]  # fmt: skip
+                 self._cut_from_store, self._freeze, self._slow_down, self._move_replicas, self._elect]  # fmt: skip
         while loop.time() < end:
             await asyncio.sleep(self._random.random() * 1.2)
             await self._random.choice(deeds)()
@@ -120,6 +120,20 @@ class Nemesis:
         broker.cut_from_store()
         await asyncio.sleep(self._random.random() * 8)
         self._note(f"{broker.broker_id} reaches the store")
+        broker.rejoin_store()
+
+    async def _freeze(self) -> None:
+        """A process stands still for so long that its session ends, and goes on before it hears of that."""
+        broker = self._random.choice(self._brokers)
+        self._note(f"freeze {broker.broker_id}")
+        self._network.freeze(broker.host)
+        await asyncio.sleep(SESSION_S)
+        broker.lose_session_unnoticed()
+        await asyncio.sleep(self._random.random() * 4)
+        self._note(f"{broker.broker_id} goes on")
+        self._network.mend_all()
+        await asyncio.sleep(self._random.random())
+        self._note(f"{broker.broker_id} hears of it")
         broker.rejoin_store()
 
     async def _slow_down(self) -> None:

@@ -190,6 +190,10 @@ class SimBroker:
             store.disconnect()
             self._expiry = self._loop.call_later(SESSION_S, store.expire)
 
+    def lose_session_unnoticed(self) -> None:
+        if self._store is not None:
+            self._store.expire_unnoticed()
+
     def rejoin_store(self) -> None:
         if self._expiry is not None:
             self._expiry.cancel()

@@ -63,15 +63,17 @@ class SimClient:
     async def pause(self) -> None:
         await asyncio.sleep(PAUSE_S * (0.5 + self._random.random()))
 
-    async def coordinator(self, key: str, key_type: int) -> str:
+    async def coordinator(self, key: str, key_type: int, asked: str | None = None) -> str:
+        """By the word of some broker; at first of the one that is named."""
         request = FindCoordinatorRequest(key=key, key_type=key_type)
         while True:
             try:
-                answer = await self.ask(self._some_host(), request, 3, FindCoordinatorResponse)
+                answer = await self.ask(asked or self._some_host(), request, 3, FindCoordinatorResponse)
                 if not answer.error_code:
                     return answer.host
             except TROUBLE:
                 pass
+            asked = None
             await self.pause()
 
     async def _look_up(self, topic: str) -> None:

@@ -42,6 +42,9 @@ class TransactionalProducer:
         self._partitions = partitions
         self._is_v2 = is_v2
         self._number = 0
+        self._coordinators = ["", ""]
+        """The one before, and the present one."""
+        self._lookups = 0
         self._is_announced = False
         """Whether the coordinator has promised to know the transaction that is open."""
 
@@ -97,7 +100,7 @@ class TransactionalProducer:
             ],
         )
         for _ in range(TRIES):
-            host = await self._client.coordinator(self._client.name, TRANSACTION)
+            host = await self._coordinator()
             added = await self._client.ask(host, request, ADD_VERSION, AddPartitionsToTxnResponse)
             codes = {
                 ErrorCode(each.partition_error_code)
@@ -139,7 +142,7 @@ class TransactionalProducer:
             committed=committed,
         )
         for _ in range(TRIES):
-            host = await self._client.coordinator(self._client.name, TRANSACTION)
+            host = await self._coordinator()
             try:
                 answer = await self._client.ask(
                     host, request, END_V2 if self._is_v2 else END_V1, EndTxnResponse
@@ -155,6 +158,15 @@ class TransactionalProducer:
                 return None
             await self._client.pause()
         return None
+
+    async def _coordinator(self) -> str:
+        """Every other time by the word of a former one: it may not have heard yet that it is none any more."""
+        self._lookups += 1
+        former = self._coordinators[0] or None if self._lookups % 2 else None
+        host = await self._client.coordinator(self._client.name, TRANSACTION, former)
+        if host != self._coordinators[1]:
+            self._coordinators = [self._coordinators[1], host]
+        return host
 
     def _check_refusal(self, code: ErrorCode, *, committed: bool) -> None:
         """A transaction that ran into its timeout is another matter: it fences whoever has no epoch to come back with,

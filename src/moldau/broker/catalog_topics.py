@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from moldau.broker.catalog import TopicCatalog
-from moldau.broker.group.topic_view import TopicInfo
+from moldau.broker.group.consumer.topic_view import TopicInfo
 from moldau.core.ids import TopicId
 
 

@@ -7,7 +7,7 @@ is committed.
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from moldau.broker.coordinator_shards import CoordinatorShards
+from moldau.broker.coordinator.shards import CoordinatorShards
 from moldau.broker.disks import Disks
 from moldau.broker.internal_topics import OFFSETS_TOPIC
 from moldau.broker.parked_fetches import ParkedFetches
@@ -23,7 +23,7 @@ from moldau.storage.partition_log import PartitionLog
 Done = Callable[[ErrorCode], None]
 
 if TYPE_CHECKING:
-    from moldau.broker.group_shard import GroupShard
+    from moldau.broker.coordinator.group_shard import GroupShard
 
 
 class MarkerWriter:

@@ -9,10 +9,10 @@ from moldau.broker.answer_cache import AnswerCache
 from moldau.broker.api_table import ApiTable
 from moldau.broker.catalog import TopicCatalog
 from moldau.broker.configs import ConfigStore
+from moldau.broker.coordinator.router import GroupRouter, TxnRouter
 from moldau.broker.disks import Disks
 from moldau.broker.fetch_sessions import FetchSessions
 from moldau.broker.flusher import Flusher
-from moldau.broker.group_coordinator import GroupCoordinator
 from moldau.broker.listeners import AdvertisedListeners
 from moldau.broker.marker_writer import MarkerWriter
 from moldau.broker.members import Members
@@ -22,7 +22,6 @@ from moldau.broker.partitions import HostedPartitions
 from moldau.broker.peers import Peers
 from moldau.broker.producer_ids import ProducerIds
 from moldau.broker.topic_admin import TopicAdmin
-from moldau.broker.txn_coordinator import TxnCoordinator
 from moldau.core.ids import BrokerId
 from moldau.core.ports import Clock, Scheduler
 
@@ -49,8 +48,8 @@ class Broker:
     parked_fetches: ParkedFetches
     fetch_sessions: FetchSessions
     producer_ids: ProducerIds
-    groups: GroupCoordinator
-    transactions: TxnCoordinator
+    groups: GroupRouter
+    transactions: TxnRouter
     markers: MarkerWriter
     selects_replicas: bool
     """Whether consumers are sent to a replica near them (`replica.selector.class`, KIP-392)."""

@@ -20,7 +20,7 @@ from urllib.parse import quote, unquote
 import orjson
 
 from moldau.broker.catalog import PartitionEntry
-from moldau.coordination.store import Create, NodeExists, Store
+from moldau.coordination.store import Create, NodeExists, NoNode, Store
 from moldau.core.ids import TopicId, topic_id_parse, topic_id_text
 
 TOPICS: Final = "/brokers/topics"
@@ -111,10 +111,16 @@ def decode_configs(data: bytes) -> dict[str, str]:
     return dict(orjson.loads(data)["config"])
 
 
-def claim_cluster_id(store: Store, wanted: str) -> str:
-    """The cluster's id: the one in the store, or `wanted` when this is the first to ask."""
-    try:
-        store.create(CLUSTER_ID, orjson.dumps({"version": "1", "id": wanted}))
-    except NodeExists:
-        return str(orjson.loads(store.get(CLUSTER_ID).data)["id"])
-    return wanted
+def claim_cluster_id(store: Store, wanted: str, broker_defaults: Mapping[str, str]) -> str:
+    """The cluster's id: the one in the store, or `wanted` when this is the first to ask. A new cluster begins with
+    these settings for all brokers."""
+    defaults_path = f"{BROKER_CONFIGS}/{ALL_BROKERS}"
+    while True:
+        try:
+            return str(orjson.loads(store.get(CLUSTER_ID).data)["id"])
+        except NoNode:
+            claim = [Create(CLUSTER_ID, orjson.dumps({"version": "1", "id": wanted}))]
+        if broker_defaults and not store.exists(defaults_path):
+            claim.append(Create(defaults_path, encode_configs(broker_defaults)))
+        with suppress(NodeExists):  # Another broker starts at the same time.
+            store.multi(claim)

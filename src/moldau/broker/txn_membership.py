@@ -7,7 +7,7 @@ that arrives late must not open a transaction nobody will end.
 from collections.abc import Awaitable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from moldau.broker.group_coordinator import client_facts
+from moldau.broker.coordinator.router import client_facts
 from moldau.broker.session import Client
 from moldau.broker.verifying import WaitingWrite
 from moldau.core.error_codes import ErrorCode

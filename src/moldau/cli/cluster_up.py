@@ -19,6 +19,7 @@ LOOK_AGAIN_S = 0.1
 ANSWER_S = 10.0
 ALONE = "meta.properties"
 ZOOKEEPER = "zookeeper"
+LOOPBACK = "127.0.0.1"
 
 port_option = click.option(
     "--port",
@@ -37,14 +38,14 @@ zookeeper_port_option = click.option(
 
 
 def broker_settings(
-    number: int, count: int, port: int, directory: Path, zookeeper: str, others: Sequence[str]
+    number: int, count: int, endpoint: str, directory: Path, zookeeper: str, others: Sequence[str]
 ) -> list[str]:
     """What makes a broker one of this cluster. Internal topics have a replica on each of up to three brokers."""
     factor = min(3, count)
     return [
         f"broker.id={number}",
         f"node.id={number}",
-        f"listeners=PLAINTEXT://127.0.0.1:{port}",
+        f"listeners=PLAINTEXT://{endpoint}",
         f"log.dirs={directory / f'broker-{number}'}",
         f"zookeeper.connect={zookeeper}",
         f"default.replication.factor={factor}",
@@ -62,6 +63,7 @@ def start_cluster(
     zookeeper_port: int,
     directory: Path,
     settings: Sequence[str],
+    host: str = LOOPBACK,
 ) -> dict[int, RunningBroker]:
     """The brokers, when all of them serve and know each other. What is started is added to the services.
 
@@ -79,7 +81,7 @@ def start_cluster(
     starting = []
     for number in range(count):
         its_port = port + number if port else 0
-        told = broker_settings(number, count, its_port, directory, zookeeper, settings)
+        told = broker_settings(number, count, f"{host}:{its_port}", directory, zookeeper, settings)
         log = directory / f"broker-{number}.log"
         starting.append(Service(f"broker {number}", ["broker", *overrides(told)], log))
         services.append(starting[-1])

@@ -7,8 +7,13 @@ from pathlib import Path
 import click
 
 from moldau.cli.cluster_requests import Requests
-from moldau.cli.cluster_up import port_option, refuse_cluster_data, start_cluster, zookeeper_port_option
-from moldau.cli.registry_http import DEFAULT_REGISTRY
+from moldau.cli.cluster_up import (
+    LOOPBACK,
+    port_option,
+    refuse_cluster_data,
+    start_cluster,
+    zookeeper_port_option,
+)
 from moldau.cli.services import Service, dialled, overrides, pasteable, stopped_in_order, watch
 from moldau.cli.up_demo import Demo
 
@@ -18,6 +23,7 @@ Try it in a second terminal:
   echo '2 apples' | {moldau} produce orders{at}
   {moldau} consume orders{at}"""
 REGISTRY_HINT = "  {moldau} schemas list{registry}"
+REGISTRY_PORT = 8081
 STOP_HINT = "\nCtrl-C stops everything."
 # Nobody else is about to join the registry's group.
 BROKER_SETTINGS = ("group.initial.rebalance.delay.ms=0",)
@@ -35,6 +41,12 @@ BROKER_SETTINGS = ("group.initial.rebalance.delay.ms=0",)
     show_default=True,
     help="Several are a cluster, with a ZooKeeper; that needs Java.",
 )
+@click.option(
+    "--host",
+    default=LOOPBACK,
+    show_default=True,
+    help="The address to listen on. Nothing is protected: 0.0.0.0 lets everybody in who reaches this machine.",
+)
 @port_option
 @zookeeper_port_option
 @click.option(
@@ -50,6 +62,7 @@ BROKER_SETTINGS = ("group.initial.rebalance.delay.ms=0",)
 def command(
     directory: str,
     count: int,
+    host: str,
     port: int,
     zookeeper_port: int,
     broker: Sequence[str],
@@ -62,25 +75,27 @@ def command(
     with stopped_in_order() as services:
         told = [*BROKER_SETTINGS, *broker]
         if count > 1:
-            running = start_cluster(services, count, port, zookeeper_port, Path(directory), told)
+            running = start_cluster(services, count, port, zookeeper_port, Path(directory), told, host)
             endpoints = [each.endpoint for each in running.values()]
             brokers = services[1:]
             on_turn = Requests(Path(directory), running).serve
         else:
             refuse_cluster_data(Path(directory))
-            alone = [f"log.dirs={directory}", f"listeners=PLAINTEXT://:{port}", *told]
+            alone = [f"log.dirs={directory}", f"listeners=PLAINTEXT://{host}:{port}", *told]
             endpoints = [_start(services, Service("broker", ["broker", *overrides(alone)]))]
             brokers = []
             click.echo(f"broker    {endpoints[0]}")
         servers = ",".join(dialled(each) for each in endpoints)
         hints = [pasteable(HINTS, servers)]
         if not no_registry:
-            settings = overrides([f"kafkastore.bootstrap.servers={servers}", *registry])
+            listener = f"listeners=http://{host}:{REGISTRY_PORT}"
+            settings = overrides([f"kafkastore.bootstrap.servers={servers}", listener, *registry])
             log = Path(directory) / "registry.log" if count > 1 else None
             listens = _start(services, Service("registry", ["registry", *settings], log))
             click.echo(f"registry  {listens}")
             url = f"http://{dialled(listens)}"
-            elsewhere = "" if url == DEFAULT_REGISTRY else f" --registry {url}"
+            is_default = url.endswith(f":{REGISTRY_PORT}")
+            elsewhere = "" if is_default else f" --registry {url}"
             hints.append(pasteable(REGISTRY_HINT, servers, registry=elsewhere))
         click.echo("\n".join([*hints, STOP_HINT]))
         with contextlib.ExitStack() as stack:

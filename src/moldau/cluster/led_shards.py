@@ -3,7 +3,7 @@
 import logging
 from typing import Final
 
-from moldau.broker.coordinator_shards import CoordinatorShards, Shard
+from moldau.broker.coordinator.shards import CoordinatorShards, Shard
 from moldau.broker.internal_topics import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
 from moldau.broker.partitions import Partition
 from moldau.broker.parts import Broker

@@ -159,6 +159,11 @@ class MemoryStore:
     def expire(self) -> None:
         """The tree gives the session up. Its owner hears of it when it reconnects, as with ZooKeeper."""
         self.disconnect()
+        self.expire_unnoticed()
+
+    def expire_unnoticed(self) -> None:
+        """As `expire`, and its owner does not even notice that the store is out of reach: its process stood still."""
+        self._is_connected = False
         if not self._is_expired:
             self._is_expired = True
             self._tree.end(self._session_id)

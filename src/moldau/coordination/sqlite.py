@@ -66,10 +66,14 @@ class SqliteStore:
         with self._faults():
             # Autocommit: transactions are begun and ended in `_transaction`, nowhere else.
             self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=FULL")
-            self._prepare()
-            (self._created_last,) = self._db.execute("SELECT last FROM creations").fetchone()
+            try:
+                self._db.execute("PRAGMA journal_mode=WAL")
+                self._db.execute("PRAGMA synchronous=FULL")
+                self._prepare()
+                (self._created_last,) = self._db.execute("SELECT last FROM creations").fetchone()
+            except BaseException:
+                self._db.close()
+                raise
         self._watchers: list[Watcher] = []
 
     @property

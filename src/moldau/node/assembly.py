@@ -8,11 +8,12 @@ from moldau.broker.answer_cache import AnswerCache
 from moldau.broker.api_table import ApiTable
 from moldau.broker.catalog_topics import CatalogTopics
 from moldau.broker.configs import ConfigStore
-from moldau.broker.coordinator_shards import CoordinatorShards
+from moldau.broker.coordinator.log import ShardLog
+from moldau.broker.coordinator.router import GroupRouter, TxnRouter
+from moldau.broker.coordinator.shards import CoordinatorShards
 from moldau.broker.disks import Disks
 from moldau.broker.fetch_sessions import FetchSessions
 from moldau.broker.flusher import Flusher
-from moldau.broker.group_coordinator import GroupCoordinator
 from moldau.broker.handlers import HANDLERS
 from moldau.broker.internal_topics import OFFSETS_TOPIC, TRANSACTIONS_TOPIC, InternalTopics
 from moldau.broker.listeners import Address, AdvertisedListeners
@@ -26,9 +27,7 @@ from moldau.broker.partitions import HostedPartitions
 from moldau.broker.parts import Broker
 from moldau.broker.peers import NoPeers, Peers
 from moldau.broker.producer_ids import ProducerIds
-from moldau.broker.shard_log import ShardLog
 from moldau.broker.topic_admin import TopicAdmin
-from moldau.broker.txn_coordinator import TxnCoordinator
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
 from moldau.core.ids import BrokerId, TopicPartition
@@ -39,8 +38,8 @@ from moldau.core.settings.resolve import BrokerLayers
 from moldau.node.opening import OpenedData
 
 if TYPE_CHECKING:
-    from moldau.broker.group_shard import GroupShard
-    from moldau.broker.txn_shard import TxnShard
+    from moldau.broker.coordinator.group_shard import GroupShard
+    from moldau.broker.coordinator.txn_shard import TxnShard
 
 FETCH_SESSION_EVICTION_MS: Final = 120_000
 
@@ -97,7 +96,7 @@ def assemble(
         return partition is not None and partition.is_leader
 
     def load_groups() -> Callable[[TopicPartition], "GroupShard"]:
-        from moldau.broker.group_shard import GroupShard, new_groups
+        from moldau.broker.coordinator.group_shard import GroupShard, new_groups
 
         view = CatalogTopics(data.catalog)
         return lambda place: GroupShard(new_groups(configs, view), shard_log(place), clock, scheduler)
@@ -115,7 +114,7 @@ def assemble(
     marker_sender = MarkerSender(markers, data.catalog, broker_id, peers, scheduler)
 
     def load_transactions() -> Callable[[TopicPartition], "TxnShard"]:
-        from moldau.broker.txn_shard import TxnShard, new_transactions
+        from moldau.broker.coordinator.txn_shard import TxnShard, new_transactions
 
         return lambda place: TxnShard(
             new_transactions(configs.broker, data.catalog.leader_epoch(place)),
@@ -135,7 +134,7 @@ def assemble(
         is_led_here,
         begins_at_once=is_alone,
     )
-    groups = GroupCoordinator(group_shards)
+    groups = GroupRouter(group_shards)
     data.catalog.watch(groups.topics_changed)
     return Broker(
         broker_id=broker_id,
@@ -163,7 +162,7 @@ def assemble(
         ),
         producer_ids=producer_ids,
         groups=groups,
-        transactions=TxnCoordinator(txn_shards, producer_ids),
+        transactions=TxnRouter(txn_shards, producer_ids),
         markers=markers,
         selects_replicas=bool(settings.replica_selector_class),
     )

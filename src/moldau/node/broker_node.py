@@ -1,7 +1,9 @@
 """One broker as a whole: opens its data, starts its parts in order and stops them in reverse. Owns lifetimes."""
 
 import asyncio
+import logging
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from moldau.broker.parts import Broker
@@ -16,13 +18,18 @@ from moldau.node.assembly import assemble
 from moldau.node.compaction import Compaction
 from moldau.node.housekeeping import Housekeeping
 from moldau.node.loop_scheduler import LoopScheduler
+from moldau.node.numbering import numbered
 from moldau.node.opening import OpenedData, open_data
 from moldau.node.os_clock import OsClock
+from moldau.node.settings_report import settings_report
 from moldau.node.shared_store import zookeeper_store
 from moldau.node.stall_watch import StallWatch
+from moldau.storage.os_files import OsFiles
 
 if TYPE_CHECKING:
     from moldau.node.cluster_life import ClusterLife
+
+_log = logging.getLogger("moldau.node")
 
 FILE_WORKERS: Final = 4
 
@@ -56,6 +63,7 @@ class BrokerNode:
         self._store_thread = LoopScheduler(loop, name="store", workers_max=1)
         try:
             broker = await self._open(loop)
+            _log.info("broker %d: %s", broker.broker_id, settings_report(broker.configs.layers))
             coordinators = (broker.groups.shards, broker.transactions.shards)
             for shards in coordinators:
                 await self._files.run_in_worker(shards.load)
@@ -95,6 +103,13 @@ class BrokerNode:
         from moldau.node.cluster_life import ClusterLife  # What a broker alone need not load.
 
         store = await self._store_thread.run_in_worker(open_store)
+        try:
+            number = partial(numbered, self._layers, store, OsFiles())
+            self._layers = await self._store_thread.run_in_worker(number)
+        except BaseException:
+            store.close()
+            raise
+        self._settings = self._layers.settings()
         self._cluster = ClusterLife(
             loop, self._settings, self._listeners, store, self._files, self._store_thread
         )

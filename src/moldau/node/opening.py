@@ -62,14 +62,31 @@ def open_data(
     """ConfigError or StorageFault when there is nothing to serve from. A broker of a cluster is given the store it
     shares with the others; one that stands alone keeps its own beside its logs."""
     settings = layers.settings()
-    disk = disk or OsFiles()
     paths = [os.path.abspath(path) for path in settings.log_dirs or settings.log_dir]
     topics = _TopicConfigs(layers, paths[0], cluster_store)
+    try:
+        return _open(topics, settings, paths, clock, disk or OsFiles(), cluster_store)
+    except BaseException:
+        topics.close()
+        raise
+
+
+def _open(
+    topics: "_TopicConfigs",
+    settings: BrokerSettings,
+    paths: Sequence[str],
+    clock: Clock,
+    disk: Disk,
+    cluster_store: Store | None,
+) -> OpenedData:
+    # One for all brokers, as Kafka keeps it (KIP-966): who leads must not decide how many replicas a write needs.
+    defaults = {"min.insync.replicas": str(settings.min_insync_replicas)}
     directories: list[LogDirectory] = []
     offline: dict[str, str] = {}
     cluster_id: str | None = None
     if cluster_store is not None:
-        cluster_id = layout.claim_cluster_id(topics.store, _known_cluster(disk, paths[0]) or new_identity())
+        wanted = _known_cluster(disk, paths[0]) or new_identity()
+        cluster_id = layout.claim_cluster_id(topics.store, wanted, defaults)
     for path in paths:
         try:
             directory = LogDirectory.open(
@@ -88,7 +105,7 @@ def open_data(
             offline[path] = str(fault)
             continue
         directories.append(directory)
-        cluster_id = cluster_id or layout.claim_cluster_id(topics.store, directory.cluster_id)
+        cluster_id = cluster_id or layout.claim_cluster_id(topics.store, directory.cluster_id, defaults)
     assert cluster_id is not None
     catalog = topics.catalog
     if cluster_store is not None:
@@ -117,6 +134,11 @@ class _TopicConfigs:
         store = self._cluster_store or SqliteStore(self._path)
         layout.prepare(store)
         return store
+
+    def close(self) -> None:
+        """Only the broker's own store; one that is shared was opened elsewhere."""
+        if self._cluster_store is None and "store" in vars(self):
+            self.store.close()
 
     @cached_property
     def catalog(self) -> TopicCatalog:

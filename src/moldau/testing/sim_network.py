@@ -29,6 +29,7 @@ class SimNetwork:
         self._accepts: dict[str, Accept] = {}
         self._connections: dict[SimConnection, None] = {}
         self._cuts: dict[tuple[str, str], None] = {}
+        self._frozen: set[str] = set()
         self._held: list[tuple[str, str, Callable[[], None]]] = []
         self.latency_ms_max = 4.0
         self.deliveries = 0
@@ -47,8 +48,14 @@ class SimNetwork:
         """Nothing gets from `one` to `other` until `mend_all`. One way only: call it twice for both."""
         self._cuts[one, other] = None
 
+    def freeze(self, host: str) -> None:
+        """The process stands still until `mend_all`: what is sent to it waits in its sockets, and so does what it
+        sent last."""
+        self._frozen.add(host)
+
     def mend_all(self) -> None:
         self._cuts.clear()
+        self._frozen.clear()
         held, self._held = self._held, []
         for one, other, arrived in held:
             self.send(one, other, arrived)
@@ -80,7 +87,7 @@ class SimNetwork:
         self.loop.call_later(self.latency_s(), self._arrive, one, other, arrived)
 
     def _arrive(self, one: str, other: str, arrived: Callable[[], None]) -> None:
-        if (one, other) in self._cuts:
+        if (one, other) in self._cuts or one in self._frozen or other in self._frozen:
             self._held.append((one, other, arrived))
             return
         self.deliveries += 1

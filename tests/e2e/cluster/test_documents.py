@@ -312,6 +312,19 @@ def _with_other_data(cluster: ClusterProcesses, tmp_path: Path) -> None:
     _another(cluster, tmp_path, "alone", numbered)
 
 
+def test_a_broker_without_a_number_is_given_one_and_keeps_it(
+    cluster: ClusterProcesses, tmp_path: Path
+) -> None:
+    settings = {"zookeeper.connect": cluster.zookeeper_connect, "broker.id": "-1", "num.partitions": "5"}
+    broker = MoldauBroker(tmp_path / "unnumbered", settings)
+    for _ in range(2):
+        broker.start()
+        broker.stop()
+        assert "broker 1001: settings other than the default:" in broker.log_text()
+        assert "\tnum.partitions = 5\n" in broker.log_text()
+        assert "node.id=1001\n" in (broker.log_dir / "meta.properties").read_text()
+
+
 def test_a_broker_without_its_zookeeper_says_so(tmp_path: Path) -> None:
     (port,) = free_ports(1)
     settings = {"zookeeper.connect": f"127.0.0.1:{port}", "zookeeper.connection.timeout.ms": "1000"}

@@ -15,8 +15,8 @@ from moldau.testing import LocalCluster
 
 def test_up_starts_broker_and_registry_and_stops_both(tmp_path: Path) -> None:
     port, registry_port = free_port(), free_port()
-    command = [MOLDAU, "up", "--data", str(tmp_path / "data")]
-    command += ["--broker-override", f"listeners=PLAINTEXT://127.0.0.1:{port}"]
+    # Nothing is protected, so nobody else is let in unless `--host` says so.
+    command = [MOLDAU, "up", "--data", str(tmp_path / "data"), "--port", str(port)]
     command += ["--registry-override", f"listeners=http://127.0.0.1:{registry_port}"]
     with (tmp_path / "log").open("wb") as log:
         process = subprocess.Popen(
@@ -51,6 +51,16 @@ def test_up_starts_broker_and_registry_and_stops_both(tmp_path: Path) -> None:
     deadline = time.monotonic() + PATIENCE_S
     while is_served(registry_port) or is_served(port):
         assert time.monotonic() < deadline, "something was left running"
+
+
+def test_up_listens_where_it_is_told_to(tmp_path: Path) -> None:
+    """An address that is taken names what it tried."""
+    with socket.create_server(("127.0.0.2", 0)) as taken:
+        port = taken.getsockname()[1]
+        said = Shell("").run(
+            "up", "--data", str(tmp_path), "--host", "127.0.0.2", "--port", str(port), code=1
+        )
+    assert "the broker did not start" in said and f"127.0.0.2:{port}" in said
 
 
 def is_served(port: int) -> bool:

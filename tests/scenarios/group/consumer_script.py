@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from moldau.broker.group.consumer_facts import (
+from moldau.broker.group.consumer.consumer_facts import (
     CurrentRecorded,
     EpochRecorded,
     PartitionMetadataRecorded,
@@ -14,9 +14,9 @@ from moldau.broker.group.consumer_facts import (
     TargetEpochRecorded,
     TargetRecorded,
 )
-from moldau.broker.group.consumer_member import MemberState
+from moldau.broker.group.consumer.consumer_member import MemberState
+from moldau.broker.group.consumer.places import NOWHERE, Places, by_topic, places_of
 from moldau.broker.group.facts import ProtocolChanged
-from moldau.broker.group.places import NOWHERE, Places, by_topic, places_of
 from moldau.broker.group.records import to_record
 from moldau.broker.group.settings import ConsumerSettings, MigrationPolicy
 from moldau.core.error_codes import ErrorCode

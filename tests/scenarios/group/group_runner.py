@@ -5,9 +5,9 @@ from collections.abc import Callable, Hashable
 from moldau.broker.group.call import GroupOutcome
 from moldau.broker.group.client import ClientFacts
 from moldau.broker.group.facts import OffsetCommitted, TransactionEnded, is_durable
+from moldau.broker.group.machine import GroupMachine
 from moldau.broker.group.records import from_record, to_record
 from moldau.broker.group.settings import ConsumerSettings, GroupSettings
-from moldau.broker.group.shard import Groups
 from moldau.core.ids import NO_PRODUCER_ID, Millis, ProducerId
 from moldau.core.machine import CancelTimer, SetTimer
 from moldau.protocol.codec import decode, encode
@@ -33,8 +33,8 @@ class GroupRunner:
         self._see = see
         self.next_request_id = 1
 
-    def new_machine(self) -> Groups:
-        return Groups(self.settings, self.topics, lambda _: self.consumer_settings)
+    def new_machine(self) -> GroupMachine:
+        return GroupMachine(self.settings, self.topics, lambda _: self.consumer_settings)
 
     def start(self) -> None:
         self.run(self.groups.decide_loaded(self.now_ms))
@@ -99,13 +99,13 @@ class GroupRunner:
         return lost
 
 
-def loaded(settings: GroupSettings, log: list[LogEntry]) -> Groups:
-    groups = Groups(settings)
+def loaded(settings: GroupSettings, log: list[LogEntry]) -> GroupMachine:
+    groups = GroupMachine(settings)
     replay_log(groups, log)
     return groups
 
 
-def replay_log(groups: Groups, log: list[LogEntry]) -> None:
+def replay_log(groups: GroupMachine, log: list[LogEntry]) -> None:
     for entry in log:
         fact = entry if isinstance(entry, TransactionEnded) else from_record(*entry)
         if fact is not None:

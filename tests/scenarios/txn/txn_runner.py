@@ -3,8 +3,8 @@
 from collections.abc import Callable, Hashable, Iterable
 
 from moldau.broker.group.client import ClientFacts
-from moldau.broker.txn.coordinator import Transactions
 from moldau.broker.txn.facts import is_durable
+from moldau.broker.txn.machine import TxnMachine
 from moldau.broker.txn.markers import TxnOutcome, WriteMarkers
 from moldau.broker.txn.records import from_record, to_record
 from moldau.broker.txn.settings import TxnSettings
@@ -28,7 +28,7 @@ class TxnRunner:
     def __init__(self, settings: TxnSettings, see: Callable[[TxnOutcome], None] = lambda _: None) -> None:
         self.settings = settings
         self.coordinator_epoch = 0
-        self.transactions = Transactions(settings, self.coordinator_epoch)
+        self.transactions = TxnMachine(settings, self.coordinator_epoch)
         self.now_ms = Millis(0)
         self.log: list[Record] = []
         self.timers: dict[Hashable, Millis] = {}
@@ -137,8 +137,8 @@ class TxnRunner:
         return ProducerId(self._next_producer_id - 1)
 
 
-def loaded(settings: TxnSettings, coordinator_epoch: int, log: Iterable[Record]) -> Transactions:
-    transactions = Transactions(settings, coordinator_epoch)
+def loaded(settings: TxnSettings, coordinator_epoch: int, log: Iterable[Record]) -> TxnMachine:
+    transactions = TxnMachine(settings, coordinator_epoch)
     for key, value in log:
         fact = from_record(key, value)
         assert fact is not None

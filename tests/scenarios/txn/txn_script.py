@@ -7,7 +7,7 @@ from typing import Any
 
 from moldau.broker.group.client import ClientFacts
 from moldau.broker.txn.events import Event
-from moldau.broker.txn.facts import TransactionRemoved, TransactionSaved
+from moldau.broker.txn.facts import TransactionConfirmed, TransactionRemoved, TransactionSaved
 from moldau.broker.txn.markers import TxnOutcome, WriteMarkers
 from moldau.broker.txn.records import to_record
 from moldau.broker.txn.settings import TxnSettings
@@ -270,6 +270,8 @@ def _written(fact: Any) -> list[str]:
                 f" producer {transaction.producer_id} epoch {transaction.producer_epoch}{next_id}"
                 f" {_places(transaction.partitions)}".rstrip()
             ]
+        case TransactionConfirmed(transaction):
+            return [f"confirm {transaction.transactional_id}"]
         case TransactionRemoved(transactional_id):
             return [f"write {transactional_id} removed"]
     return []

@@ -1,6 +1,6 @@
 """Topics in the store: what a restart finds, and how logs on disk are matched with it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import orjson
 import pytest
@@ -8,7 +8,7 @@ import pytest
 from moldau.broker import store_layout as layout
 from moldau.broker import topic_records as records
 from moldau.broker.catalog import PartitionEntry, TopicCatalog, TopicEntry
-from moldau.broker.config_records import write_configs
+from moldau.broker.config_records import read_configs, write_configs
 from moldau.coordination.sqlite import SqliteStore
 from moldau.coordination.store import Create
 from moldau.coordination.tree import TopicNode, decode_topic, encode_topic
@@ -20,11 +20,12 @@ ID, OTHER_ID, THIRD_ID = (TopicId(bytes([number]) * 16) for number in (1, 2, 3))
 
 
 @pytest.fixture
-def store() -> SqliteStore:
+def store() -> Iterator[SqliteStore]:
     store = SqliteStore(":memory:")
     layout.prepare(store)
     layout.prepare(store)
-    return store
+    yield store
+    store.close()
 
 
 def entry(name: str = "t", topic_id: TopicId = ID, partitions: int = 2, **configs: str) -> TopicEntry:
@@ -177,8 +178,17 @@ def test_of_two_unknown_topics_of_one_name_the_wider_is_adopted(store: SqliteSto
 
 
 def test_the_first_to_claim_names_the_cluster(store: SqliteStore) -> None:
-    assert layout.claim_cluster_id(store, "mine") == "mine"
-    assert layout.claim_cluster_id(store, "yours") == "mine"
+    assert layout.claim_cluster_id(store, "mine", {"min.insync.replicas": "2"}) == "mine"
+    assert layout.claim_cluster_id(store, "yours", {"min.insync.replicas": "3"}) == "mine"
+    assert read_configs(store, layout.BROKER_CONFIGS, layout.ALL_BROKERS) == {"min.insync.replicas": "2"}
+
+
+def test_a_cluster_keeps_the_settings_it_was_given_before_it_had_an_id(store: SqliteStore) -> None:
+    store.create(
+        f"{layout.BROKER_CONFIGS}/{layout.ALL_BROKERS}", layout.encode_configs({"num.partitions": "4"})
+    )
+    assert layout.claim_cluster_id(store, "mine", {"min.insync.replicas": "2"}) == "mine"
+    assert read_configs(store, layout.BROKER_CONFIGS, layout.ALL_BROKERS) == {"num.partitions": "4"}
 
 
 def test_the_catalog_finds_by_name_and_id_and_counts_changes() -> None:

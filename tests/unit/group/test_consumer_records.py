@@ -2,7 +2,8 @@
 
 import pytest
 
-from moldau.broker.group.consumer_facts import (
+from moldau.broker.group.classic.subscriptions import GroupProtocol
+from moldau.broker.group.consumer.consumer_facts import (
     CurrentRecorded,
     DurableConsumerFact,
     EpochRecorded,
@@ -12,15 +13,14 @@ from moldau.broker.group.consumer_facts import (
     TargetEpochRecorded,
     TargetRecorded,
 )
-from moldau.broker.group.consumer_member import ClassicSide, ConsumerMember, MemberState, Profile
-from moldau.broker.group.consumer_values import (
+from moldau.broker.group.consumer.consumer_member import ClassicSide, ConsumerMember, MemberState, Profile
+from moldau.broker.group.consumer.member_values import (
     current_recorded,
     profile_of,
     profile_recorded,
     target_recorded,
 )
 from moldau.broker.group.records import from_record, to_record
-from moldau.broker.group.subscriptions import GroupProtocol
 from moldau.core.ids import TopicId
 from moldau.protocol.stored.consumer_groups import (
     ConsumerGroupMetadataValue,

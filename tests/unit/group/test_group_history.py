@@ -3,11 +3,11 @@
 import json
 from dataclasses import asdict
 
-from moldau.broker.group import history
-from moldau.broker.group.changes import Change, ChangeKind, OffsetChange, OffsetChangeKind
 from moldau.broker.group.client import ClientFacts
 from moldau.broker.group.facts import ChangeNoted, OffsetChangeNoted, RebalanceStarted
-from moldau.broker.group.history import History, Rebalance
+from moldau.broker.group.history import history
+from moldau.broker.group.history.changes import Change, ChangeKind, OffsetChange, OffsetChangeKind
+from moldau.broker.group.history.history import History, Rebalance
 from moldau.broker.group.settings import GroupSettings
 from moldau.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from scenarios.group.group_runner import GroupRunner

@@ -2,8 +2,8 @@
 
 import pytest
 
-from moldau.broker.group.committed import CommittedOffset
 from moldau.broker.group.facts import DurableFact, GroupRemoved, GroupSaved, OffsetCommitted, OffsetRemoved
+from moldau.broker.group.offsets.committed import CommittedOffset
 from moldau.broker.group.records import from_record, to_record
 from moldau.core.errors import PeerError
 from moldau.core.ids import ProducerId, TopicId

@@ -2,8 +2,8 @@
 
 import pytest
 
+from moldau.broker.group.machine import DECIDERS
 from moldau.broker.group.refusals import refused
-from moldau.broker.group.shard import DECIDERS
 from moldau.core.error_codes import ErrorCode
 from moldau.protocol.codec import encode
 from moldau.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse

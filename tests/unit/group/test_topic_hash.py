@@ -4,8 +4,8 @@ from struct import pack
 
 from xxhash import xxh3_64_intdigest
 
-from moldau.broker.group.topic_hash import _topic_hash, topics_hash
-from moldau.broker.group.topic_view import TopicInfo
+from moldau.broker.group.consumer.topic_hash import _topic_hash, topics_hash
+from moldau.broker.group.consumer.topic_view import TopicInfo
 from moldau.core.ids import TopicId
 
 ID = TopicId(bytes.fromhex("0102030405060708fffffffffffffffe"))

@@ -1,10 +1,10 @@
 """What keeps the coordinator's memory and writes small, odd timers, and requests for several transactions."""
 
 from moldau.broker.group.client import ClientFacts
-from moldau.broker.txn.coordinator import Transactions
 from moldau.broker.txn.events import Event, EventKind
 from moldau.broker.txn.facts import TransactionRemoved, TransactionSaved, is_durable
 from moldau.broker.txn.history import EVENTS_MAX, IDS_MAX, PARTITIONS_TOLD_MAX, History
+from moldau.broker.txn.machine import TxnMachine
 from moldau.broker.txn.markers import TxnOutcome
 from moldau.broker.txn.records import to_record
 from moldau.broker.txn.settings import EXPIRATIONS_PER_CHECK_MAX, TxnSettings
@@ -25,8 +25,8 @@ CLIENT = ClientFacts("app", "/10.0.0.1")
 NOW = Millis(1000)
 
 
-def machine(*transactional_ids: str) -> Transactions:
-    transactions = Transactions(TxnSettings(), coordinator_epoch=0)
+def machine(*transactional_ids: str) -> TxnMachine:
+    transactions = TxnMachine(TxnSettings(), coordinator_epoch=0)
     for index, transactional_id in enumerate(transactional_ids):
         transactions.replay(
             TransactionSaved(
@@ -51,7 +51,7 @@ def asked(transactional_id: str, producer_id: int, *topics: str) -> AddPartition
     )
 
 
-def add(transactions: Transactions, *transactions_asked: AddPartitionsToTxnTransaction) -> TxnOutcome:
+def add(transactions: TxnMachine, *transactions_asked: AddPartitionsToTxnTransaction) -> TxnOutcome:
     request = AddPartitionsToTxnRequest(transactions=transactions_asked)
     outcome = transactions.decide_add_partitions(1, request, 5, CLIENT, NOW)
     for fact in outcome.facts:

@@ -4,8 +4,8 @@ subclasses' business."""
 from collections.abc import Hashable
 from typing import Final, Protocol
 
-from moldau.broker.group.changes import Change, ChangeKind
 from moldau.broker.group.facts import ChangeNoted, GroupFact
+from moldau.broker.group.history.changes import Change, ChangeKind
 from moldau.core.ids import Millis
 from moldau.core.machine import Answer, CancelTimer, Outcome, SetTimer
 from moldau.protocol.spec import Response

@@ -7,10 +7,10 @@ are replayed and gone with the process: who waits for what, and what the history
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
-from moldau.broker.group.changes import Change, OffsetChange
-from moldau.broker.group.classic_group import InitialDelay, Member
-from moldau.broker.group.committed import CommittedOffset
-from moldau.broker.group.consumer_facts import ConsumerFact, DurableConsumerFact
+from moldau.broker.group.classic.classic_group import InitialDelay, Member
+from moldau.broker.group.consumer.consumer_facts import ConsumerFact, DurableConsumerFact
+from moldau.broker.group.history.changes import Change, OffsetChange
+from moldau.broker.group.offsets.committed import CommittedOffset
 from moldau.core.ids import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, ProducerEpoch, ProducerId
 from moldau.protocol.stored.classic_groups import GroupMetadataValue
 

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from moldau.broker.group.committed import Retention
+from moldau.broker.group.offsets.committed import Retention
 from moldau.core.error_codes import ErrorCode
 from moldau.protocol.messages.list_groups import ListedGroup
 

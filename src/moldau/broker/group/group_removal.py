@@ -1,12 +1,12 @@
 """How a group without members goes: the facts that take it away, whatever its kind."""
 
-from moldau.broker.group.consumer_facts import (
+from moldau.broker.group.consumer.consumer_facts import (
     EpochRecorded,
     PartitionMetadataRecorded,
     RegexRecorded,
     TargetEpochRecorded,
 )
-from moldau.broker.group.consumer_group import ConsumerGroup
+from moldau.broker.group.consumer.consumer_group import ConsumerGroup
 from moldau.broker.group.facts import GroupFact, GroupRemoved
 from moldau.broker.group.group_kind import Group
 

@@ -3,10 +3,10 @@
 from typing import Final
 
 from moldau.broker.group.call import Call, GroupOutcome
-from moldau.broker.group.classic_group import ClassicGroup, ClassicState, Member
+from moldau.broker.group.classic.classic_group import ClassicGroup, ClassicState, Member
 from moldau.broker.group.facts import GroupFact, RemovalNoted
 from moldau.broker.group.group_removal import removal
-from moldau.broker.group.offset_removals import removed_with_group
+from moldau.broker.group.offsets.removals import removed_with_group
 from moldau.broker.group.state import ShardState
 from moldau.broker.group.timers import SessionTimer
 from moldau.core.error_codes import ErrorCode

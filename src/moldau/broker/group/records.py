@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from moldau.broker.group.committed import CommittedOffset
-from moldau.broker.group.consumer_records import from_consumer_record, to_consumer_record
+from moldau.broker.group.consumer.consumer_records import from_consumer_record, to_consumer_record
 from moldau.broker.group.facts import DurableFact, GroupRemoved, GroupSaved, OffsetCommitted, OffsetRemoved
+from moldau.broker.group.offsets.committed import CommittedOffset
 from moldau.core.ids import NO_PRODUCER_ID, NO_TIMESTAMP, ProducerId
 from moldau.core.ports import Buffer
 from moldau.protocol.stored.classic_groups import (

@@ -6,10 +6,10 @@ Kafka's words for it: clients look for the coordinator again, or retry.
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from moldau.broker.group.classic_replies import join_refused, sync_refused
-from moldau.broker.group.consumer_describe import describe_refused
-from moldau.broker.group.consumer_replies import heartbeat_refused
-from moldau.broker.group.offset_replies import commit_refused, fetch_refused, txn_commit_refused
+from moldau.broker.group.classic.join_replies import join_refused, sync_refused
+from moldau.broker.group.consumer.describe import describe_refused
+from moldau.broker.group.consumer.heartbeat_replies import heartbeat_refused
+from moldau.broker.group.offsets.replies import commit_refused, fetch_refused, txn_commit_refused
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
 from moldau.protocol.messages.consumer_group_describe import (

@@ -5,11 +5,12 @@ Deciders read it; `replay` alone changes it.
 
 from collections.abc import Callable, Mapping
 
-from moldau.broker.group.classic_evolution import evolve
-from moldau.broker.group.classic_group import ClassicGroup
-from moldau.broker.group.consumer_evolution import evolve_consumer
-from moldau.broker.group.consumer_facts import ConsumerFact, DurableConsumerFact, EpochRecorded
-from moldau.broker.group.consumer_group import ConsumerGroup
+from moldau.broker.group.classic.classic_group import ClassicGroup
+from moldau.broker.group.classic.evolution import evolve
+from moldau.broker.group.consumer.consumer_facts import ConsumerFact, DurableConsumerFact, EpochRecorded
+from moldau.broker.group.consumer.consumer_group import ConsumerGroup
+from moldau.broker.group.consumer.evolution import evolve_consumer
+from moldau.broker.group.consumer.topic_view import TopicView
 from moldau.broker.group.facts import (
     GroupFact,
     GroupRemoved,
@@ -18,10 +19,9 @@ from moldau.broker.group.facts import (
     OffsetFact,
 )
 from moldau.broker.group.group_kind import Group
-from moldau.broker.group.history import History
-from moldau.broker.group.offsets import Offsets
+from moldau.broker.group.history.history import History
+from moldau.broker.group.offsets.offsets import Offsets
 from moldau.broker.group.settings import ConsumerSettings, GroupSettings
-from moldau.broker.group.topic_view import TopicView
 
 
 class ShardState:

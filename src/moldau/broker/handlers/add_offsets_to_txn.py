@@ -4,8 +4,8 @@ v2 producer fenced   v3 flexible   v4 abortable errors (KIP-890)
 """
 
 from moldau.broker.api_table import ApiSpec
-from moldau.broker.coordinator_shards import coordinator_error
-from moldau.broker.group_coordinator import client_facts
+from moldau.broker.coordinator.router import client_facts
+from moldau.broker.coordinator.shards import coordinator_error
 from moldau.broker.session import RequestContext
 from moldau.core.errors import ApiError
 from moldau.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from moldau.broker.api_table import ApiSpec
-from moldau.broker.coordinator_shards import coordinator_error
-from moldau.broker.group_coordinator import client_facts
+from moldau.broker.coordinator.router import client_facts
+from moldau.broker.coordinator.shards import coordinator_error
 from moldau.broker.session import RequestContext
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from moldau.broker.api_table import ApiSpec
-from moldau.broker.coordinator_shards import coordinator_error
+from moldau.broker.coordinator.shards import coordinator_error
 from moldau.broker.session import RequestContext
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from moldau.broker.api_table import ApiSpec
 from moldau.broker.ask_groups import ask_each
-from moldau.broker.group.offset_replies import fetched, groups_asked_for
+from moldau.broker.group.offsets.replies import fetched, groups_asked_for
 from moldau.broker.session import RequestContext
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import TopicId

@@ -7,8 +7,8 @@ itself (KIP-890)
 from collections.abc import Awaitable
 
 from moldau.broker.api_table import ApiSpec
-from moldau.broker.coordinator_shards import coordinator_error
-from moldau.broker.group.offset_replies import WRITE_ERRORS, txn_commit_refused
+from moldau.broker.coordinator.shards import coordinator_error
+from moldau.broker.group.offsets.replies import WRITE_ERRORS, txn_commit_refused
 from moldau.broker.session import RequestContext
 from moldau.broker.txn_membership import join_transaction
 from moldau.core.errors import ApiError

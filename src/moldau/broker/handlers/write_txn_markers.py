@@ -8,7 +8,7 @@ From a coordinator to the leaders of partitions, and from an administrator who e
 import asyncio
 
 from moldau.broker.api_table import ApiSpec
-from moldau.broker.group_coordinator import client_facts
+from moldau.broker.coordinator.router import client_facts
 from moldau.broker.session import RequestContext
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import ProducerEpoch, ProducerId, TopicPartition

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from moldau.broker.group.client import ClientFacts
 from moldau.broker.txn.events import EndReason, Event, EventKind
-from moldau.broker.txn.facts import EndStarted, EventNoted, TransactionSaved, TxnFact
+from moldau.broker.txn.facts import EndStarted, EventNoted, TransactionConfirmed, TransactionSaved, TxnFact
 from moldau.broker.txn.history import PARTITIONS_TOLD_MAX
 from moldau.broker.txn.markers import TxnOutcome, WriteMarkers
 from moldau.broker.txn.states import EPOCH_BUMP_VERSION, TxnState
@@ -15,10 +15,10 @@ from moldau.core.ids import NO_PRODUCER_ID, Millis, ProducerId, TopicPartition
 from moldau.core.machine import Answer, CancelTimer, SetTimer
 from moldau.protocol.spec import Response
 
-NOTED_REFUSALS = frozenset(
+FINAL_REFUSALS = frozenset(
     {ErrorCode.PRODUCER_FENCED, ErrorCode.INVALID_PRODUCER_ID_MAPPING, ErrorCode.INVALID_TXN_STATE}
 )
-"""What zombies get, and those who come too late. The others are told to come again, and do."""
+"""What zombies get, and those who come too late: a producer gives up on these. After the others it asks again."""
 
 NO_PRODUCER_ID_AT_HAND = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
 """What Kafka answers while it fetches a new block of producer ids: the client comes again."""
@@ -95,7 +95,8 @@ class Draft:
         producer_id: int,
         producer_epoch: int,
     ) -> None:
-        if transaction is not None and error in NOTED_REFUSALS:
+        if transaction is not None and error in FINAL_REFUSALS:
+            self.confirm(transaction)
             event = Event(
                 EventKind.REFUSED,
                 self.now_ms,
@@ -106,6 +107,14 @@ class Draft:
                 f"{api}: {error.name}",
             )
             self.record(EventNoted(transaction.transactional_id, event))
+
+    def confirm(self, transaction: Transaction) -> None:
+        """For an answer that changes nothing and that the client relies on: it is given once this is committed.
+
+        A coordinator that was deposed while its process stood still answers from memory that is out of date. What it
+        writes is never committed, so the client asks again and finds the new one.
+        """
+        self.record(TransactionConfirmed(transaction))
 
     def time_out(self, transaction: Transaction) -> None:
         if transaction.deadline_ms is not None:

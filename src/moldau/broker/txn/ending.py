@@ -52,8 +52,11 @@ def _end(
     if isinstance(verdict, ErrorCode):
         return verdict
     if verdict is End.DONE_BEFORE:
-        # The very last epoch, at which we may have ended it ourselves, is nobody's to go on with.
-        return ErrorCode.PRODUCER_FENCED if transaction.producer_epoch == EPOCH_MAX else transaction
+        if transaction.producer_epoch == EPOCH_MAX:
+            # The very last epoch, at which we may have ended it ourselves, is nobody's to go on with.
+            return ErrorCode.PRODUCER_FENCED
+        draft.confirm(transaction)
+        return transaction
     client_version = EPOCH_BUMP_VERSION if is_v2 else 0
     return draft.end(transaction, EndReason.CLIENT, commit=request.committed, client_version=client_version)
 

@@ -18,6 +18,13 @@ class TransactionSaved:
 
 
 @dataclass(frozen=True, slots=True)
+class TransactionConfirmed:
+    """Written once more as it is: only a coordinator that still leads its partition gets that committed."""
+
+    transaction: Transaction
+
+
+@dataclass(frozen=True, slots=True)
 class TransactionRemoved:
     transactional_id: str
 
@@ -42,7 +49,7 @@ class EventNoted:
     event: Event
 
 
-DurableFact = TransactionSaved | TransactionRemoved
+DurableFact = TransactionSaved | TransactionConfirmed | TransactionRemoved
 TxnFact = DurableFact | EndStarted | MarkersWritten | EventNoted
 
 

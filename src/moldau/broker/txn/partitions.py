@@ -128,6 +128,7 @@ def _add(
         return ErrorCode.CONCURRENT_TRANSACTIONS
     ongoing = transaction.state is TxnState.ONGOING
     if ongoing and partitions <= transaction.partitions:
+        draft.confirm(transaction)
         return ErrorCode.NONE
     extended = transaction.extended(partitions, client_version, draft.now_ms)
     if _bytes_in_record(extended.partitions) > PARTITIONS_BYTES_MAX:

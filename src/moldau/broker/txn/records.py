@@ -3,7 +3,12 @@
 from collections.abc import Iterable, Mapping
 from typing import Final, assert_never
 
-from moldau.broker.txn.facts import DurableFact, TransactionRemoved, TransactionSaved
+from moldau.broker.txn.facts import (
+    DurableFact,
+    TransactionConfirmed,
+    TransactionRemoved,
+    TransactionSaved,
+)
 from moldau.broker.txn.states import TxnState
 from moldau.broker.txn.transaction import Transaction
 from moldau.core.errors import PeerError
@@ -29,7 +34,7 @@ WRITTEN: Final = {
 def to_record(fact: DurableFact) -> tuple[bytes, bytes | None]:
     """Key and value; no value is a tombstone."""
     match fact:
-        case TransactionSaved(transaction):
+        case TransactionSaved(transaction) | TransactionConfirmed(transaction):
             key = encode_key(TransactionLogKey(transactional_id=transaction.transactional_id))
             return key, encode_versioned(_value(transaction), VALUE_VERSION)
         case TransactionRemoved(transactional_id):

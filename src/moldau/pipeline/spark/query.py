@@ -61,12 +61,12 @@ class Query:
         self, spark: SparkSettings, topology: Topology, settings: AppSettings, measured: BatchMetrics
     ) -> None:
         """Prepares; raises what keeps the application from running."""
-        self._topology, self._settings, self._measured = topology, settings, measured
+        self._settings, self._measured = settings, measured
         servers, clients = settings.bootstrap_servers, settings.client_settings
         self._admin = AdminClient(shared(servers, clients))
         opening = in_background(partial(self._open, spark))
         # What Spark is not needed for is told before it has started.
-        require_inputs(self._admin, topology, servers)
+        topology = self._topology = require_inputs(self._admin, topology, servers)
         self._session, self._lanes = opening()
         try:
             self._prepared: Prepared = prepare(topology, settings, self._lanes.count)

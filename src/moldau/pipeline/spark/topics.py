@@ -50,15 +50,19 @@ def prepare_topics(
     return topic_facts(admin, counts)
 
 
-def require_inputs(admin: AdminClient, topology: Topology, servers: str) -> None:
-    """Raises ConfigError for a topic that is not there, TimeoutError when no broker answers."""
+def require_inputs(admin: AdminClient, topology: Topology, servers: str) -> Topology:
+    """With the topics its patterns match. Raises ConfigError for a topic that is not there, TimeoutError when no broker
+    answers."""
     try:
-        admin.list_topics(timeout=FIRST_ANSWER_S_MAX)
+        existing = admin.list_topics(timeout=FIRST_ANSWER_S_MAX).topics
     except KafkaException as failure:
         raise TimeoutError(
             f"no broker answers at {servers} within {FIRST_ANSWER_S_MAX:.0f} s ({failure.args[0].str()})"
         ) from None
+    if topology.patterns:
+        topology = topology.with_topics(existing)
     user_topics(admin, topology)
+    return topology
 
 
 def user_topics(admin: AdminClient, topology: Topology) -> dict[str, TopicFacts]:

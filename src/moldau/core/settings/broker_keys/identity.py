@@ -20,7 +20,8 @@ class IdentityKeys(SettingsView):
     broker_id = integer(
         "broker.id",
         -1,
-        "The older name of `node.id`. When both are given they must agree; -1 means not given.",
+        "The older name of `node.id`. When both are given they must agree; -1 means not given: then a broker of a "
+        "cluster has the number its `meta.properties` keep, or is given one.",
         importance=HIGH,
     )
     broker_rack = string(

@@ -35,14 +35,15 @@ class RetiredKeys(SettingsView):
         "zookeeper.set.acl", False, "Whether nodes in ZooKeeper are protected.", inert=ZOOKEEPER
     )
     broker_id_generation_enable = boolean(
-        "broker.id.generation.enable", True, "Whether a broker without a number is given one.", inert=RETIRED
+        "broker.id.generation.enable",
+        True,
+        "Whether a broker of a cluster without a number is given one, which its `meta.properties` keep.",
     )
     reserved_broker_max_id = integer(
         "reserved.broker.max.id",
         1000,
-        "Largest number a person may give a broker.",
+        "Largest number a person may give a broker of a cluster. Those that are given to brokers without one follow.",
         at_least=0,
-        inert=RETIRED,
     )
     inter_broker_protocol_version = string(
         "inter.broker.protocol.version", None, "Version brokers speak among themselves.", inert=RETIRED

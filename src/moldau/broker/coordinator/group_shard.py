@@ -1,0 +1,127 @@
+"""One partition's groups at work: the machine of `group/`, its log and what drives it.
+
+Everything that has to be loaded for groups is imported from here, so that a broker without any starts without it.
+"""
+
+import logging
+import uuid
+from collections.abc import Awaitable
+from typing import Any
+
+from moldau.broker.configs import ConfigStore
+from moldau.broker.coordinator.log import ShardLog, StoredMarker, StoredRecord
+from moldau.broker.coordinator.router import client_facts
+from moldau.broker.coordinator.runner import ShardRunner
+from moldau.broker.group.call import GroupOutcome
+from moldau.broker.group.consumer.config import consumer_settings
+from moldau.broker.group.consumer.topic_view import TopicView
+from moldau.broker.group.facts import GroupFact, OffsetCommitted, TransactionEnded, is_durable
+from moldau.broker.group.machine import GroupMachine
+from moldau.broker.group.offsets.replies import WRITE_ERRORS
+from moldau.broker.group.records import from_record, to_record
+from moldau.broker.group.refusals import refused
+from moldau.broker.group.settings import GroupSettings
+from moldau.broker.session import Client
+from moldau.core.error_codes import ErrorCode
+from moldau.core.errors import ApiError, PeerError, StorageFault
+from moldau.core.ids import Millis, ProducerId
+from moldau.core.ports import Clock, Scheduler
+from moldau.core.settings.broker_keys import BrokerSettings
+from moldau.protocol.spec import Request
+
+_log = logging.getLogger("moldau.coordinator")
+
+
+class GroupShard:
+    """One partition's groups: the machine and what drives it."""
+
+    def __init__(self, machine: GroupMachine, log: ShardLog, clock: Clock, scheduler: Scheduler) -> None:
+        self.machine = machine
+        self._log = log
+        self._runner: ShardRunner[GroupFact] = ShardRunner(machine, _stored, log, clock, scheduler)
+
+    def load(self) -> None:
+        for stored in self._log.read():
+            if isinstance(stored, StoredMarker):
+                self.machine.replay(TransactionEnded(stored.producer_id, stored.is_commit))
+                continue
+            try:
+                fact = from_record(stored.key, stored.value, stored.producer_id)
+            except PeerError as error:
+                _log.error("a record of a group cannot be read and is passed by: %s", error)
+                continue
+            if fact is not None:
+                self.machine.replay(fact)
+
+    def start(self) -> None:
+        self._runner.insist(self.machine.decide_loaded)
+
+    def stop(self) -> None:
+        self._runner.close(self.machine.decide_unloaded())
+
+    def ask(self, request: Request, version: int, client: Client) -> Any:
+        """The reply, or an awaitable of it."""
+        facts = client_facts(client)
+
+        def decide(request_id: int, now_ms: Millis) -> GroupOutcome:
+            return self.machine.decide(request_id, request, version, facts, now_ms, str(uuid.uuid4()))
+
+        try:
+            reply = self._runner.ask(decide)
+        except ApiError as error:
+            return refused(request, version, WRITE_ERRORS.get(error.code, error.code))
+        except StorageFault as fault:
+            _log.error("a group could not be written: %s", fault)
+            return refused(request, version, ErrorCode.NOT_COORDINATOR)
+        return _settled(reply, request, version) if isinstance(reply, Awaitable) else reply
+
+    def transaction_ended(self, producer_id: ProducerId, committed: bool) -> None:
+        """The marker is in the log: offsets that waited for it count now, or never will."""
+        self._runner.tell(
+            lambda now_ms: self.machine.decide_transaction_ended(producer_id, committed, now_ms)
+        )
+
+    def topics_changed(self) -> None:
+        """Made, deleted, or given more partitions."""
+        self._runner.insist(self.machine.decide_topics_changed)
+
+    def forget_topics(self, topics: frozenset[str]) -> None:
+        """Offsets of topics that are gone go too."""
+        self._runner.insist(lambda now_ms: self.machine.decide_topics_deleted(topics, now_ms))
+
+
+async def _settled(reply: Awaitable[Any], request: Request, version: int) -> Any:
+    """The coordinator may move to another broker while somebody waits for it."""
+    try:
+        return await reply
+    except ApiError as error:
+        return refused(request, version, error.code)
+
+
+def new_groups(configs: ConfigStore, topics: TopicView) -> GroupMachine:
+    return GroupMachine(
+        _group_settings(configs.broker),
+        topics,
+        lambda group_id: consumer_settings(configs.broker, configs.groups.get(group_id, {})),
+    )
+
+
+def _group_settings(settings: BrokerSettings) -> GroupSettings:
+    return GroupSettings(
+        initial_rebalance_delay_ms=settings.group_initial_rebalance_delay_ms,
+        session_timeout_min_ms=settings.group_min_session_timeout_ms,
+        session_timeout_max_ms=settings.group_max_session_timeout_ms,
+        group_size_max=settings.group_max_size,
+        offset_metadata_length_max=settings.offset_metadata_max_bytes,
+        offsets_retention_ms=settings.offsets_retention_minutes * 60_000,
+        offsets_retention_check_interval_ms=settings.offsets_retention_check_interval_ms,
+    )
+
+
+def _stored(fact: GroupFact) -> StoredRecord | None:
+    if not is_durable(fact):
+        return None
+    key, value = to_record(fact)
+    if isinstance(fact, OffsetCommitted):
+        return StoredRecord(key, value, fact.producer_id, fact.producer_epoch)
+    return StoredRecord(key, value)

@@ -1,0 +1,56 @@
+"""The answers a classic group gives, as values."""
+
+from moldau.broker.group.classic.classic_group import ClassicGroup, Member
+from moldau.core.error_codes import ErrorCode
+from moldau.protocol.messages.join_group import JoinGroupResponse, JoinGroupResponseMember
+from moldau.protocol.messages.sync_group import SyncGroupResponse
+
+
+def join_refused(error: ErrorCode, member_id: str) -> JoinGroupResponse:
+    return JoinGroupResponse(error_code=error, member_id=member_id, protocol_name="", leader="", members=[])
+
+
+def joined(group: ClassicGroup, member: Member, *, skip_assignment: bool = False) -> JoinGroupResponse:
+    """The generation as it is; the leader learns of everybody in it."""
+    return JoinGroupResponse(
+        generation_id=group.generation_id,
+        protocol_type=group.protocol_type,
+        protocol_name=group.protocol_name,
+        leader=group.leader or "",
+        skip_assignment=skip_assignment,
+        member_id=member.member_id,
+        members=_members(group) if group.leader == member.member_id else [],
+    )
+
+
+def joined_as_follower(group: ClassicGroup, member: Member, leader: str) -> JoinGroupResponse:
+    """As `joined`, for a member that must not assign, whoever it is."""
+    return JoinGroupResponse(
+        generation_id=group.generation_id,
+        protocol_type=group.protocol_type,
+        protocol_name=group.protocol_name,
+        leader=leader,
+        member_id=member.member_id,
+        members=[],
+    )
+
+
+def _members(group: ClassicGroup) -> list[JoinGroupResponseMember]:
+    return [
+        JoinGroupResponseMember(
+            member_id=member.member_id,
+            group_instance_id=member.instance_id,
+            metadata=member.metadata(group.protocol_name or "") or b"",
+        )
+        for member in group.members.values()
+    ]
+
+
+def sync_refused(error: ErrorCode) -> SyncGroupResponse:
+    return SyncGroupResponse(error_code=error, assignment=b"")
+
+
+def synced(group: ClassicGroup, member: Member) -> SyncGroupResponse:
+    return SyncGroupResponse(
+        protocol_type=group.protocol_type, protocol_name=group.protocol_name, assignment=member.assignment
+    )

@@ -1,0 +1,118 @@
+"""The `uniform` assignor: shares that differ by one at most, and move as little as that allows.
+
+Where everybody subscribes to the same topics this is exact. Where they do not, the load is evened out topic by topic
+until no partition could be moved to a subscriber that has at least two fewer.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from heapq import heapify, heapreplace
+
+from moldau.broker.group.consumer.assignors.subscriber import PartitionCounts, Subscriber
+from moldau.broker.group.consumer.places import Place, Places
+from moldau.core.ids import TopicId
+
+
+def assign_uniform(subscribers: Sequence[Subscriber], counts: PartitionCounts) -> dict[str, Places]:
+    ordered = sorted(subscribers, key=lambda subscriber: subscriber.member_id)
+    if not ordered:
+        return {}
+    kept = _kept(ordered, counts)
+    if all(subscriber.topics == ordered[0].topics for subscriber in ordered):
+        shares = _same_topics(kept, ordered[0].topics, counts)
+    else:
+        shares = _Balance(ordered, kept, counts).shares()
+    return {member_id: frozenset(share) for member_id, share in shares.items()}
+
+
+def _kept(ordered: Sequence[Subscriber], counts: PartitionCounts) -> dict[str, list[Place]]:
+    """What each had and may go on having."""
+    taken: set[Place] = set()
+    kept = {}
+    for subscriber in ordered:
+        share = sorted(
+            place
+            for place in subscriber.share
+            if place[0] in subscriber.topics and place[1] < counts[place[0]] and place not in taken
+        )
+        taken.update(share)
+        kept[subscriber.member_id] = share
+    return kept
+
+
+def _free(kept: dict[str, list[Place]], topics: Iterable[TopicId], counts: PartitionCounts) -> list[Place]:
+    taken = {place for share in kept.values() for place in share}
+    every = ((topic_id, number) for topic_id in sorted(topics) for number in range(counts[topic_id]))
+    return [place for place in every if place not in taken]
+
+
+def _same_topics(
+    kept: dict[str, list[Place]], topics: frozenset[TopicId], counts: PartitionCounts
+) -> dict[str, list[Place]]:
+    least, extra = divmod(sum(counts[topic_id] for topic_id in topics), len(kept))
+    # Whoever has more than the least already is first to have one more: nothing moves for it.
+    by_need = sorted(kept, key=lambda member_id: (len(kept[member_id]) <= least, member_id))
+    quotas = {member_id: least + (position < extra) for position, member_id in enumerate(by_need)}
+    shares = {member_id: share[: quotas[member_id]] for member_id, share in kept.items()}
+    free = iter(_free(shares, topics, counts))
+    for member_id, share in shares.items():
+        share += (next(free) for _ in range(quotas[member_id] - len(share)))
+    return shares
+
+
+class _Balance:
+    """Shares of members with different subscriptions, on their way to being even."""
+
+    def __init__(
+        self, ordered: Sequence[Subscriber], kept: dict[str, list[Place]], counts: PartitionCounts
+    ) -> None:
+        self._counts = counts
+        self._readers: dict[TopicId, list[str]] = defaultdict(list)
+        for subscriber in ordered:
+            for topic_id in subscriber.topics:
+                self._readers[topic_id].append(subscriber.member_id)
+        self._loads = {member_id: len(share) for member_id, share in kept.items()}
+        self._owners = {place: member_id for member_id, share in kept.items() for place in share}
+
+    def shares(self) -> dict[str, list[Place]]:
+        # The fewer may read a topic, the less choice there is.
+        topics = sorted(self._readers, key=lambda topic_id: (len(self._readers[topic_id]), topic_id))
+        for topic_id in topics:
+            self._hand_out(topic_id)
+        while any([self._even_out(topic_id) for topic_id in topics]):
+            pass
+        shares: dict[str, list[Place]] = {member_id: [] for member_id in self._loads}
+        for place, member_id in self._owners.items():
+            shares[member_id].append(place)
+        return shares
+
+    def _hand_out(self, topic_id: TopicId) -> None:
+        heap = [(self._loads[member_id], member_id) for member_id in self._readers[topic_id]]
+        heapify(heap)
+        for number in range(self._counts[topic_id]):
+            if (topic_id, number) in self._owners:
+                continue
+            load, member_id = heap[0]
+            self._owners[topic_id, number] = member_id
+            self._loads[member_id] = load + 1
+            heapreplace(heap, (load + 1, member_id))
+
+    def _even_out(self, topic_id: TopicId) -> bool:
+        """Each move makes the sum of the squares of all loads smaller, so there is an end to it."""
+        owned: dict[str, list[Place]] = defaultdict(list)
+        for number in range(self._counts[topic_id]):
+            owned[self._owners[topic_id, number]].append((topic_id, number))
+        moved = False
+        while owned:
+            giver = max(owned, key=lambda member_id: (self._loads[member_id], member_id))
+            taker = min(self._readers[topic_id], key=lambda member_id: (self._loads[member_id], member_id))
+            if self._loads[giver] - self._loads[taker] < 2:
+                break
+            place = owned[giver].pop()
+            if not owned[giver]:
+                del owned[giver]
+            self._owners[place] = taker
+            self._loads[giver] -= 1
+            self._loads[taker] += 1
+            moved = True
+        return moved

@@ -1,0 +1,76 @@
+"""One decision about a consumer group in the making.
+
+As with classic groups, deciders record facts here and see the group as they will leave it.
+"""
+
+from moldau.broker.group.consumer.consumer_facts import (
+    ConsumerFact,
+    CurrentRecorded,
+    ProfileRecorded,
+    TargetRecorded,
+)
+from moldau.broker.group.consumer.consumer_group import ConsumerGroup, ConsumerState
+from moldau.broker.group.consumer.consumer_member import ConsumerMember, MemberState
+from moldau.broker.group.consumer.evolution import evolve_consumer
+from moldau.broker.group.consumer.topic_view import TopicView
+from moldau.broker.group.draft import Draft
+from moldau.broker.group.facts import EpochSettled, GroupFact
+from moldau.broker.group.settings import ConsumerSettings, GroupSettings
+from moldau.broker.group.state import ShardState
+from moldau.broker.group.timers import RebalanceTimer, SessionTimer
+from moldau.core.ids import Millis
+from moldau.core.machine import Outcome
+
+
+class ConsumerDraft(Draft):
+    def __init__(self, group: ConsumerGroup, state: ShardState, now_ms: Millis) -> None:
+        super().__init__(group.group_id, now_ms)
+        self.group = group
+        self.settings: ConsumerSettings = state.consumer_settings(group.group_id)
+        self.classic_settings: GroupSettings = state.settings
+        self.topics: TopicView = state.topics
+        self._before = group
+        self._next: Outcome[GroupFact] = Outcome()
+
+    def record(self, fact: ConsumerFact) -> None:
+        self.add(fact)
+        self.group = evolve_consumer(fact, self.group)
+
+    def remove(self, member_id: str) -> None:
+        """Every record of the member, in the order Kafka needs, and its timers."""
+        self.record(CurrentRecorded(self.group_id, member_id, None))
+        self.record(TargetRecorded(self.group_id, member_id, None))
+        self.record(ProfileRecorded(self.group_id, member_id, None))
+        self.cancel(SessionTimer(self.group_id, member_id))
+        self.cancel(RebalanceTimer(self.group_id, member_id))
+
+    def expect(self, member: ConsumerMember) -> None:
+        """The member has to be heard of again in time."""
+        classic = member.profile.classic
+        timeout_ms = self.settings.session_timeout_ms if classic is None else classic.session_timeout_ms
+        self.time(SessionTimer(self.group_id, member.member_id), timeout_ms)
+
+    def expect_revocation(self, member: ConsumerMember) -> None:
+        """Starts the time a member has to give up partitions, if it has to. Those of the classic protocol have
+        other steps to take; one that is away has given up everything."""
+        revokes = member.state is MemberState.UNREVOKED_PARTITIONS and not member.is_away
+        if revokes and not member.is_classic:
+            key = RebalanceTimer(self.group_id, member.member_id)
+            self.time(key, member.profile.rebalance_timeout_ms)
+
+    def go_on_with(self, outcome: Outcome[GroupFact]) -> None:
+        """What follows from this decision for a group that is no consumer group any more."""
+        self._next = outcome
+
+    def outcome(self) -> Outcome[GroupFact]:
+        if self._has_settled():
+            self.add(EpochSettled(self.group_id, self.group.epoch, self.now_ms))
+        own = super().outcome()
+        return Outcome(
+            own.facts + self._next.facts, own.answers + self._next.answers, own.timers + self._next.timers
+        )
+
+    def _has_settled(self) -> bool:
+        if self.group is self._before or self.group.state is not ConsumerState.STABLE:
+            return False
+        return self.group.epoch != self._before.epoch or self._before.state is not ConsumerState.STABLE

@@ -1,0 +1,104 @@
+"""A member of a consumer group as a value: what it said of itself and how far it has come with its assignment."""
+
+from dataclasses import dataclass, replace
+from enum import IntEnum, StrEnum
+from typing import Final
+
+from moldau.broker.group.classic.subscriptions import GroupProtocol
+from moldau.broker.group.consumer.places import NOWHERE, Places
+
+JOIN_EPOCH: Final = 0
+LEAVE_EPOCH: Final = -1
+LEAVE_STATIC_EPOCH: Final = -2
+"""Of a static member that has left and will be back before its session ends."""
+
+
+class MemberState(IntEnum):
+    """As stored."""
+
+    STABLE = 0
+    UNREVOKED_PARTITIONS = 1
+    """Has to give up partitions first."""
+    UNRELEASED_PARTITIONS = 2
+    """Waits for partitions others have not given up."""
+    UNKNOWN = 127
+
+
+class Step(StrEnum):
+    """What a member of the classic protocol owes its consumer group next."""
+
+    JOIN = "JoinGroup"
+    SYNC = "SyncGroup"
+
+
+@dataclass(frozen=True, slots=True)
+class ClassicSide:
+    """What only a member that speaks the classic protocol has."""
+
+    session_timeout_ms: int
+    protocols: tuple[GroupProtocol, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What a member says of itself."""
+
+    instance_id: str | None = None
+    rack_id: str | None = None
+    client_id: str = ""
+    client_host: str = ""
+    topic_names: frozenset[str] = frozenset()
+    topic_regex: str = ""
+    rebalance_timeout_ms: int = -1
+    server_assignor: str | None = None
+    classic: ClassicSide | None = None
+
+    def subscribes_as(self, other: "Profile") -> bool:
+        return self.topic_names == other.topic_names and self.topic_regex == other.topic_regex
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerMember:
+    member_id: str
+    profile: Profile = Profile()
+    epoch: int = JOIN_EPOCH
+    previous_epoch: int = -1
+    state: MemberState = MemberState.STABLE
+    assigned: Places = NOWHERE
+    revoking: Places = NOWHERE
+    """Its until it says that it has given them up."""
+    awaited: Step | None = None
+
+    @property
+    def instance_id(self) -> str | None:
+        return self.profile.instance_id
+
+    @property
+    def client_id(self) -> str:
+        return self.profile.client_id
+
+    @property
+    def client_host(self) -> str:
+        return self.profile.client_host
+
+    @property
+    def is_classic(self) -> bool:
+        return self.profile.classic is not None
+
+    @property
+    def is_away(self) -> bool:
+        return self.epoch == LEAVE_STATIC_EPOCH
+
+    @property
+    def held(self) -> Places:
+        return self.assigned | self.revoking
+
+    def holds(self, places: Places) -> Places:
+        return places & self.assigned | places & self.revoking
+
+    def is_settled_at(self, target_epoch: int) -> bool:
+        return self.state is MemberState.STABLE and self.epoch == target_epoch
+
+    def departed(self) -> "ConsumerMember":
+        """As a static member that will be back."""
+        return replace(self, epoch=LEAVE_STATIC_EPOCH, revoking=NOWHERE)

@@ -1,0 +1,53 @@
+"""The consumers' own protocol inside the classic one, as far as a group that has members of both has to read and
+write it."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from moldau.broker.group.consumer.places import Places, by_topic
+from moldau.broker.group.consumer.topic_view import TopicView
+from moldau.protocol.stored.consumer_protocol import (
+    ConsumerProtocolAssignment,
+    ConsumerProtocolSubscription,
+    TopicPartitions,
+)
+from moldau.protocol.stored.framing import decode_prefix, encode_versioned
+
+_VERSION_BYTES: Final = 2
+
+
+def subscription_of(metadata: bytes) -> ConsumerProtocolSubscription:
+    """PeerError if it cannot be read."""
+    return decode_prefix(ConsumerProtocolSubscription, metadata)
+
+
+def assigned_places(assignment: bytes, topics: TopicView) -> Places:
+    """Those that exist. A member that has not been assigned anything has no bytes."""
+    if not assignment:
+        return frozenset()
+    return named_places(decode_prefix(ConsumerProtocolAssignment, assignment).assigned_partitions, topics)
+
+
+def named_places(named: Iterable[TopicPartitions], topics: TopicView) -> Places:
+    found = ((topics.find(each.topic), each.partitions) for each in named)
+    return frozenset(
+        (topic.topic_id, partition)
+        for topic, partitions in found
+        if topic is not None
+        for partition in partitions
+        if 0 <= partition < topic.partition_count
+    )
+
+
+def assignment_bytes(places: Places, topics: TopicView, metadata: bytes) -> bytes:
+    """In the version the member subscribed in."""
+    named = ((topics.name_of(topic_id), partitions) for topic_id, partitions in by_topic(places))
+    assignment = ConsumerProtocolAssignment(
+        assigned_partitions=[
+            TopicPartitions(topic=name, partitions=partitions)
+            for name, partitions in named
+            if name is not None
+        ]
+    )
+    version = int.from_bytes(metadata[:_VERSION_BYTES], "big", signed=True)
+    return encode_versioned(assignment, min(version, ConsumerProtocolAssignment.VERSIONS.high))

@@ -1,0 +1,41 @@
+"""The settings that are not at their defaults, for the log of a start: enough to repeat it, and no secrets."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from moldau.core.settings.broker_keys import BrokerSettings
+from moldau.core.settings.resolve import BrokerLayers
+from moldau.core.settings.static_layer import LISTENER_PREFIX
+from moldau.core.settings.text_form import format_value
+
+HIDDEN: Final = "[hidden]"
+
+
+def settings_report(layers: BrokerLayers) -> str:
+    """One line for each, sorted; says so where a setting comes from the cluster and not from the broker's file."""
+    lines = list(_lines(layers))
+    return "\n\t".join(["settings other than the default:", *(lines or ["none"])])
+
+
+def _lines(layers: BrokerLayers) -> Iterator[str]:
+    in_force = layers.settings()
+    for name in sorted({*layers.static, *layers.dynamic_default, *layers.dynamic}):
+        key = BrokerSettings.KEYS.get(name)
+        if key is None:
+            yield f"{name} = {_plugin_text(name, layers.static)}"
+        elif (value := in_force.value_of(name)) != key.default:
+            text = HIDDEN if key.sensitive else format_value(value)
+            yield f"{name} = {text}{_origin(layers, name)}"
+
+
+def _plugin_text(name: str, texts: Mapping[str, str]) -> str:
+    """Of a key that is not ours: what it holds may be secret, unless it is one of ours for a single listener."""
+    tail = name.removeprefix(LISTENER_PREFIX).partition(".")[2]
+    key = BrokerSettings.KEYS.get(tail) if name.startswith(LISTENER_PREFIX) else None
+    return HIDDEN if key is None or key.sensitive else texts[name]
+
+
+def _origin(layers: BrokerLayers, name: str) -> str:
+    if name in layers.dynamic:
+        return " (set for this broker in the cluster)"
+    return " (set for all brokers in the cluster)" if name in layers.dynamic_default else ""
