@@ -1,0 +1,174 @@
+"""The columns a DataFrame of records has, and how consumed messages become Arrow batches of them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import pyarrow as pa
+from pyspark.sql.pandas.types import to_arrow_schema, to_arrow_type
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructType,
+    TimestampType,
+)
+
+from moldau.core.errors import ConfigError, MoldauError
+from moldau.pipeline.serdes.serde import ServiceAway
+from moldau.spark.formats import Format, format_of
+from moldau.spark.options import SourceOptions
+from moldau.spark.topics import Place
+
+Message = Any
+"""The client's type lets every field be None, which none of a message that has come is."""
+
+CORRUPT: Final = "_corrupt"
+HEADERS: Final = ArrayType(StructType().add("key", StringType()).add("value", BinaryType()))
+CORRUPT_TYPE: Final = (
+    StructType().add("error", StringType()).add("key", BinaryType()).add("value", BinaryType())
+)
+
+
+class UndecodableRecord(MoldauError):
+    """Its bytes are not of the format the user named."""
+
+
+@dataclass(frozen=True)
+class RowLayout:
+    """As Spark's Kafka connector lays them out; `key` and `value` are decoded when they have a format."""
+
+    key: Format
+    value: Format
+    include_headers: bool
+    permissive: bool
+
+    @classmethod
+    def of(cls, source: SourceOptions) -> "RowLayout":
+        topics = source.subscription.named_topics
+        return cls(
+            format_of(source.key, source.registry, topics, is_key=True),
+            format_of(source.value, source.registry, topics, is_key=False),
+            source.include_headers,
+            source.permissive,
+        )
+
+    @property
+    def schema(self) -> StructType:
+        fields = (
+            StructType()
+            .add("key", self.key.column_type)
+            .add("value", self.value.column_type)
+            .add("topic", StringType())
+            .add("partition", IntegerType())
+            .add("offset", LongType())
+            .add("timestamp", TimestampType())
+            .add("timestampType", IntegerType())
+        )
+        if self.include_headers:
+            fields = fields.add("headers", HEADERS)
+        return fields.add(CORRUPT, CORRUPT_TYPE) if self.permissive else fields
+
+    @property
+    def declared(self) -> StructType | str:
+        """What Spark is told: in words when only Spark can read them."""
+        words = {"key": self.key.ddl, "value": self.value.ddl}
+        if not any(words.values()):
+            return self.schema
+        return ", ".join(
+            f"{field.name} {words.get(field.name) or field.dataType.simpleString()}" for field in self.schema
+        )
+
+    def understood(self, schema: StructType) -> "RowLayout":
+        """With what Spark made of the words."""
+        if schema.names != self.schema.names:
+            raise ConfigError(
+                f"the format moldau has columns of its own ({', '.join(self.schema.names)}) and takes no schema from "
+                "outside: leave .schema(...) out; .option('value.schema', ...) is for the values"
+            )
+        key, value = (
+            replace(one, column_type=schema[side].dataType) if one.ddl else one
+            for side, one in (("key", self.key), ("value", self.value))
+        )
+        return replace(self, key=key, value=value)
+
+
+class RowBuilder:
+    """For the records of one topic."""
+
+    def __init__(self, layout: RowLayout, place: Place) -> None:
+        self._layout = layout
+        self._place = place
+        self._arrow = to_arrow_schema(layout.schema, timezone="UTC")
+        self._decode_key = layout.key.decoder(place.topic, is_key=True)
+        self._decode_value = layout.value.decoder(place.topic, is_key=False)
+        self._key_type = to_arrow_type(layout.key.column_type, timezone="UTC")
+        self._value_type = to_arrow_type(layout.value.column_type, timezone="UTC")
+
+    def batch(self, messages: Sequence[Message]) -> pa.RecordBatch:
+        count = len(messages)
+        keys = [message.key() for message in messages]
+        values = [message.value() for message in messages]
+        kinds, times_ms = zip(*[message.timestamp() for message in messages], strict=True)
+        corrupt: list[dict[str, Any] | None] = [None] * count
+        raw = (keys, values)
+        columns = [
+            self._decoded(keys, self._decode_key, self._key_type, messages, raw, corrupt),
+            self._decoded(values, self._decode_value, self._value_type, messages, raw, corrupt),
+            pa.repeat(pa.scalar(self._place.topic), count),
+            pa.repeat(pa.scalar(self._place.partition, pa.int32()), count),
+            pa.array([message.offset() for message in messages], pa.int64()),
+            pa.array(times_ms, pa.timestamp("ms", "UTC")).cast(pa.timestamp("us", "UTC")),
+            # Spark counts from -1 (none), librdkafka from 0.
+            pa.array([kind - 1 for kind in kinds], pa.int32()),
+        ]
+        if self._layout.include_headers:
+            columns.append(
+                pa.array([_headers(message) for message in messages], self._arrow.field("headers").type)
+            )
+        if self._layout.permissive:
+            columns.append(pa.array(corrupt, self._arrow.field(CORRUPT).type))
+        return pa.RecordBatch.from_arrays(columns, schema=self._arrow)
+
+    def _decoded(
+        self,
+        raw: list[bytes | None],
+        decode: Callable[[bytes | None], Any] | None,
+        kind: pa.DataType,
+        messages: Sequence[Message],
+        record: tuple[list[bytes | None], list[bytes | None]],
+        corrupt: list[dict[str, Any] | None],
+    ) -> pa.Array:
+        if decode is None:
+            return pa.array(raw, kind)
+        decoded = []
+        for number, data in enumerate(raw):
+            try:
+                decoded.append(decode(data))
+            except ServiceAway:
+                raise
+            except Exception as failure:  # noqa: BLE001  the codec is the client library's: what it raises is its own
+                if not self._layout.permissive:
+                    self._refuse(messages[number], failure)
+                decoded.append(None)
+                keys, values = record
+                corrupt[number] = {"error": _said(failure), "key": keys[number], "value": values[number]}
+        return pa.array(decoded, kind)
+
+    def _refuse(self, message: Message, failure: Exception) -> None:
+        topic, partition = self._place
+        raise UndecodableRecord(
+            f"the record at {topic}-{partition} offset {message.offset()} cannot be decoded: {_said(failure)}. "
+            f".option('mode', 'permissive') puts such records into the column {CORRUPT} instead"
+        ) from failure
+
+
+def _said(failure: Exception) -> str:
+    return f"{type(failure).__name__}: {failure}"[:500]
+
+
+def _headers(message: Message) -> list[dict[str, Any]] | None:
+    given = message.headers()
+    return [{"key": name, "value": value} for name, value in given] if given else None

@@ -1,0 +1,220 @@
+"""The exactly-once write of a batch: all its records and its marker in one Kafka transaction. Runs at the driver.
+
+The marker is the metadata of an offset committed to a group named after the query. Who writes a batch first takes
+over the query's `transactional.id`, which ends what a dead driver left open and keeps it from committing later; then
+reads the marker, and leaves a batch out that is there. So nothing depends on how a batch that is run again falls into
+partitions, or whether its rows come out the same.
+"""
+
+import time
+from collections.abc import Iterable
+from typing import Any, Final
+
+import pyarrow as pa
+from confluent_kafka import (
+    Consumer,
+    ConsumerGroupTopicPartitions,
+    KafkaError,
+    KafkaException,
+    Producer,
+    TopicPartition,
+)
+
+from moldau.core.errors import ConfigError, MoldauError
+from moldau.pipeline.spark.clients import consumer as consumer_settings
+from moldau.pipeline.spark.clients import producer as producer_settings
+from moldau.pipeline.spark.sink import Marker
+from moldau.spark.options import SinkOptions
+from moldau.spark.staging import Staged, StagedRowsLost
+from moldau.spark.topics import admin_client, made
+
+ANSWER_S_MAX: Final = 60.0
+ATTEMPTS_MAX: Final = 5
+PAUSE_S: Final = 1.0
+QUEUED_RECORDS_MAX: Final = 500_000
+QUEUED_KIB_MAX: Final = 128 << 10
+FENCED: Final = (KafkaError._FENCED, KafkaError.INVALID_PRODUCER_EPOCH, KafkaError.PRODUCER_FENCED)
+AWAY: Final = (KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN)
+
+
+class NotWritten(MoldauError):
+    """A batch could not be written; no reader of committed records sees any of it."""
+
+
+def publish(sink: SinkOptions, name: str, batch_id: int, staged: list[Staged]) -> None:
+    """Returns when the batch is there for every reader, written now or before. `name` is the query's."""
+    for attempt in range(1, ATTEMPTS_MAX + 1):
+        try:
+            publisher = _kept.take(sink, name)
+            if batch_id < publisher.last_batch_id:
+                raise NotWritten(_older_checkpoint(name, batch_id, publisher.last_batch_id))
+            if batch_id > publisher.last_batch_id:
+                publisher.write(batch_id, staged)
+            return
+        except KafkaException as failure:
+            # Whether a commit that was not answered took place: the next publisher reads it from the marker.
+            _kept.give_up()
+            if attempt == ATTEMPTS_MAX or not _may_pass(failure.args[0]):
+                raise NotWritten(
+                    f"batch {batch_id} could not be written: {failure.args[0].str()}"
+                ) from failure
+            time.sleep(PAUSE_S)
+        except BaseException:
+            _kept.give_up()
+            raise
+
+
+def _may_pass(error: KafkaError) -> bool:
+    """Fenced: by another process of this driver, which Spark had write a batch in between; or by a query that runs
+    twice, which the marker keeps from repeating a batch."""
+    return error.retriable() or error.txn_requires_abort() or error.code() in FENCED + AWAY
+
+
+def _older_checkpoint(name: str, batch_id: int, last_batch_id: int) -> str:
+    return (
+        f"batch {batch_id} of {name} was asked for, but batch {last_batch_id} is written: the checkpoint is older than "
+        "the output, a copy restored or a part of it deleted. To write these batches again, start with a new checkpoint"
+    )
+
+
+class Publisher:
+    """One query's, as long as nobody else writes for the query: the brokers then refuse its next commit."""
+
+    def __init__(self, sink: SinkOptions, name: str) -> None:
+        self._servers, self._kafka = sink.bootstrap_servers, sink.kafka
+        self._undelivered: list[KafkaError] = []
+        self._known_topics: set[str] = set()
+        wanted = {
+            **producer_settings(self._servers, {}, name),
+            "queue.buffering.max.messages": str(QUEUED_RECORDS_MAX),
+            "queue.buffering.max.kbytes": str(QUEUED_KIB_MAX),
+            **self._kafka,
+            "transactional.id": name,
+            "enable.idempotence": "true",
+            "on_delivery": lambda error, _: self._undelivered.append(error) if error else None,
+        }
+        self._producer = made(Producer, wanted)
+        self._group = Consumer(
+            {**consumer_settings(self._servers, {}, name), **self._kafka, "group.id": name}
+        )
+        self._producer.init_transactions(ANSWER_S_MAX)
+        # After that: what a dead driver was committing is now committed or gone.
+        self.last_batch_id = self._marked(name)
+
+    def write(self, batch_id: int, staged: Iterable[Staged]) -> None:
+        self._producer.begin_transaction()
+        marked_topic: str | None = None
+        for message in staged:
+            rows = 0
+            for batch in message.batches():
+                rows += batch.num_rows
+                if batch.num_rows:
+                    self._produce(batch)
+                    marked_topic = marked_topic or batch.column("topic")[0].as_py()
+            if rows != message.rows:
+                raise StagedRowsLost(f"{message.folder}/{message.name} holds {rows} rows of {message.rows}")
+        if marked_topic is None:
+            # Nothing to write, and nothing that could be written twice.
+            self._producer.abort_transaction(ANSWER_S_MAX)
+        else:
+            self._commit(marked_topic, batch_id)
+        self.last_batch_id = batch_id
+
+    def close(self) -> None:
+        """Leaves an open transaction to who takes over, or to its timeout, when the brokers do not answer."""
+        self._producer.purge()
+        try:
+            self._producer.abort_transaction(5.0)
+        except KafkaException:
+            return
+        finally:
+            self._group.close()
+
+    def _commit(self, topic: str, batch_id: int) -> None:
+        if self._producer.flush(ANSWER_S_MAX) or self._undelivered:
+            raise KafkaException(
+                self._undelivered[0] if self._undelivered else KafkaError(KafkaError._TIMED_OUT)
+            )
+        place = TopicPartition(topic, 0, batch_id, metadata=str(Marker("spark", batch_id)))
+        group = self._group.consumer_group_metadata()
+        self._producer.send_offsets_to_transaction([place], group, ANSWER_S_MAX)
+        self._producer.commit_transaction(ANSWER_S_MAX)
+
+    def _marked(self, name: str) -> int:
+        """-1 when no batch was written."""
+        admin = admin_client(self._servers, self._kafka)
+        asked = admin.list_consumer_group_offsets(
+            [ConsumerGroupTopicPartitions(name)], require_stable=True, request_timeout=ANSWER_S_MAX
+        )
+        found = asked[name].result(ANSWER_S_MAX).topic_partitions
+        markers = (Marker.parse(one.metadata) for one in found)
+        return max((marker.batch_id for marker in markers if marker is not None), default=-1)
+
+    def _produce(self, batch: pa.RecordBatch) -> None:
+        columns: dict[str, list[Any]] = {name: batch.column(name).to_pylist() for name in batch.schema.names}
+        topics = columns["topic"]
+        self._require(set(topics))
+        count = batch.num_rows
+        partitions = columns.get("partition") or [None] * count
+        headers = columns.get("headers") or [None] * count
+        produce = self._producer.produce
+        rows = zip(
+            topics,
+            columns["key"],
+            columns["value"],
+            columns["timestamp_ms"],
+            partitions,
+            headers,
+            strict=True,
+        )
+        for topic, key, value, timestamp_ms, partition, heads in rows:
+            place = -1 if partition is None else partition
+            pairs = [(one["key"], one["value"]) for one in heads] if heads else None
+            while True:
+                try:
+                    # By position: names take half as long again.
+                    if pairs:
+                        produce(topic, value, key, place, None, None, timestamp_ms, pairs)
+                    else:
+                        produce(topic, value, key, place, None, None, timestamp_ms)
+                    break
+                except BufferError:
+                    self._producer.poll(0.1)
+        self._producer.poll(0)
+        if self._undelivered:
+            raise KafkaException(self._undelivered[0])
+
+    def _require(self, topics: set[str]) -> None:
+        """Asking creates a topic where the brokers do that by themselves; else a missing one is told at once."""
+        for topic in topics - self._known_topics:
+            deadline = time.monotonic() + ANSWER_S_MAX
+            while True:
+                error = self._producer.list_topics(topic, timeout=ANSWER_S_MAX).topics[topic].error
+                if error is None:
+                    break
+                if error.code() == KafkaError.LEADER_NOT_AVAILABLE and time.monotonic() < deadline:
+                    self._producer.poll(0.1)
+                    continue
+                raise ConfigError(f"topic {topic} cannot be written ({error.str()}): create it first")
+            self._known_topics.add(topic)
+
+
+class _KeptPublisher:
+    """The one of this process, which Spark may use for the next batch as well."""
+
+    publisher: Publisher | None = None
+    made_for: tuple[SinkOptions, str] | None = None
+
+    def take(self, sink: SinkOptions, name: str) -> Publisher:
+        if self.publisher is None or self.made_for != (sink, name):
+            self.give_up()
+            self.publisher, self.made_for = Publisher(sink, name), (sink, name)
+        return self.publisher
+
+    def give_up(self) -> None:
+        if self.publisher is not None:
+            self.publisher.close()
+        self.publisher = None
+
+
+_kept = _KeptPublisher()
