@@ -5,7 +5,6 @@ A format travels to the tasks with its schema; the codecs are made there.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, Final
 
 from pyspark.sql.types import (
@@ -175,16 +174,8 @@ def _newest_schema(registry: Settings, topics: tuple[str, ...], side: str) -> st
 
 
 def _protobuf(wanted: ColumnOptions, registry: Settings, side: str) -> ProtobufColumn:
-    module, _, name = wanted.message.partition(":")
-    if not name:
+    if ":" not in wanted.message:
         raise ConfigError(
             f"{side}.format protobuf needs its generated class: .option('{side}.message', 'shop.order_pb2:Order')"
         )
-    try:
-        message = getattr(import_module(module), name)
-    except (ImportError, AttributeError) as failure:
-        raise ConfigError(
-            f"{side}.message {wanted.message!r} cannot be imported here: {failure}. "
-            "It must be importable by the driver and by every executor"
-        ) from None
-    return ProtobufColumn(message, registry["url"], **_client(registry))
+    return ProtobufColumn(wanted.message, registry["url"], _client(registry))

@@ -27,11 +27,11 @@ from pyspark.sql.types import (
 from moldau.core.errors import ConfigError
 
 _PLAIN: Final[dict[str, DataType]] = {
-    "string": StringType(),
     "integer": LongType(),
     "number": DoubleType(),
     "boolean": BooleanType(),
 }
+_TEXTS: Final[dict[object, DataType]] = {"date-time": TimestampType(), "date": DateType()}
 
 
 def spark_type_of_json_schema(text: str) -> DataType:
@@ -61,6 +61,12 @@ def _kind(schema: Any, root: Any, depth: int) -> DataType:
         return _object(schema, root, depth)
     if names == "array":
         return ArrayType(_kind(schema.get("items"), root, depth + 1))
+    if names == "string":
+        return (
+            BinaryType()
+            if schema.get("contentEncoding") == "base64"
+            else _TEXTS.get(schema.get("format"), StringType())
+        )
     return _PLAIN.get(str(names), StringType())
 
 
@@ -117,7 +123,9 @@ def _json(kind: DataType) -> dict[str, Any]:
         return {"type": "string", "format": "date-time"}
     if isinstance(kind, DateType):
         return {"type": "string", "format": "date"}
-    if isinstance(kind, StringType | BinaryType):
+    if isinstance(kind, BinaryType):
+        return {"type": "string", "contentEncoding": "base64"}
+    if isinstance(kind, StringType):
         return {"type": "string"}
     raise ConfigError(f"a column of type {kind.simpleString()} cannot be written as JSON: cast it")
 

@@ -1,6 +1,8 @@
 """Protobuf messages of a generated class as rows: the column's type, and the codecs between them."""
 
 import datetime
+from collections.abc import Mapping
+from importlib import import_module
 from typing import Any, Final
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
@@ -40,12 +42,16 @@ _KINDS: Final[dict[int, DataType]] = {
 
 
 class ProtobufColumn(Serde):
-    """Rows of dicts; a message's class is found again by its name when the serde is unpickled."""
+    """Rows as dicts. It travels by the address of the message's class (`module:Class`), not with the class."""
 
-    def __init__(self, message: type[Message], registry_url: str, **client_settings: str) -> None:
-        self._message = message
-        self._serde = ProtobufSerde(registry_url, message, **client_settings)
-        self.column_type = _struct(message.DESCRIPTOR, ())
+    def __init__(self, address: str, registry_url: str, client_settings: Mapping[str, str]) -> None:
+        self._made_of = (address, registry_url, dict(client_settings))
+        self._message = _message_class(address)
+        self._serde = ProtobufSerde(registry_url, self._message, **client_settings)
+        self.column_type = _struct(self._message.DESCRIPTOR, ())
+
+    def __reduce__(self) -> tuple[type["ProtobufColumn"], tuple[str, str, dict[str, str]]]:
+        return ProtobufColumn, self._made_of
 
     @property
     def name(self) -> str:
@@ -66,6 +72,18 @@ class ProtobufColumn(Serde):
             return encode(made)
 
         return encode_row
+
+
+def _message_class(address: str) -> type[Message]:
+    module, _, name = address.partition(":")
+    try:
+        found: type[Message] = getattr(import_module(module), name)
+    except (ImportError, AttributeError) as failure:
+        raise ConfigError(
+            f"the Protobuf message {address!r} cannot be imported here: {failure}. It must be importable by the driver "
+            "and by every executor"
+        ) from None
+    return found
 
 
 def _struct(kind: Descriptor, outer: tuple[str, ...]) -> StructType:
