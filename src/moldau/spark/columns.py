@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any, Final
 
 import pyarrow as pa
+from confluent_kafka import Message
 from pyspark.sql.pandas.types import to_arrow_schema, to_arrow_type
 from pyspark.sql.types import (
     ArrayType,
@@ -22,14 +24,13 @@ from moldau.spark.formats import Format, format_of
 from moldau.spark.options import SourceOptions
 from moldau.spark.topics import Place
 
-Message = Any
-"""The client's type lets every field be None, which none of a message that has come is."""
-
 CORRUPT: Final = "_corrupt"
 HEADERS: Final = ArrayType(StructType().add("key", StringType()).add("value", BinaryType()))
 CORRUPT_TYPE: Final = (
     StructType().add("error", StringType()).add("key", BinaryType()).add("value", BinaryType())
 )
+_FIRST: Final = itemgetter(0)
+_SECOND: Final = itemgetter(1)
 
 
 class UndecodableRecord(MoldauError):
@@ -101,6 +102,7 @@ class RowBuilder:
     def __init__(self, layout: RowLayout, place: Place) -> None:
         self._layout = layout
         self._place = place
+        self._topic, self._partition = pa.scalar(place.topic), pa.scalar(place.partition, pa.int32())
         self._arrow = to_arrow_schema(layout.schema, timezone="UTC")
         self._decode_key = layout.key.decoder(place.topic, is_key=True)
         self._decode_value = layout.value.decoder(place.topic, is_key=False)
@@ -108,21 +110,21 @@ class RowBuilder:
         self._value_type = to_arrow_type(layout.value.column_type, timezone="UTC")
 
     def batch(self, messages: Sequence[Message]) -> pa.RecordBatch:
+        # By `map`: a call of each method for each record is most of what reading costs.
         count = len(messages)
-        keys = [message.key() for message in messages]
-        values = [message.value() for message in messages]
-        kinds, times_ms = zip(*[message.timestamp() for message in messages], strict=True)
+        keys = list(map(Message.key, messages))
+        values = list(map(Message.value, messages))
+        stamps = list(map(Message.timestamp, messages))
         corrupt: list[dict[str, Any] | None] = [None] * count
         raw = (keys, values)
         columns = [
             self._decoded(keys, self._decode_key, self._key_type, messages, raw, corrupt),
             self._decoded(values, self._decode_value, self._value_type, messages, raw, corrupt),
-            pa.repeat(pa.scalar(self._place.topic), count),
-            pa.repeat(pa.scalar(self._place.partition, pa.int32()), count),
-            pa.array([message.offset() for message in messages], pa.int64()),
-            pa.array(times_ms, pa.timestamp("ms", "UTC")).cast(pa.timestamp("us", "UTC")),
-            # Spark counts from -1 (none), librdkafka from 0.
-            pa.array([kind - 1 for kind in kinds], pa.int32()),
+            pa.repeat(self._topic, count),
+            pa.repeat(self._partition, count),
+            pa.array(list(map(Message.offset, messages)), pa.int64()),
+            pa.array(list(map(_SECOND, stamps)), pa.timestamp("ms", "UTC")).cast(pa.timestamp("us", "UTC")),
+            _kinds(stamps),
         ]
         if self._layout.include_headers:
             columns.append(
@@ -165,10 +167,18 @@ class RowBuilder:
         ) from failure
 
 
+def _kinds(stamps: Sequence[tuple[int, int]]) -> pa.Array:
+    """Of timestamps. Spark counts from -1 (none), librdkafka from 0. Nearly always one for all."""
+    kinds = set(map(_FIRST, stamps))
+    if len(kinds) == 1:
+        return pa.repeat(pa.scalar(kinds.pop() - 1, pa.int32()), len(stamps))
+    return pa.array([kind - 1 for kind, _ in stamps], pa.int32())
+
+
 def _said(failure: Exception) -> str:
     return f"{type(failure).__name__}: {failure}"[:500]
 
 
 def _headers(message: Message) -> list[dict[str, Any]] | None:
-    given = message.headers()
+    given: Any = message.headers()
     return [{"key": name, "value": value} for name, value in given] if given else None

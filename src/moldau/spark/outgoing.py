@@ -42,16 +42,17 @@ class Encoding:
         self._value = self._format(schema, sink, is_key=False)
 
     def batch(self, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """Columns topic, key, value, timestamp_ms, and partition and headers where rows have them."""
+        """Column value, and key, topic, partition, timestamp_ms and headers where rows have them."""
         topics = self._topics(rows)
-        columns = {
-            "topic": topics,
-            "key": self._encoded(rows, "key", self._key, topics),
-            "value": self._encoded(rows, "value", self._value, topics),
-            "timestamp_ms": self._times(rows),
-        }
+        columns = {"value": self._encoded(rows, "value", self._value, topics)}
+        if self._key is not None:
+            columns["key"] = self._encoded(rows, "key", self._key, topics)
+        if topics is not None:
+            columns["topic"] = topics
         if "partition" in self._names:
-            columns["partition"] = rows.column("partition").cast(pa.int32())
+            columns["partition"] = rows.column("partition").cast(pa.int32()).fill_null(-1)
+        if "timestamp" in self._names:
+            columns["timestamp_ms"] = _times(rows.column("timestamp"))
         if "headers" in self._names:
             columns["headers"] = rows.column("headers").cast(HEADERS)
         return pa.RecordBatch.from_pydict(columns)
@@ -62,10 +63,10 @@ class Encoding:
             return None
         return format_for(wanted, sink.registry, schema[side].dataType, is_key=is_key)
 
-    def _topics(self, rows: pa.RecordBatch) -> pa.Array:
-        # The option goes before the column, as in Spark's connector.
+    def _topics(self, rows: pa.RecordBatch) -> pa.Array | None:
+        """None: all rows go to the topic of the option, which goes before the column, as in Spark's connector."""
         if self._topic is not None:
-            return pa.repeat(pa.scalar(self._topic), rows.num_rows)
+            return None
         topics = rows.column("topic")
         if topics.null_count:
             raise UnwritableRow(
@@ -73,24 +74,15 @@ class Encoding:
             )
         return topics
 
-    def _times(self, rows: pa.RecordBatch) -> pa.Array:
-        """0 where a row has none: the time of writing."""
-        if "timestamp" not in self._names:
-            return pa.repeat(pa.scalar(0, pa.int64()), rows.num_rows)
-        moments = rows.column("timestamp").cast(pa.timestamp("ms", "UTC"), safe=False)
-        times_ms = moments.cast(pa.int64())
-        if (pc.min(times_ms).as_py() or 0) < 0:
-            raise UnwritableRow("a row has a timestamp before 1970, which no record can have")
-        # The client takes 0 for "now": a millisecond off is nearer to the truth.
-        return pc.if_else(pc.equal(times_ms, 0), 1, times_ms).fill_null(0)
-
-    def _encoded(self, rows: pa.RecordBatch, side: str, wanted: Format | None, topics: pa.Array) -> pa.Array:
-        if wanted is None:
-            return pa.nulls(rows.num_rows, pa.binary())
+    def _encoded(
+        self, rows: pa.RecordBatch, side: str, wanted: Format | None, topics: pa.Array | None
+    ) -> pa.Array:
+        assert wanted is not None
         column = rows.column(side)
         if wanted.name in ("binary", "string"):
             return column.cast(pa.binary())
-        if self._topic is not None:
+        if topics is None:
+            assert self._topic is not None
             encode = self._encode(wanted, self._topic, side)
             return pa.array([encode(value) for value in column.to_pylist()], pa.binary())
         names = topics.to_pylist()
@@ -105,6 +97,15 @@ class Encoding:
             assert made is not None
             _encoders(self)[key] = _explained(made, topic, side)
         return _encoders(self)[key]
+
+
+def _times(moments: pa.Array) -> pa.Array:
+    """0 where a row has none: the time of writing."""
+    times_ms = moments.cast(pa.timestamp("ms", "UTC"), safe=False).cast(pa.int64())
+    if (pc.min(times_ms).as_py() or 0) < 0:
+        raise UnwritableRow("a row has a timestamp before 1970, which no record can have")
+    # The client takes 0 for "now": a millisecond off is nearer to the truth.
+    return pc.if_else(pc.equal(times_ms, 0), 1, times_ms).fill_null(0)
 
 
 def _encoders(encoding: Encoding) -> dict[tuple[str, str], Encode]:

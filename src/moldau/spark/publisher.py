@@ -7,7 +7,10 @@ partitions, or whether its rows come out the same.
 """
 
 import time
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import repeat
+from operator import length_hint
 from typing import Any, Final
 
 import pyarrow as pa
@@ -82,8 +85,9 @@ class Publisher:
 
     def __init__(self, sink: SinkOptions, name: str) -> None:
         self._servers, self._kafka = sink.bootstrap_servers, sink.kafka
+        self._topic = sink.topic
         self._undelivered: list[KafkaError] = []
-        self._known_topics: set[str] = set()
+        self._known_topics: set[str | None] = set()
         wanted = {
             **producer_settings(self._servers, {}, name),
             "queue.buffering.max.messages": str(QUEUED_RECORDS_MAX),
@@ -110,7 +114,7 @@ class Publisher:
                 rows += batch.num_rows
                 if batch.num_rows:
                     self._produce(batch)
-                    marked_topic = marked_topic or batch.column("topic")[0].as_py()
+                    marked_topic = marked_topic or self._topic or batch.column("topic")[0].as_py()
             if rows != message.rows:
                 raise StagedRowsLost(f"{message.folder}/{message.name} holds {rows} rows of {message.rows}")
         if marked_topic is None:
@@ -151,42 +155,27 @@ class Publisher:
         return max((marker.batch_id for marker in markers if marker is not None), default=-1)
 
     def _produce(self, batch: pa.RecordBatch) -> None:
-        columns: dict[str, list[Any]] = {name: batch.column(name).to_pylist() for name in batch.schema.names}
-        topics = columns["topic"]
-        self._require(set(topics))
-        count = batch.num_rows
-        partitions = columns.get("partition") or [None] * count
-        headers = columns.get("headers") or [None] * count
-        produce = self._producer.produce
-        rows = zip(
-            topics,
-            columns["key"],
-            columns["value"],
-            columns["timestamp_ms"],
-            partitions,
-            headers,
-            strict=True,
-        )
-        for topic, key, value, timestamp_ms, partition, heads in rows:
-            place = -1 if partition is None else partition
-            pairs = [(one["key"], one["value"]) for one in heads] if heads else None
-            while True:
-                try:
-                    # By position: names take half as long again.
-                    if pairs:
-                        produce(topic, value, key, place, None, None, timestamp_ms, pairs)
-                    else:
-                        produce(topic, value, key, place, None, None, timestamp_ms)
-                    break
-                except BufferError:
-                    self._producer.poll(0.1)
+        """Waits when the client's queue is full."""
+        columns = {name: batch.column(name).to_pylist() for name in batch.schema.names}
+        self._require(set(columns.get("topic", ())) or {self._topic})
+        done = 0
+        while done < batch.num_rows:
+            values = iter(columns["value"][done:])
+            try:
+                # Without a line of Python for each record: that is most of what writing costs.
+                deque(map(self._producer.produce, *_arguments(columns, values, self._topic, done)), maxlen=0)
+                break
+            except BufferError:
+                # The record that was refused was taken from `values` as well.
+                done = batch.num_rows - length_hint(values) - 1
+                self._producer.poll(0.1)
         self._producer.poll(0)
         if self._undelivered:
             raise KafkaException(self._undelivered[0])
 
-    def _require(self, topics: set[str]) -> None:
+    def _require(self, topics: set[str | None]) -> None:
         """Asking creates a topic where the brokers do that by themselves; else a missing one is told at once."""
-        for topic in topics - self._known_topics:
+        for topic in topics - self._known_topics - {None}:
             deadline = time.monotonic() + ANSWER_S_MAX
             while True:
                 error = self._producer.list_topics(topic, timeout=ANSWER_S_MAX).topics[topic].error
@@ -197,6 +186,24 @@ class Publisher:
                     continue
                 raise ConfigError(f"topic {topic} cannot be written ({error.str()}): create it first")
             self._known_topics.add(topic)
+
+
+def _arguments(
+    columns: Mapping[str, list[Any]], values: Iterator[bytes | None], topic: str | None, start: int
+) -> list[Iterable[Any]]:
+    """Of `produce`, by position, for the records from `start` on."""
+
+    def column(name: str, otherwise: object) -> Iterable[Any]:
+        return columns[name][start:] if name in columns else repeat(otherwise)
+
+    arguments = [column("topic", topic), values, column("key", None)]
+    if columns.keys() & {"partition", "timestamp_ms", "headers"}:
+        arguments += [column("partition", -1), repeat(None), repeat(None), column("timestamp_ms", 0)]
+    if "headers" in columns:
+        arguments.append(
+            [[(one["key"], one["value"]) for one in headers or ()] for headers in columns["headers"][start:]]
+        )
+    return arguments
 
 
 class _KeptPublisher:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import pyarrow as pa
-from confluent_kafka import Consumer, KafkaError, TopicPartition
+from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
 from pyspark.sql.datasource import InputPartition
 
 from moldau.core.errors import MoldauError
@@ -19,7 +19,8 @@ from moldau.spark.options import SourceOptions
 from moldau.spark.topics import Place, made
 
 BATCH_BYTES: Final = 4 << 20
-BATCH_ROWS_MAX: Final = 10_000
+BATCH_ROWS_MAX: Final = 20_000
+FIRST_PORTION: Final = 200
 QUEUED_KIB_MAX: Final = 32 << 10
 """Fetched ahead by the client."""
 POLL_S: Final = 0.5
@@ -66,11 +67,22 @@ def read_range(source: SourceOptions, layout: RowLayout, wanted: OffsetRange) ->
     consumer = _kept.take(_settings(source))
     builder = RowBuilder(layout, wanted.place)
     consumer.assign([TopicPartition(*wanted.place, wanted.start)])
-    finished = False
+    finished, portion = False, FIRST_PORTION
+    messages: list[Message] = []
+    patience = _Patience(wanted, fail=source.fail_on_data_loss)
     try:
-        for messages in _messages(consumer, wanted, fail=source.fail_on_data_loss):
-            yield builder.batch(messages)
-        finished = True
+        while not finished:
+            first = consumer.poll(POLL_S)
+            if first is None:
+                finished = patience.is_over()
+                continue
+            patience.renew()
+            messages, finished = _within([first, *consumer.consume(portion, 0)], wanted)
+            if messages:
+                batch = builder.batch(messages)
+                # Judged by the size of the records before.
+                portion = max(1, min(BATCH_ROWS_MAX, BATCH_BYTES * len(messages) // batch.nbytes))
+                yield batch
     finally:
         if finished:
             consumer.unassign()
@@ -90,54 +102,43 @@ def _settings(source: SourceOptions) -> dict[str, Any]:
     }
 
 
-def _messages(consumer: Consumer, wanted: OffsetRange, *, fail: bool) -> Iterator[list[Any]]:
-    """Portions that hold at most about `BATCH_BYTES`, judged by the size of the records before."""
-    patience_s = NOTHING_CAME_S_MAX if fail else LOSS_IS_FINE_S_MAX
-    portion, last_came = 100, time.monotonic()
-    while True:
-        first = consumer.poll(POLL_S)
-        if first is None:
-            if time.monotonic() - last_came < patience_s:
-                continue
-            if not fail:
-                return
-            raise InputLost(_nothing_came(wanted))
-        last_came = time.monotonic()
-        messages, at_end = _within([first, *consumer.consume(portion, 0)], wanted)
-        if messages:
-            portion = _next_portion(messages)
-            yield messages
-        if at_end:
-            return
+class _Patience:
+    """How long nothing may come before the range is lost, or, when the user does not mind, is over."""
+
+    def __init__(self, wanted: OffsetRange, *, fail: bool) -> None:
+        self._wanted, self._fail = wanted, fail
+        self._limit_s = NOTHING_CAME_S_MAX if fail else LOSS_IS_FINE_S_MAX
+        self.renew()
+
+    def renew(self) -> None:
+        self._last_came = time.monotonic()
+
+    def is_over(self) -> bool:
+        if time.monotonic() - self._last_came < self._limit_s:
+            return False
+        if self._fail:
+            raise InputLost(_nothing_came(self._wanted))
+        return True
 
 
-def _within(came: list[Any], wanted: OffsetRange) -> tuple[list[Any], bool]:
+def _within(came: list[Message], wanted: OffsetRange) -> tuple[list[Message], bool]:
     """Those of the range, and whether its end is reached: the last offsets may be markers of transactions, which are
     never delivered."""
-    if not any([message.error() for message in came]) and came[0].offset() >= wanted.start:
-        if came[-1].offset() < wanted.end - 1:
-            return came, False
-        return [message for message in came if message.offset() < wanted.end], True
-    taken = []
-    for message in came:
+    offsets: list[Any] = list(map(Message.offset, came))
+    if not any(map(Message.error, came)) and offsets[0] >= wanted.start and offsets[-1] < wanted.end - 1:
+        return came, False
+    taken: list[Message] = []
+    for message, offset in zip(came, offsets, strict=True):
         error = message.error()
-        if error is None:
-            if message.offset() >= wanted.end - 1:
-                if message.offset() == wanted.end - 1:
-                    taken.append(message)
-                return taken, True
-            if message.offset() >= wanted.start:
-                taken.append(message)
-        elif error.code() != KafkaError._PARTITION_EOF:
+        if error is not None and error.code() != KafkaError._PARTITION_EOF:
             _refuse(wanted, error)
-        elif message.offset() >= wanted.end:
+        if offset >= wanted.end:
             return taken, True
+        if error is None and offset >= wanted.start:
+            taken.append(message)
+            if offset == wanted.end - 1:
+                return taken, True
     return taken, False
-
-
-def _next_portion(messages: list[Any]) -> int:
-    size = sum([len(message) for message in messages])
-    return max(1, min(BATCH_ROWS_MAX, BATCH_BYTES * len(messages) // max(1, size)))
 
 
 def _refuse(wanted: OffsetRange, error: KafkaError) -> None:

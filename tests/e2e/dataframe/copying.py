@@ -33,7 +33,7 @@ def main(servers: str, checkpoint: str, flag: str) -> None:
     moldau.spark.register(spark)
     Path(checkpoint).mkdir(parents=True, exist_ok=True)
     while True:
-        rows = stream(spark, servers, "killed", maxOffsetsPerTrigger="20000").select("key", "value")
+        rows = stream(spark, servers, "killed", maxOffsetsPerTrigger="10000").select("key", "value")
         rows = rows.repartition(random.randint(1, 4), functions.rand(random.randrange(1 << 30)))
         rows = rows.mapInArrow(perilous(flag), rows.schema)
         options = {"bootstrap.servers": servers, "topic": "killed-out", "checkpointLocation": checkpoint}
@@ -41,7 +41,7 @@ def main(servers: str, checkpoint: str, flag: str) -> None:
         try:
             query.awaitTermination()
         except StreamingQueryException as failure:
-            print(str(failure)[-1500:], flush=True)
+            print("the query has failed", str(failure)[-1500:], flush=True)
 
 
 if __name__ == "__main__":
