@@ -13,7 +13,6 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ import moldau.spark
 from moldau.pipeline.spark.session import SparkSettings, start_session
 from pipeline_arena import arena, create, fill
 
-BATCH_RECORDS = 250_000
+BATCH_RECORDS = 500_000
 ROW = (
     "CAST(CONCAT('key-', id % 1000) AS BINARY) AS key",
     "CAST(CONCAT('value-', LPAD(id, 12, '0'), '-abcdefghijklmnopqrstuvwxyz') AS BINARY) AS value",
@@ -35,22 +34,31 @@ class Bench:
         self._spark, self._servers, self._folder, self._records = spark, servers, folder, records
         self._runs = 0
 
-    def source(self, connector: str) -> None:
+    def source(self, connector: str) -> float:
+        begun = time.monotonic()
         frame = self._options(self._spark.read.format(connector)).option("subscribe", "in").load()
         frame.write.format("noop").mode("overwrite").save()
+        return self._records / (time.monotonic() - begun)
 
-    def sink(self, connector: str) -> None:
+    def sink(self, connector: str) -> float:
+        begun = time.monotonic()
         rows = self._spark.range(0, self._records, 1, 2).selectExpr(*ROW)
         self._options(rows.write.format(connector)).option("topic", self._target()).mode("append").save()
+        return self._records / (time.monotonic() - begun)
 
-    def copy(self, connector: str) -> None:
+    def copy(self, connector: str) -> float:
+        """Without the first batch, which starts processes and compiles plans."""
         source = self._options(self._spark.readStream.format(connector)).option("subscribe", "in")
         source = source.option("startingOffsets", "earliest").option("maxOffsetsPerTrigger", BATCH_RECORDS)
         sink = self._options(source.load().select("key", "value").writeStream.format(connector))
         sink = sink.option("topic", self._target()).option(
             "checkpointLocation", str(self._folder / f"c{self._runs}")
         )
-        sink.trigger(availableNow=True).start().awaitTermination()
+        query = sink.trigger(availableNow=True).start()
+        query.awaitTermination()
+        batches = [one for one in query.recentProgress if one["numInputRows"]][1:]
+        took_ms = sum(one["durationMs"]["triggerExecution"] for one in batches)
+        return sum(one["numInputRows"] for one in batches) * 1000 / took_ms
 
     def _options(self, frame: Any) -> Any:
         return frame.option("kafka.bootstrap.servers", self._servers)
@@ -68,15 +76,9 @@ class Bench:
             future.result(60)
 
 
-def measured(run: Callable[[str], None], connector: str, records: int) -> float:
-    begun = time.monotonic()
-    run(connector)
-    return records / (time.monotonic() - begun)
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--records", type=int, default=1_000_000)
+    parser.add_argument("--records", type=int, default=2_000_000)
     parser.add_argument("--rounds", type=int, default=5)
     wanted = parser.parse_args()
     with arena() as (servers, _), tempfile.TemporaryDirectory() as folder:
@@ -91,7 +93,7 @@ def main() -> int:
         for number in range(-1, wanted.rounds):
             for name, run in cases.items():
                 for connector, found in rates[name].items():
-                    rate = measured(run, connector, wanted.records)
+                    rate = run(connector)
                     # The first round warms up.
                     if number >= 0:
                         found.append(rate)

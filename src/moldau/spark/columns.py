@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 from confluent_kafka import Message
 from pyspark.sql.pandas.types import to_arrow_schema, to_arrow_type
@@ -122,7 +123,7 @@ class RowBuilder:
             self._decoded(values, self._decode_value, self._value_type, messages, raw, corrupt),
             pa.repeat(self._topic, count),
             pa.repeat(self._partition, count),
-            pa.array(list(map(Message.offset, messages)), pa.int64()),
+            _offsets(messages),
             pa.array(list(map(_SECOND, stamps)), pa.timestamp("ms", "UTC")).cast(pa.timestamp("us", "UTC")),
             _kinds(stamps),
         ]
@@ -165,6 +166,20 @@ class RowBuilder:
             f"the record at {topic}-{partition} offset {message.offset()} cannot be decoded: {_said(failure)}. "
             f".option('mode', 'permissive') puts such records into the column {CORRUPT} instead"
         ) from failure
+
+
+def offset_of(message: Message) -> int:
+    offset = message.offset()
+    assert offset is not None
+    return offset
+
+
+def _offsets(messages: Sequence[Message]) -> pa.Array:
+    """They rise: nearly always by one, unless records were compacted or markers of transactions lie between."""
+    first, last = offset_of(messages[0]), offset_of(messages[-1])
+    if last - first == len(messages) - 1:
+        return pa.array(np.arange(first, last + 1))
+    return pa.array(list(map(Message.offset, messages)), pa.int64())
 
 
 def _kinds(stamps: Sequence[tuple[int, int]]) -> pa.Array:

@@ -14,15 +14,16 @@ from pyspark.sql.datasource import InputPartition
 
 from moldau.core.errors import MoldauError
 from moldau.pipeline.spark.clients import consumer as consumer_settings
-from moldau.spark.columns import RowBuilder, RowLayout
+from moldau.spark.columns import RowBuilder, RowLayout, offset_of
 from moldau.spark.options import SourceOptions
 from moldau.spark.topics import Place, made
 
 BATCH_BYTES: Final = 4 << 20
 BATCH_ROWS_MAX: Final = 20_000
 FIRST_PORTION: Final = 200
-QUEUED_KIB_MAX: Final = 32 << 10
-"""Fetched ahead by the client."""
+QUEUED_KIB_MAX: Final = 8 << 10
+FETCH_BYTES: Final = 2 << 20
+"""The client fetches ahead, also beyond the range's end: that is thrown away, so both are small."""
 POLL_S: Final = 0.5
 NOTHING_CAME_S_MAX: Final = 60.0
 LOSS_IS_FINE_S_MAX: Final = 10.0
@@ -92,9 +93,11 @@ def read_range(source: SourceOptions, layout: RowLayout, wanted: OffsetRange) ->
 
 def _settings(source: SourceOptions) -> dict[str, Any]:
     ours = consumer_settings(source.bootstrap_servers, {}, "moldau-spark")
-    wanted = {**ours, "queued.max.messages.kbytes": str(QUEUED_KIB_MAX), **source.kafka}
+    bounds = {"queued.max.messages.kbytes": str(QUEUED_KIB_MAX), "fetch.message.max.bytes": str(FETCH_BYTES)}
     return {
-        **wanted,
+        **ours,
+        **bounds,
+        **source.kafka,
         # Positions are in Spark's checkpoint, and where a range ends is told by the end of the partition.
         "enable.auto.commit": "false",
         "enable.partition.eof": "true",
@@ -124,11 +127,12 @@ class _Patience:
 def _within(came: list[Message], wanted: OffsetRange) -> tuple[list[Message], bool]:
     """Those of the range, and whether its end is reached: the last offsets may be markers of transactions, which are
     never delivered."""
-    offsets: list[Any] = list(map(Message.offset, came))
-    if not any(map(Message.error, came)) and offsets[0] >= wanted.start and offsets[-1] < wanted.end - 1:
+    first, last = offset_of(came[0]), offset_of(came[-1])
+    if first >= wanted.start and last < wanted.end - 1 and not any(map(Message.error, came)):
         return came, False
     taken: list[Message] = []
-    for message, offset in zip(came, offsets, strict=True):
+    for message in came:
+        offset = offset_of(message)
         error = message.error()
         if error is not None and error.code() != KafkaError._PARTITION_EOF:
             _refuse(wanted, error)
