@@ -1,6 +1,7 @@
 """Which topics are read, from where to where: a user's words and the brokers' answers to them."""
 
 import re
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
@@ -22,7 +23,18 @@ UNASSIGNED: Final = -1
 """The broker's answer to a time after the last record."""
 
 
+PAUSE_S: Final = 0.3
+PASSING: Final = (
+    KafkaError._NOENT,  # no leader
+    KafkaError._TIMED_OUT,
+    KafkaError._TRANSPORT,
+    KafkaError._ALL_BROKERS_DOWN,
+    KafkaError.LEADER_NOT_AVAILABLE,
+    KafkaError.NOT_LEADER_FOR_PARTITION,
+)
+
 Client = TypeVar("Client")
+Answer = TypeVar("Answer")
 
 
 class Place(NamedTuple):
@@ -61,9 +73,9 @@ class TopicView:
         names = list(chosen.named_topics)
         if chosen.pattern:
             fits = re.compile(chosen.pattern).fullmatch
-            listed = self._admin.list_topics(timeout=ANSWER_S_MAX).topics
+            listed = patiently(lambda: self._admin.list_topics(timeout=ANSWER_S_MAX)).topics
             names = [name for name in listed if fits(name) and not name.startswith("__")]
-        return topic_facts(self._admin, names)
+        return patiently(lambda: topic_facts(self._admin, names))
 
     def require_topics(self) -> dict[str, TopicFacts]:
         found = self.facts()
@@ -138,13 +150,30 @@ class TopicView:
         if not specs:
             return {}
         asked = {TopicPartition(*place): spec for place, spec in specs.items()}
-        answers = self._admin.list_offsets(
-            asked, isolation_level=self._isolation, request_timeout=ANSWER_S_MAX
-        )
-        return {
-            Place(one.topic, one.partition): int(future.result(ANSWER_S_MAX).offset)
-            for one, future in answers.items()
-        }
+
+        def answers() -> Offsets:
+            futures = self._admin.list_offsets(
+                asked, isolation_level=self._isolation, request_timeout=ANSWER_S_MAX
+            )
+            return {
+                Place(one.topic, one.partition): int(future.result(ANSWER_S_MAX).offset)
+                for one, future in futures.items()
+            }
+
+        return patiently(answers)
+
+
+def patiently(ask: Callable[[], Answer]) -> Answer:
+    """Again for a while, when brokers are away or a partition has no leader at the moment."""
+    deadline = time.monotonic() + ANSWER_S_MAX
+    while True:
+        try:
+            return ask()
+        except KafkaException as failure:
+            error = failure.args[0]
+            if time.monotonic() > deadline or not (error.retriable() or error.code() in PASSING):
+                raise
+        time.sleep(PAUSE_S)
 
 
 def admin_client(bootstrap_servers: str, kafka: Mapping[str, str]) -> AdminClient:

@@ -10,6 +10,7 @@ from confluent_kafka import IsolationLevel, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from moldau.pipeline.spark.clients import shared
+from moldau.spark.topics import patiently
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -72,8 +73,13 @@ def wait_for(condition: Callable[[], bool], what: Callable[[], str], look_every_
 def ends(admin: AdminClient, topic: str, partitions: int, level: IsolationLevel) -> int:
     """The sum of the partitions' end offsets."""
     asked = {TopicPartition(topic, number): OffsetSpec.latest() for number in range(partitions)}
-    answers = admin.list_offsets(asked, isolation_level=level)
-    return sum(future.result(WAIT_S).offset for future in answers.values())
+
+    def answers() -> int:
+        futures = admin.list_offsets(asked, isolation_level=level)
+        return sum(future.result(WAIT_S).offset for future in futures.values())
+
+    # A broker that was killed is back, but its partitions may have no leader yet.
+    return patiently(answers)
 
 
 def admin_of(servers: str) -> AdminClient:
