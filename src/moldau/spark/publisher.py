@@ -6,9 +6,10 @@ reads the marker, and leaves a batch out that is there. So nothing depends on ho
 partitions, or whether its rows come out the same.
 """
 
+import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import repeat
 from operator import length_hint
 from typing import Any, Final
@@ -32,6 +33,7 @@ from moldau.spark.staging import Staged, StagedRowsLost
 from moldau.spark.topics import admin_client, made
 
 ANSWER_S_MAX: Final = 60.0
+OFFSETS_S_MAX: Final = 30.0
 ATTEMPTS_MAX: Final = 5
 PAUSE_S: Final = 1.0
 QUEUED_RECORDS_MAX: Final = 500_000
@@ -80,12 +82,17 @@ def _older_checkpoint(name: str, batch_id: int, last_batch_id: int) -> str:
     )
 
 
+_stuck: "list[Publisher]" = []
+"""Those with a call that does not come back: to close one would wait for it, too."""
+
+
 class Publisher:
     """One query's, as long as nobody else writes for the query: the brokers then refuse its next commit."""
 
     def __init__(self, sink: SinkOptions, name: str) -> None:
         self._servers, self._kafka = sink.bootstrap_servers, sink.kafka
         self._topic = sink.topic
+        self._is_stuck = False
         self._known_topics: set[str | None] = set()
         wanted = {
             **producer_settings(self._servers, {}, name),
@@ -124,6 +131,9 @@ class Publisher:
 
     def close(self) -> None:
         """Leaves an open transaction to who takes over, or to its timeout, when the brokers do not answer."""
+        if self._is_stuck:
+            _stuck.append(self)
+            return
         self._producer.purge()
         try:
             self._producer.abort_transaction(5.0)
@@ -136,8 +146,29 @@ class Publisher:
         """Fails when any record was not taken: without a callback for each, which would cost as much as a record."""
         place = TopicPartition(topic, 0, batch_id, metadata=str(Marker("spark", batch_id)))
         group = self._group.consumer_group_metadata()
-        self._producer.send_offsets_to_transaction([place], group, ANSWER_S_MAX)
+        self._answered(lambda: self._producer.send_offsets_to_transaction([place], group, OFFSETS_S_MAX))
         self._producer.commit_transaction(ANSWER_S_MAX)
+
+    def _answered(self, call: Callable[[], None]) -> None:
+        """librdkafka does not keep the timeout of send_offsets_to_transaction while it waits for the coordinator."""
+        outcome: list[BaseException | None] = []
+
+        def run() -> None:
+            try:
+                call()
+            except BaseException as failure:  # noqa: BLE001  raised where it was waited for
+                outcome.append(failure)
+            else:
+                outcome.append(None)
+
+        caller = threading.Thread(target=run, name="send-offsets", daemon=True)
+        caller.start()
+        caller.join(OFFSETS_S_MAX)
+        if not outcome:
+            self._is_stuck = True
+            raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
+        if outcome[0] is not None:
+            raise outcome[0]
 
     def _marked(self, name: str) -> int:
         """-1 when no batch was written."""
