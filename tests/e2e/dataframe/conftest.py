@@ -1,0 +1,48 @@
+"""One Spark session and one broker for all the tests of a process."""
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from compat.moldau_broker import MoldauBroker
+from moldau.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+BROKER_SETTINGS = {
+    "offsets.topic.num.partitions": "1",
+    "transaction.state.log.num.partitions": "1",
+    "log.retention.ms": "-1",
+    "auto.create.topics.enable": "false",
+}
+
+
+@pytest.fixture(scope="session")
+def spark() -> "SparkSession":
+    pytest.importorskip("pyspark", reason="pyspark is not installed: pip install 'moldau[spark]'")
+    import moldau.spark
+    from moldau.pipeline.spark.session import SparkSettings, require_spark, start_session
+
+    try:
+        require_spark()
+    except ConfigError as missing:
+        pytest.skip(str(missing))
+    session = start_session(SparkSettings(master="local[2]"))
+    moldau.spark.register(session)
+    return session
+
+
+@pytest.fixture(scope="session")
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    broker = MoldauBroker(tmp_path_factory.mktemp("broker"), BROKER_SETTINGS).start()
+    yield broker.bootstrap
+    broker.stop()
+
+
+@pytest.fixture
+def rounds() -> int:
+    """How often the tests of exactly once kill something: a few, or as many as `make kills ROUNDS=60` says."""
+    return int(os.environ.get("MOLDAU_KILL_ROUNDS", "3"))
