@@ -39,6 +39,12 @@ class Prepared:
 
 def prepare(topology: Topology, settings: AppSettings, slots_available: int) -> Prepared:
     """Raises ConfigError for what only a person can mend, KafkaException while the broker cannot be reached."""
+    handlers = topology.error_handlers
+    if handlers is not None and handlers.may_write_dead_letters and settings.dead_letters_go_to is None:
+        raise ConfigError(
+            f"the error handlers of {settings.application_id} choose dead letters, but it runs without a topic for them: "
+            "leave dead letters on, or choose 'skip' or 'fail'"
+        )
     admin = AdminClient(shared(settings.bootstrap_servers, settings.client_settings))
     folder = Folder(settings.folder)
     changelogs = changelog_topics(topology, settings)

@@ -4,6 +4,7 @@ The ledger in the checkpoint says what was planned, the markers in the group's o
 running the last planned batch again: tasks that have committed it skip it. Lives in the driver.
 """
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient
+from pyspark.cloudpickle import dumps as dumps_by_value
 
 from moldau.core.errors import MoldauError
 from moldau.pipeline.plan.nodes import Process
@@ -36,9 +38,12 @@ from moldau.pipeline.spark.settings import AppSettings
 from moldau.pipeline.spark.topic_offsets import topic_facts
 from moldau.pipeline.spark.topic_watch import topic_watch
 from moldau.pipeline.spark.topics import require_inputs
+from moldau.pipeline.streams.travel import check_travels
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+log = logging.getLogger(__name__)
 
 FINISH_S_MAX: Final = 20.0
 """For the batch that runs when the application is to stop. One that takes longer is left; the next run does it."""
@@ -66,6 +71,8 @@ class Query:
         self._admin = AdminClient(shared(servers, clients))
         opening = in_background(partial(self._open, spark))
         # What Spark is not needed for is told before it has started.
+        for warning in check_travels(topology, dumps_by_value):
+            log.warning("%s: %s", settings.application_id, warning)
         topology = self._topology = require_inputs(self._admin, topology, servers)
         self._session, self._lanes = opening()
         try:
