@@ -76,6 +76,7 @@ rows = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(batches=st.lists(st.tuples(rows, rows), min_size=1, max_size=3))
 def test_what_fails_is_as_if_it_had_not_come(batches: list[tuple[list[Row], list[Row]]]) -> None:
