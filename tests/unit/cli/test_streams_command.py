@@ -158,3 +158,13 @@ def test_status_of_a_process_that_is_not_there(capsys: pytest.CaptureFixture[str
     assert main(["streams", "status", "--http", "127.0.0.1:1"]) == 1
     told = capsys.readouterr().err
     assert "no applications can be asked at 127.0.0.1:1" in told and "streams run --http" in told
+
+
+def test_a_partitioner_that_does_not_exist_is_refused_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "app.py"
+    file.write_text(APP)
+    assert main(["streams", "run", str(file), "--partitioner", "lines=murmur3"]) == 1
+    told = capsys.readouterr().err
+    assert "--partitioner lines: there is no partitioner 'murmur3'; there are murmur2" in told
