@@ -24,10 +24,12 @@ builder = StreamsBuilder("{name}", key=STRING, value=STRING)
 builder.stream("{source}").group_by_key().count(store="counts").to_stream().to("{sink}", value=LONG)
 """
 FUSSY = """
-from moldau.pipeline.streams import STRING, StreamsBuilder
+from moldau.pipeline.streams import STRING, StreamsBuilder, tumbling
 
 builder = StreamsBuilder("fussy", key=STRING, value=STRING)
-builder.stream("fussy-in").map_values(lambda value: str(int(value))).to("fussy-out")
+numbers = builder.stream("fussy-in").map_values(lambda value: str(int(value)))
+numbers.to("fussy-out")
+numbers.group_by_key().windowed_by(tumbling(1_000)).count(name="per-second")
 """
 
 
@@ -185,10 +187,17 @@ def test_a_restart_loop_is_not_called_running(own_broker: MoldauBroker, tmp_path
     servers = own_broker.bootstrap
     create_topics(servers, fussy_in=1, fussy_out=1)
     (tmp_path / "fussy.py").write_text(FUSSY)
-    send(servers, "fussy-in", [Sent("a", "1")])
+    # The second is behind the first in the log, and later than its window allows.
+    send(servers, "fussy-in", [Sent("a", "1", timestamp_ms=100_000), Sent("a", "2", timestamp_ms=58_000)])
     with run(servers, tmp_path, tmp_path / "fussy.py", options=("--no-dead-letters",)) as driver:
         driver.wait_state("fussy", "running")
-        send(servers, "fussy-in", [Sent("b", "one")])
+        late = "1 late at per-second (the latest by 42 s)"
+        wait_for(lambda: late in driver.text, f"what is dropped is on the line: {driver.text}")
+        dropped = (
+            'moldau_streams_records_dropped_total{application="fussy",operator="per-second",reason="late"} 1'
+        )
+        assert dropped in driver.ask("/metrics")
+        send(servers, "fussy-in", [Sent("b", "one", timestamp_ms=100_000)])
         wait_for(lambda: driver.ask("/")["restarts"] > 2, f"it fails again and again: {driver.text}")
         told = driver.ask("/")
         assert (told["state"], told["lag_records"]) == ("restarting", None), told
@@ -208,4 +217,4 @@ def test_a_restart_loop_is_not_called_running(own_broker: MoldauBroker, tmp_path
         own_broker.start()
         driver.wait_state("fussy", "running")
         assert driver.end() == 0
-    assert [one.value for one in committed(servers, "fussy-out")] == [b"1"]
+    assert [one.value for one in committed(servers, "fussy-out")] == [b"1", b"2"]
