@@ -1,7 +1,6 @@
 """`moldau streams run` with several files: one process, each application on its own, and what is told of it is true."""
 
 import json
-import os
 import signal
 import socket
 import subprocess
@@ -14,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from compat.moldau_broker import MoldauBroker
-from e2e.spark.kit import PATIENCE_S, Sent, committed, create_topics, last_values, send, wait_for
+from e2e.process_facts import children
+from e2e.spark.kit import PATIENCE_S, Sent, committed, create_topics, kill9, last_values, send, wait_for
 
+AGAIN = "Spark is gone; it is started again"
 MOLDAU = str(Path(sys.executable).with_name("moldau"))
 COUNT = """
 from moldau.pipeline.streams import LONG, STRING, StreamsBuilder
@@ -87,6 +88,10 @@ def run(servers: str, folder: Path, *files: str | Path, options: tuple[str, ...]
 def counted(servers: str, topic: str) -> dict[str, int]:
     last = last_values(committed(servers, topic))
     return {key.decode(): int.from_bytes(value) for key, value in last.items() if key and value}
+
+
+def is_java(pid: int) -> bool:
+    return Path(f"/proc/{pid}/comm").read_text().strip() == "java"
 
 
 def moldau(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -173,11 +178,17 @@ def test_what_was_stopped_stays_stopped_when_spark_is_started_again(servers: str
         driver.wait_state("again-right", "running")
         driver.ask("/applications/again-left/stop", "POST")
         wait_for(lambda: "again-left stopped" in driver.text, "it is told")
-        owner = json.loads((tmp_path / "checkpoints" / "again-right" / "owner.json").read_bytes())
-        os.kill(owner["pid"], signal.SIGKILL)
-        wait_for(lambda: "Spark is gone; it is started again" in driver.text, "another driver")
-        send(servers, "again-in", [Sent("k", "x")])
-        wait_for(lambda: counted(servers, "again-right") == {"k": 1}, f"it goes on: {driver.text}")
+        owner_file = tmp_path / "checkpoints" / "again-right" / "owner.json"
+        for count, what in enumerate(("the JVM", "the driver"), 1):
+            pid = json.loads(owner_file.read_bytes())["pid"]
+            kill9(next(child for child in children(pid) if is_java(child)) if what == "the JVM" else pid)
+            send(servers, "again-in", [Sent("k", "x")])
+            wait_for(lambda count=count: driver.text.count(AGAIN) == count, f"{what} is missed")  # type: ignore[misc]
+            wait_for(
+                lambda count=count: counted(servers, "again-right") == {"k": count},  # type: ignore[misc]
+                f"it goes on: {driver.text}",
+            )
+            driver.wait_state("again-right", "running")
         assert driver.state("again-left") == "created"
         assert committed(servers, "again-left") == []
         assert driver.end(signal.SIGTERM) == 0, driver.text
