@@ -133,6 +133,13 @@ def run(
     FILE is a Python file that defines an application, or a folder of such files. One that fails leaves the
     others alone.
     """
+    from moldau.pipeline.spark.partitioners import require_known
+
+    try:
+        for topic, partitioner in partitioners:
+            require_known(partitioner, f"--partitioner {topic}")
+    except ConfigError as failure:
+        raise Failure(str(failure)) from None
     # Spark takes its time to start, and could only say later that nobody answers.
     cluster.topic_names()
     settings = {

@@ -1,7 +1,6 @@
 """`moldau streams run` with several files: one process, each application on its own, and what is told of it is true."""
 
 import json
-import os
 import signal
 import socket
 import subprocess
@@ -14,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from compat.moldau_broker import MoldauBroker
-from e2e.spark.kit import PATIENCE_S, Sent, committed, create_topics, last_values, send, wait_for
+from e2e.process_facts import children
+from e2e.spark.kit import PATIENCE_S, Sent, committed, create_topics, kill9, last_values, send, wait_for
 
+AGAIN = "Spark is gone; it is started again"
 MOLDAU = str(Path(sys.executable).with_name("moldau"))
 COUNT = """
 from moldau.pipeline.streams import LONG, STRING, StreamsBuilder
@@ -24,10 +25,12 @@ builder = StreamsBuilder("{name}", key=STRING, value=STRING)
 builder.stream("{source}").group_by_key().count(store="counts").to_stream().to("{sink}", value=LONG)
 """
 FUSSY = """
-from moldau.pipeline.streams import STRING, StreamsBuilder
+from moldau.pipeline.streams import STRING, StreamsBuilder, tumbling
 
 builder = StreamsBuilder("fussy", key=STRING, value=STRING)
-builder.stream("fussy-in").map_values(lambda value: str(int(value))).to("fussy-out")
+numbers = builder.stream("fussy-in").map_values(lambda value: str(int(value)))
+numbers.to("fussy-out")
+numbers.group_by_key().windowed_by(tumbling(1_000)).count(name="per-second")
 """
 
 
@@ -85,6 +88,10 @@ def run(servers: str, folder: Path, *files: str | Path, options: tuple[str, ...]
 def counted(servers: str, topic: str) -> dict[str, int]:
     last = last_values(committed(servers, topic))
     return {key.decode(): int.from_bytes(value) for key, value in last.items() if key and value}
+
+
+def is_java(pid: int) -> bool:
+    return Path(f"/proc/{pid}/comm").read_text().strip() == "java"
 
 
 def moldau(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -171,11 +178,17 @@ def test_what_was_stopped_stays_stopped_when_spark_is_started_again(servers: str
         driver.wait_state("again-right", "running")
         driver.ask("/applications/again-left/stop", "POST")
         wait_for(lambda: "again-left stopped" in driver.text, "it is told")
-        owner = json.loads((tmp_path / "checkpoints" / "again-right" / "owner.json").read_bytes())
-        os.kill(owner["pid"], signal.SIGKILL)
-        wait_for(lambda: "Spark is gone; it is started again" in driver.text, "another driver")
-        send(servers, "again-in", [Sent("k", "x")])
-        wait_for(lambda: counted(servers, "again-right") == {"k": 1}, f"it goes on: {driver.text}")
+        owner_file = tmp_path / "checkpoints" / "again-right" / "owner.json"
+        for count, what in enumerate(("the JVM", "the driver"), 1):
+            pid = json.loads(owner_file.read_bytes())["pid"]
+            kill9(next(child for child in children(pid) if is_java(child)) if what == "the JVM" else pid)
+            send(servers, "again-in", [Sent("k", "x")])
+            wait_for(lambda count=count: driver.text.count(AGAIN) == count, f"{what} is missed")  # type: ignore[misc]
+            wait_for(
+                lambda count=count: counted(servers, "again-right") == {"k": count},  # type: ignore[misc]
+                f"it goes on: {driver.text}",
+            )
+            driver.wait_state("again-right", "running")
         assert driver.state("again-left") == "created"
         assert committed(servers, "again-left") == []
         assert driver.end(signal.SIGTERM) == 0, driver.text
@@ -185,10 +198,17 @@ def test_a_restart_loop_is_not_called_running(own_broker: MoldauBroker, tmp_path
     servers = own_broker.bootstrap
     create_topics(servers, fussy_in=1, fussy_out=1)
     (tmp_path / "fussy.py").write_text(FUSSY)
-    send(servers, "fussy-in", [Sent("a", "1")])
+    # The second is behind the first in the log, and later than its window allows.
+    send(servers, "fussy-in", [Sent("a", "1", timestamp_ms=100_000), Sent("a", "2", timestamp_ms=58_000)])
     with run(servers, tmp_path, tmp_path / "fussy.py", options=("--no-dead-letters",)) as driver:
         driver.wait_state("fussy", "running")
-        send(servers, "fussy-in", [Sent("b", "one")])
+        late = "1 late at per-second (the latest by 42 s)"
+        wait_for(lambda: late in driver.text, f"what is dropped is on the line: {driver.text}")
+        dropped = (
+            'moldau_streams_records_dropped_total{application="fussy",operator="per-second",reason="late"} 1'
+        )
+        assert dropped in driver.ask("/metrics")
+        send(servers, "fussy-in", [Sent("b", "one", timestamp_ms=100_000)])
         wait_for(lambda: driver.ask("/")["restarts"] > 2, f"it fails again and again: {driver.text}")
         told = driver.ask("/")
         assert (told["state"], told["lag_records"]) == ("restarting", None), told
@@ -208,4 +228,4 @@ def test_a_restart_loop_is_not_called_running(own_broker: MoldauBroker, tmp_path
         own_broker.start()
         driver.wait_state("fussy", "running")
         assert driver.end() == 0
-    assert [one.value for one in committed(servers, "fussy-out")] == [b"1"]
+    assert [one.value for one in committed(servers, "fussy-out")] == [b"1", b"2"]

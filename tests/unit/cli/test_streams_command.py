@@ -181,3 +181,13 @@ def test_the_timeout_is_for_a_broker_that_does_not_answer(
         address = f"127.0.0.1:{silent.getsockname()[1]}"
         assert main(["streams", "run", str(file), "-b", address, "--timeout", "1"]) == 1
     assert f"no answer from {address} within 1 s" in capsys.readouterr().err
+
+
+def test_a_partitioner_that_does_not_exist_is_refused_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "app.py"
+    file.write_text(APP)
+    assert main(["streams", "run", str(file), "--partitioner", "lines=murmur3"]) == 1
+    told = capsys.readouterr().err
+    assert "--partitioner lines: there is no partitioner 'murmur3'; there are murmur2" in told

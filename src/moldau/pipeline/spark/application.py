@@ -7,7 +7,9 @@
 One thread a application supervises; what it learns is in `metrics`.
 """
 
+import contextlib
 import logging
+import math
 import threading
 import time
 import uuid
@@ -25,7 +27,7 @@ from moldau.pipeline.spark.batch_metrics import BatchMetrics
 from moldau.pipeline.spark.connect_query import ConnectQuery
 from moldau.pipeline.spark.failures import cause_of
 from moldau.pipeline.spark.folder import Folder
-from moldau.pipeline.spark.owner import Owner
+from moldau.pipeline.spark.owner import CONFIRM_EVERY_S, Owner
 from moldau.pipeline.spark.query import BatchFailed, Query, StoppedInBatch
 from moldau.pipeline.spark.real_time_plan import real_time_chain
 from moldau.pipeline.spark.real_time_query import RealTimeQuery
@@ -162,9 +164,7 @@ class PipelineApp:
             self._failed(cause_of(refused))
 
     def _run_query(self) -> None:
-        if self._owner is None:
-            self._owner = Owner(Folder(self.settings.folder), self.settings.application_id, self._token)
-        self._owner.claim()
+        self._own()
         run = self._kind_of_query()(self._spark, self.topology, self.settings, self._measured)
         is_well = False
         try:
@@ -174,6 +174,12 @@ class PipelineApp:
             log.warning("%s was stopped within a batch: its next run does the batch again", self._name)
         finally:
             run.close(is_well=is_well)
+
+    def _own(self) -> None:
+        """Raises ConfigError when another process runs the application."""
+        if self._owner is None:
+            self._owner = Owner(Folder(self.settings.folder), self.settings.application_id, self._token)
+        self._owner.claim()
 
     def _kind_of_query(self) -> "type[Query | ConnectQuery | RealTimeQuery]":
         if self.settings.latency == "real_time":
@@ -204,11 +210,22 @@ class PipelineApp:
         self._retry_at_ms = int(time.time() * 1000) + wait_ms
         log.warning("%s failed and starts again in %d ms: %s", self.settings.application_id, wait_ms, cause)
         self._enter(PipelineState.RESTARTING)
-        with self._changed:
-            self._changed.wait_for(lambda: self._wanted is not PipelineState.RUNNING, wait_ms / 1000)
+        self._wait_while(PipelineState.RUNNING, wait_ms / 1000)
         self._retry_at_ms = 0
 
     def _rest(self, state: PipelineState) -> None:
+        if self._owner is None:
+            self._own()
         self._enter(state)
-        with self._changed:
-            self._changed.wait_for(lambda: self._wanted is not state)
+        self._wait_while(state)
+
+    def _wait_while(self, wanted: PipelineState, timeout_s: float = math.inf) -> None:
+        """Until something else is wanted. One that waits is still its own: nobody else may run or reset it."""
+        deadline = time.monotonic() + timeout_s
+        while self._wanted is wanted and (left_s := deadline - time.monotonic()) > 0:
+            with self._changed:
+                self._changed.wait_for(lambda: self._wanted is not wanted, min(left_s, CONFIRM_EVERY_S))
+            # What cannot be written now is written the next time.
+            with contextlib.suppress(OSError):
+                if self._owner is not None:
+                    self._owner.confirm()

@@ -42,8 +42,8 @@ def prepare(topology: Topology, settings: AppSettings, slots_available: int) -> 
     handlers = topology.error_handlers
     if handlers is not None and handlers.may_write_dead_letters and settings.dead_letters_go_to is None:
         raise ConfigError(
-            f"the error handlers of {settings.application_id} choose dead letters, but it runs without a topic for them: "
-            "leave dead letters on, or choose 'skip' or 'fail'"
+            f"the error handlers of {settings.application_id} choose dead letters, but it runs without a topic for "
+            "them: leave dead letters on, or choose 'skip' or 'fail'"
         )
     admin = AdminClient(shared(settings.bootstrap_servers, settings.client_settings))
     folder = Folder(settings.folder)
