@@ -13,7 +13,7 @@ import click
 from moldau.cli.cluster import Cluster
 from moldau.cli.failures import Failure, similar_names
 from moldau.cli.options import on_cluster
-from moldau.cli.output import Cell, columns, output_option, print_json
+from moldau.cli.output import Cell, columns, output_option, print_data
 from moldau.cli.streams_lines import dropped_texts, lag_text
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ def list_command(checkpoint_dir: str, output: str) -> None:
     from moldau.pipeline.spark.standing import checkpoints
 
     found = checkpoints(checkpoint_dir)
-    if output == "json":
-        print_json([_listed(one) for one in found])
+    if output != "table":
+        print_data(output, [_listed(one) for one in found])
     elif found:
         rows = [
             (
@@ -84,9 +84,10 @@ def status_command(
     if not found:
         click.echo(f"No applications in {checkpoint_dir}.", err=True)
     standings = _standings(cluster, found)
-    if output == "json":
+    if output != "table":
         told = [_told(one) for one in standings]
-        print_json(told if application is None else told[0])
+        rows = [{"application": one["application"], **part} for one in told for part in one["partitions"]]
+        print_data(output, told if application is None else told[0], rows)
         return
     if standings:
         _show_standings(standings, with_partitions=application is not None)
@@ -130,8 +131,8 @@ def _message(refused: urllib.error.HTTPError) -> str | None:
 
 
 def _show_running(statuses: Sequence[dict[str, Any]], output: str) -> None:
-    if output == "json":
-        print_json(statuses)
+    if output != "table":
+        print_data(output, statuses)
         return
     if not statuses:
         click.echo("No applications there.", err=True)

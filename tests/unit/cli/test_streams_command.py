@@ -129,6 +129,12 @@ def test_status_tells_position_and_lag_of_one_that_does_not_run(
             (3, 5, 2),
             (1, 2, 1),
         ]
+        assert main(["streams", "status", *where, "-b", servers, "--output", "csv"]) == 0
+        assert capsys.readouterr().out.splitlines() == [
+            "application,topic,partition,position,end,lag",
+            "shout,lines,0,3,5,2",
+            "shout,lines,1,1,2,1",
+        ]
         assert main(["streams", "status", *where, "-b", servers]) == 0
         assert capsys.readouterr().out.splitlines()[0].split() == [
             "APPLICATION",
