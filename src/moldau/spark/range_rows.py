@@ -3,6 +3,8 @@
 The consumer stays with its process: the next task finds its connections open.
 """
 
+import contextlib
+import gc
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -69,7 +71,6 @@ def read_range(source: SourceOptions, layout: RowLayout, wanted: OffsetRange) ->
     builder = RowBuilder(layout, wanted.place)
     consumer.assign([TopicPartition(*wanted.place, wanted.start)])
     finished, portion = False, FIRST_PORTION
-    messages: list[Message] = []
     patience = _Patience(wanted, fail=source.fail_on_data_loss)
     try:
         while not finished:
@@ -78,11 +79,15 @@ def read_range(source: SourceOptions, layout: RowLayout, wanted: OffsetRange) ->
                 finished = patience.is_over()
                 continue
             patience.renew()
-            messages, finished = _within([first, *consumer.consume(portion, 0)], wanted)
-            if messages:
-                batch = builder.batch(messages)
-                # Judged by the size of the records before.
-                portion = max(1, min(BATCH_ROWS_MAX, BATCH_BYTES * len(messages) // batch.nbytes))
+            batch: pa.RecordBatch | None = None
+            with _without_garbage_collector():
+                messages, finished = _within([first, *consumer.consume(portion, 0)], wanted)
+                if messages:
+                    batch = builder.batch(messages)
+                    # Judged by the size of the records before.
+                    portion = max(1, min(BATCH_ROWS_MAX, BATCH_BYTES * len(messages) // batch.nbytes))
+                messages.clear()
+            if batch is not None:
                 yield batch
     finally:
         if finished:
@@ -93,7 +98,12 @@ def read_range(source: SourceOptions, layout: RowLayout, wanted: OffsetRange) ->
 
 def _settings(source: SourceOptions) -> dict[str, Any]:
     ours = consumer_settings(source.bootstrap_servers, {}, "moldau-spark")
-    bounds = {"queued.max.messages.kbytes": str(QUEUED_KIB_MAX), "fetch.message.max.bytes": str(FETCH_BYTES)}
+    bounds = {
+        "queued.max.messages.kbytes": str(QUEUED_KIB_MAX),
+        "fetch.message.max.bytes": str(FETCH_BYTES),
+        # After which a full queue is looked at again: a second by default.
+        "fetch.queue.backoff.ms": "10",
+    }
     return {
         **ours,
         **bounds,
@@ -103,6 +113,19 @@ def _settings(source: SourceOptions) -> dict[str, Any]:
         "enable.partition.eof": "true",
         "auto.offset.reset": "error" if source.fail_on_data_loss else "earliest",
     }
+
+
+@contextlib.contextmanager
+def _without_garbage_collector() -> Iterator[None]:
+    """It would look through the messages again and again while they come, for more than half of the time. They are
+    freed without it."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 class _Patience:
