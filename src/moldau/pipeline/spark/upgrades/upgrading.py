@@ -68,7 +68,7 @@ class Upgrading:
 
     def unchanged(self) -> ApplicationRecord:
         """The record, when no upgrade is needed."""
-        self._require_whole()
+        self.require_whole()
         if self._is_new_form:
             self._record.save(self._folder)
         return self._record
@@ -77,7 +77,7 @@ class Upgrading:
         self, facts: Mapping[str, TopicFacts], begin: Positions, partitioners: Mapping[str, str]
     ) -> ApplicationRecord:
         """Carries the upgrade out; gives the record to go on with. `begin`: positions of the topics that begin."""
-        self._require_whole()
+        self.require_whole()
         return carry_out(
             self.upgrade,
             self._settings.on_change,
@@ -88,9 +88,10 @@ class Upgrading:
             self._folder,
         )
 
-    def _require_whole(self) -> None:
+    def require_whole(self) -> None:
         """Raises ConfigError when part of the checkpoint is missing, or is another's."""
-        plan, markers = self._plan(), self._markers()
+        markers = self._markers()
+        plan = self._plan()
         known = -1 if plan is None else plan.batch_id
         require_own_group(markers, self._settings, self._record.checkpoint_id, known)
         require_whole(self._record, markers, self._folder)
@@ -102,7 +103,9 @@ class Upgrading:
         return group_markers(self._admin, self._settings.application_id)
 
     def _reached(self) -> Reached:
-        return reached(self._record, self._plan(), self._markers())
+        # In this order, since the application may be running: no marker is of a batch that was not planned before.
+        markers = self._markers()
+        return reached(self._record, self._plan(), markers)
 
     def _compared(self) -> Upgrade:
         assert self._record.inventory is not None
