@@ -50,10 +50,8 @@ def plan_command(cluster: Cluster, file: str, checkpoint_dir: str, on_change: st
     if output == "json":
         print_json(found.as_json())
     else:
-        rows = [(one.kind, one.name, str(one.fate), one.details) for one in found.changes]
-        click.echo(columns(("KIND", "NAME", "", "DETAILS"), rows))
+        rows = [(one.kind, one.name, str(one.fate), one.outcome(found.choice)) for one in found.changes]
+        click.echo(columns(("KIND", "NAME", "CHANGE", "WHAT FOLLOWS"), rows))
         click.echo(found.summary)
     if found.refused is not None:
         raise Failure(found.refused)
-
-

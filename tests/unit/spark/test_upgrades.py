@@ -174,7 +174,6 @@ def test_a_removed_store_is_lost_only_when_it_is_dropped() -> None:
 
 def test_the_times_of_an_operator_stay_when_one_of_its_stores_goes() -> None:
     def joined(kind: str) -> Callable[[StreamsBuilder], object]:
-        from moldau.pipeline.streams import JoinWindows
 
         def write(builder: StreamsBuilder) -> None:
             left, right = builder.stream("a"), builder.stream("b")

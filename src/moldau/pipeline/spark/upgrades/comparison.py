@@ -37,6 +37,17 @@ class Change:
     def is_refused(self, choice: OnChange) -> bool:
         return bool(self.asks) and not (choice == "drop" or (choice == "keep" and self.can_be_kept))
 
+    def outcome(self, choice: OnChange) -> str:
+        """What a run with this choice makes of it, in words."""
+        if not self.asks:
+            return self.details
+        if self.is_refused(choice):
+            return f"refused: {self.asks}"
+        if self.fate is Fate.REMOVED:
+            return f"dropped: {self.asks}"
+        follows = "goes on with what it holds" if choice == "keep" else "begins empty"
+        return f"{follows}: {self.asks}"
+
 
 @dataclass(frozen=True)
 class Upgrade:
@@ -149,9 +160,7 @@ def _stores(before: Inventory, after: Inventory, unclear: Mapping[str, str]) -> 
             changes.append(Change("store", name, Fate.KEPT))
     for name in before.stores:
         if name not in after.stores:
-            changes.append(
-                Change("store", name, Fate.REMOVED, "its state is let go", "its state would be lost")
-            )
+            changes.append(Change("store", name, Fate.REMOVED, "", "its state would be lost"))
     return changes
 
 

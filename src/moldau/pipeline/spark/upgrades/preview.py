@@ -10,7 +10,7 @@ from moldau.core.errors import ConfigError
 from moldau.pipeline.plan.topology import Topology
 from moldau.pipeline.spark.application_record import ApplicationRecord, check_topics
 from moldau.pipeline.spark.folder import Folder
-from moldau.pipeline.spark.settings import AppSettings
+from moldau.pipeline.spark.settings import AppSettings, OnChange
 from moldau.pipeline.spark.topic_offsets import topic_facts
 from moldau.pipeline.spark.upgrades.comparison import Change, compare
 from moldau.pipeline.spark.upgrades.inventory import Inventory
@@ -22,6 +22,7 @@ NOTHING = Inventory({}, {}, (), ())
 @dataclass(frozen=True)
 class Preview:
     application_id: str
+    choice: OnChange
     changes: Sequence[Change]
     summary: str
     refused: str | None
@@ -39,6 +40,7 @@ class Preview:
                     "fate": str(one.fate),
                     "details": one.details,
                     "asks": one.asks,
+                    "outcome": one.outcome(self.choice),
                     "can_be_kept": one.can_be_kept,
                 }
                 for one in self.changes
@@ -52,7 +54,13 @@ def preview(admin: AdminClient, settings: AppSettings, topology: Topology) -> Pr
     record = ApplicationRecord.load(Folder(settings.folder), name)
     if record is None:
         changes = compare(NOTHING, topology, {}).changes
-        return Preview(name, changes, f"{name} has no checkpoint in {settings.folder}: it begins", None)
+        return Preview(
+            name,
+            settings.on_change,
+            changes,
+            f"{name} has no checkpoint in {settings.folder}: it begins",
+            None,
+        )
     upgrading = Upgrading(admin, settings, record, topology)
     upgrade = upgrading.upgrade
     summary = (
@@ -65,5 +73,7 @@ def preview(admin: AdminClient, settings: AppSettings, topology: Topology) -> Pr
         check_topics(name, upgrading.still_read, topic_facts(admin, upgrading.still_read))
         upgrading.require_whole()
     except ConfigError as refused:
-        return Preview(name, upgrade.changes, f"{name}: a run refuses to start", str(refused))
-    return Preview(name, upgrade.changes, summary, None)
+        return Preview(
+            name, settings.on_change, upgrade.changes, f"{name}: a run refuses to start", str(refused)
+        )
+    return Preview(name, settings.on_change, upgrade.changes, summary, None)
