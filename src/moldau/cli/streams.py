@@ -15,6 +15,7 @@ from moldau.core.errors import ConfigError
 
 file_argument = click.argument("file", type=click.Path(exists=True, dir_okay=False))
 
+
 @click.group("streams")
 def command() -> None:
     """Run Streams applications on Spark.
