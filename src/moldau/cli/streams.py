@@ -1,4 +1,4 @@
-"""`moldau streams`: run, describe, list, status, reset."""
+"""`moldau streams`: run, plan, describe, list, status, reset."""
 
 from collections.abc import Sequence
 
@@ -8,6 +8,7 @@ from moldau.cli.cluster import Cluster
 from moldau.cli.confirmation import confirm
 from moldau.cli.failures import Failure
 from moldau.cli.options import KeyValue, on_cluster
+from moldau.cli.streams_plan import on_change_option, plan_command
 from moldau.cli.streams_run import run_applications
 from moldau.cli.streams_status import checkpoint_option, list_command, status_command
 from moldau.core.errors import ConfigError
@@ -98,6 +99,7 @@ def command() -> None:
     show_default=True,
     help="real_time: milliseconds, for a chain of column expressions built at least once.",
 )
+@on_change_option
 @click.option("--conf", "conf", type=KeyValue(), multiple=True, help="A setting of Spark.")
 @click.option(
     "--output",
@@ -125,6 +127,7 @@ def run(
     record_cache: bool,
     dead_letters: bool,
     latency: str,
+    on_change: str,
     conf: Sequence[tuple[str, str]],
     output: str,
 ) -> None:
@@ -156,6 +159,7 @@ def run(
         "record_cache": record_cache,
         "dead_letters": dead_letters,
         "latency": latency,
+        "on_change": on_change,
         "client_settings": cluster._properties,
     }
     spark = {"master": master, "conf": dict(conf)}
@@ -177,6 +181,7 @@ def describe(file: str, graph: str | None) -> None:
     click.echo(topology.graph(graph) if graph else topology.describe())
 
 
+command.add_command(plan_command)
 command.add_command(list_command)
 command.add_command(status_command)
 

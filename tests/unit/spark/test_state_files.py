@@ -10,7 +10,8 @@ pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install 'mo
 
 from moldau.pipeline.operators.state import Delta
 from moldau.pipeline.spark.folder import Folder
-from moldau.pipeline.spark.state_files import DELTAS_PER_SNAPSHOT_MAX, START, StateFiles
+from moldau.pipeline.spark.kept_state import KeptState
+from moldau.pipeline.spark.state_files import DELTAS_PER_SNAPSHOT_MAX, START, StateFiles, StateLost
 
 
 def applied(state: dict[tuple[str, bytes], bytes], deltas: list[Delta]) -> dict[tuple[str, bytes], bytes]:
@@ -98,3 +99,67 @@ def test_any_reader_gets_to_the_same_state(
             files.write_snapshot(batch, [(store, key, value) for (store, key), value in state.items()])
     whole, deltas = files.changes(min(seen, len(batches) - 1), len(batches))
     assert applied({} if whole else had, deltas) == state
+
+
+def test_a_gap_is_noticed_before_anything_is_read(tmp_path: Path) -> None:
+    files = StateFiles(Folder(str(tmp_path)))
+    for batch in (0, 3, 4):
+        files.write_delta(batch, [("s", b"k", b"%d" % batch)])
+    assert sorted(file.name for file in tmp_path.iterdir()) == [
+        "0.first.delta",
+        "3.after-0.delta",
+        "4.after-3.delta",
+    ]
+    assert files.last_version() == 4
+    (tmp_path / "3.after-0.delta").unlink()
+    again = StateFiles(Folder(str(tmp_path)))
+    for read in (again.last_version, lambda: again.changes(START, 9), lambda: again.changes(0, 9)):
+        with pytest.raises(StateLost, match=r"4\.after-3\.delta continues version 3.*restore the checkpoint"):
+            read()
+    (tmp_path / "0.first.delta").unlink()
+    with pytest.raises(StateLost, match="there is nothing before it"):
+        again.last_version()
+
+
+def test_a_lost_snapshot_is_made_up_for_by_the_deltas_or_noticed(tmp_path: Path) -> None:
+    files = StateFiles(Folder(str(tmp_path)))
+    for batch in range(4):
+        files.write_delta(batch, [("s", b"k", b"%d" % batch)])
+        if batch in (1, 2):
+            files.write_snapshot(batch, [("s", b"k", b"%d" % batch)])
+    (tmp_path / "2.snapshot").unlink()
+    assert loaded(StateFiles(Folder(str(tmp_path))), 4) == {("s", b"k"): b"3"}
+    (tmp_path / "1.snapshot").unlink()
+    (tmp_path / "0.first.delta").unlink()
+    with pytest.raises(StateLost, match=r"1\.after-0\.delta"):
+        loaded(StateFiles(Folder(str(tmp_path))), 4)
+
+
+def test_versions_of_the_earlier_form_are_read(tmp_path: Path) -> None:
+    files = StateFiles(Folder(str(tmp_path)))
+    for batch in range(3):
+        files.write_delta(batch, [("s", b"k", b"%d" % batch)])
+    for old, new in (("0.first.delta", "0.delta"), ("1.after-0.delta", "1.delta")):
+        (tmp_path / old).rename(tmp_path / new)
+    assert loaded(StateFiles(Folder(str(tmp_path))), 3) == {("s", b"k"): b"2"}
+
+
+def test_what_was_let_go_does_not_come_back(tmp_path: Path) -> None:
+    """Neither from deltas nor from a snapshot; with a store go the times of its operator."""
+    writer = StateFiles(Folder(str(tmp_path)))
+
+    def entries(value: bytes) -> list[Delta]:
+        times = ["store gone", "window GONE-1", "window KEPT-1", "punctuation GONE-1 stream time 0"]
+        stores: list[Delta] = [(store, b"k", value) for store in ("kept", "gone", "unknown")]
+        return stores + [("task-times", name.encode(), value) for name in times]
+
+    writer.write_delta(0, entries(b"old"))
+    writer.write_snapshot(0, [(store, key, value) for store, key, value in entries(b"old") if value])
+    writer.write_delta(1, entries(b"older"))
+    kept = KeptState(["kept", "gone"], {"gone": 2, "GONE-1": 2})
+    reader = StateFiles(Folder(str(tmp_path)), kept)
+    assert loaded(reader, 2) == {("kept", b"k"): b"older", ("task-times", b"window KEPT-1"): b"older"}
+    writer.write_delta(2, entries(b"new"))
+    found = loaded(reader, 3)
+    assert {store for store, _ in found} == {"kept", "gone", "task-times"}
+    assert len(found) == 6 and set(found.values()) == {b"new"}

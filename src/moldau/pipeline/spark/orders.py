@@ -38,6 +38,15 @@ class Application:
     partitioners: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     """Topic to how keys are spread over it and its number of partitions, where the client's own way is not meant."""
     record_ms_max: int = 300_000
+    state_folders: tuple[str, ...] = ()
+    """Of the sub-topologies by their index; one that is not among them uses its index."""
+    state_begins: Mapping[str, int] = field(default_factory=dict)
+    """Store or operator to the first batch whose state counts."""
+
+    def folder_of(self, task: TaskId) -> str:
+        number = task.part
+        folder = self.state_folders[number] if number < len(self.state_folders) else str(number)
+        return f"{folder}_{task.partition}"
 
 
 @dataclass(frozen=True)

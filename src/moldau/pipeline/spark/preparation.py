@@ -1,10 +1,10 @@
 """Before an application's query is started: its topics, its checkpoint, where it begins, whom it takes over from."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from confluent_kafka import ConsumerGroupTopicPartitions, Producer
+from confluent_kafka import ConsumerGroupTopicPartitions
 from confluent_kafka.admin import AdminClient
 from pyspark.cloudpickle import dumps as dumps_by_value
 
@@ -13,19 +13,18 @@ from moldau.pipeline.plan.location import NOWHERE
 from moldau.pipeline.plan.nodes import OffsetReset
 from moldau.pipeline.plan.topology import Guarantee, Topology
 from moldau.pipeline.spark.application_record import ApplicationRecord, check_topics
-from moldau.pipeline.spark.batch_plan import transactional_ids
-from moldau.pipeline.spark.clients import producer as producer_settings
 from moldau.pipeline.spark.clients import shared
 from moldau.pipeline.spark.folder import Folder
 from moldau.pipeline.spark.key_samples import sample_keys
 from moldau.pipeline.spark.orders import Application
 from moldau.pipeline.spark.partitioners import choose, require_known
-from moldau.pipeline.spark.planning.ledger import Ledger
 from moldau.pipeline.spark.positions import Positions, positions_to_json
 from moldau.pipeline.spark.settings import AppSettings
-from moldau.pipeline.spark.sink import ANSWER_S_MAX, Marker
+from moldau.pipeline.spark.sink import ANSWER_S_MAX
+from moldau.pipeline.spark.takeover import fence
 from moldau.pipeline.spark.topic_offsets import TopicFacts, end_offsets, first_offsets, topic_facts
 from moldau.pipeline.spark.topics import prepare_topics
+from moldau.pipeline.spark.upgrades.upgrading import Upgrading
 
 
 @dataclass(frozen=True)
@@ -35,6 +34,8 @@ class Prepared:
     slots: int
     partitions: Mapping[str, int]
     """Of all topics the tasks read."""
+    topology: Topology
+    """Under the names that the checkpoint knows it by."""
 
 
 def prepare(topology: Topology, settings: AppSettings, slots_available: int) -> Prepared:
@@ -47,29 +48,24 @@ def prepare(topology: Topology, settings: AppSettings, slots_available: int) -> 
         )
     admin = AdminClient(shared(settings.bootstrap_servers, settings.client_settings))
     folder = Folder(settings.folder)
-    changelogs = changelog_topics(topology, settings)
     record = ApplicationRecord.load(folder, settings.application_id)
-    if record is not None:
+    upgrading = None if record is None else Upgrading(admin, settings, record, topology)
+    if upgrading is not None:
+        upgrading.decide()
+        topology = upgrading.topology
         # Before topics are made: an own topic that is missing has been lost, with what was on its way.
-        check_topics(settings.application_id, record.topic_ids, topic_facts(admin, record.topic_ids))
+        still_read = upgrading.still_read
+        check_topics(settings.application_id, still_read, topic_facts(admin, still_read))
+    changelogs = changelog_topics(topology, settings)
     facts = prepare_topics(admin, topology, changelogs, settings.dead_letters_go_to)
-    task_count = sum(
-        facts[topic].partitions for part in topology.sub_topologies for topic in part.source_topics[:1]
-    )
-    slots = max(1, min(settings.instances or slots_available, task_count))
-    if record is None:
-        topic_ids = {topic: one.topic_id for topic, one in facts.items()}
-        initial = positions_to_json(first_positions(admin, topology, settings, facts))
-        partitioners = _partitioners(topology, settings, facts)
-        record = ApplicationRecord.new(
-            settings.application_id, topology.fingerprint, topic_ids, initial, slots, partitioners
-        )
+    slots = _slots(topology, facts, settings.instances or slots_available)
+    if upgrading is None:
+        record = _new_record(admin, topology, settings, facts, slots)
         record.save(folder)
     else:
-        record.check(settings.application_id, topology.fingerprint, facts)
-        _require_own_group(admin, settings, record, folder)
+        record = _continued(admin, upgrading, settings, facts)
         if record.slots != slots:
-            _fence(settings, record.slots)
+            fence(settings, record.slots)
             record = record.with_slots(slots)
             record.save(folder)
     application = Application(
@@ -86,9 +82,46 @@ def prepare(topology: Topology, settings: AppSettings, slots_available: int) -> 
         run_id=uuid.uuid4().hex,
         partitioners={topic: (name, facts[topic].partitions) for topic, name in record.partitioners.items()},
         record_ms_max=settings.record_ms_max,
+        state_folders=record.state_folders,
+        state_begins=record.begins,
     )
     read = {topic for part in topology.sub_topologies for topic in part.source_topics}
-    return Prepared(application, record, slots, {topic: facts[topic].partitions for topic in sorted(read)})
+    partitions = {topic: facts[topic].partitions for topic in sorted(read)}
+    return Prepared(application, record, slots, partitions, topology)
+
+
+def _new_record(
+    admin: AdminClient,
+    topology: Topology,
+    settings: AppSettings,
+    facts: Mapping[str, TopicFacts],
+    slots: int,
+) -> ApplicationRecord:
+    topic_ids = {topic: one.topic_id for topic, one in facts.items()}
+    initial = positions_to_json(first_positions(admin, topology, settings, facts))
+    partitioners = choose_partitioners(topology, settings, facts, {})
+    record = ApplicationRecord.new(
+        settings.application_id, topology.fingerprint, topic_ids, initial, slots, partitioners
+    )
+    return record.with_inventory(topology)
+
+
+def _continued(
+    admin: AdminClient, upgrading: Upgrading, settings: AppSettings, facts: Mapping[str, TopicFacts]
+) -> ApplicationRecord:
+    if not upgrading.upgrade.is_needed:
+        return upgrading.unchanged()
+    topology = upgrading.topology
+    begin = begin_positions(admin, topology, facts, upgrading.begin(), own_from_end=True)
+    partitioners = choose_partitioners(topology, settings, facts, upgrading.settled_partitioners)
+    return upgrading.finish(facts, begin, partitioners)
+
+
+def _slots(topology: Topology, facts: Mapping[str, TopicFacts], wanted: int) -> int:
+    task_count = sum(
+        facts[topic].partitions for part in topology.sub_topologies for topic in part.source_topics[:1]
+    )
+    return max(1, min(wanted, task_count))
 
 
 def changelog_topics(topology: Topology, settings: AppSettings) -> dict[str, str]:
@@ -103,12 +136,16 @@ def changelog_topics(topology: Topology, settings: AppSettings) -> dict[str, str
     }
 
 
-def first_positions(
-    admin: AdminClient, topology: Topology, settings: AppSettings, facts: Mapping[str, TopicFacts]
+def begin_positions(
+    admin: AdminClient,
+    topology: Topology,
+    facts: Mapping[str, TopicFacts],
+    topics: Collection[str],
+    *,
+    own_from_end: bool = False,
 ) -> Positions:
-    """Of a new checkpoint: where the group stands, or the first or last record as the source says."""
-    counts = {topic: one.partitions for topic, one in facts.items()}
-    positions = first_offsets(admin, counts)
+    """The first or last record, as the source says. `own_from_end`: what may lie in own topics is not of this
+    topology."""
     late = {
         topic
         for part in topology.sub_topologies
@@ -116,7 +153,18 @@ def first_positions(
         for topic in source.topics
         if source.offset_reset is OffsetReset.LATEST
     }
-    positions |= end_offsets(admin, {topic: count for topic, count in counts.items() if topic in late})
+    if own_from_end:
+        late |= topology.internal_topics
+    counts = {topic: facts[topic].partitions for topic in topics}
+    first = first_offsets(admin, {topic: count for topic, count in counts.items() if topic not in late})
+    return first | end_offsets(admin, {topic: count for topic, count in counts.items() if topic in late})
+
+
+def first_positions(
+    admin: AdminClient, topology: Topology, settings: AppSettings, facts: Mapping[str, TopicFacts]
+) -> Positions:
+    """Of a new checkpoint: where the group stands, or the first or last record as the source says."""
+    positions = begin_positions(admin, topology, facts, facts)
     committed = _committed(admin, settings.application_id)
     if committed and any(part.is_stateful for part in topology.sub_topologies):
         raise ConfigError(
@@ -139,23 +187,15 @@ def _committed(admin: AdminClient, group: str) -> dict[tuple[str, int], int]:
     return {(one.topic, one.partition): one.offset for one in answer.topic_partitions if one.offset >= 0}
 
 
-def _fence(settings: AppSettings, slots: int) -> None:
-    """With another number of slots, tasks change hands: whoever may still hold one must not commit it any more."""
-    for transactional_id in transactional_ids(settings.application_id, slots):
-        producer = Producer(
-            producer_settings(settings.bootstrap_servers, settings.client_settings, transactional_id)
-        )
-        producer.init_transactions(ANSWER_S_MAX)
-
-
-def _partitioners(
-    topology: Topology, settings: AppSettings, facts: Mapping[str, TopicFacts]
+def choose_partitioners(
+    topology: Topology, settings: AppSettings, facts: Mapping[str, TopicFacts], settled: Mapping[str, str]
 ) -> dict[str, str]:
-    """Looked up once, when the application begins: what lies in a topic has been spread for good."""
+    """Looked up once, when the application begins to read a topic: what lies there has been spread for good, that of
+    `settled` topics as it says."""
     named = {
         topic: require_known(name, f"partitioners[{topic!r}]")
         for topic, name in settings.partitioners.items()
-    }
+    } | dict(settled)
     joined = [group for group in topology.copartitioned if len(group) > 1]
     counts = {
         topic: facts[topic].partitions
@@ -168,39 +208,6 @@ def _partitioners(
     groups = [(group, str(line)) for group, line in zip(topology.copartitioned, lines, strict=True)]
     chosen = choose(groups, samples, topology.internal_topics, named)
     return {topic: name for topic, name in chosen.items() if topic in facts}
-
-
-def _require_own_group(
-    admin: AdminClient, settings: AppSettings, record: ApplicationRecord, folder: Folder
-) -> None:
-    """Raises ConfigError when the group's markers are those of another checkpoint, or later than this one knows."""
-    planned = Ledger(folder.within("plans")).last()
-    known = -1 if planned is None else planned.batch_id
-    for place, marker in _markers(admin, settings.application_id).items():
-        if marker.checkpoint_id != record.checkpoint_id:
-            raise ConfigError(
-                f"the group {settings.application_id} was moved on ({place[0]}-{place[1]}) by a run with another "
-                f"checkpoint than {folder.address}: two runs of one application would write everything twice. "
-                "Stop the other one, or give this one another application id"
-            )
-        if marker.batch_id > known:
-            raise ConfigError(
-                f"the group {settings.application_id} has committed batch {marker.batch_id}, but {folder.address} "
-                f"knows none after batch {known}: part of the checkpoint is lost. Restore it, or begin again with "
-                f"moldau streams reset {settings.application_id}"
-            )
-
-
-def _markers(admin: AdminClient, group: str) -> dict[tuple[str, int], Marker]:
-    asked = admin.list_consumer_group_offsets(
-        [ConsumerGroupTopicPartitions(group)], request_timeout=ANSWER_S_MAX
-    )
-    found = {}
-    for one in asked[group].result(ANSWER_S_MAX).topic_partitions:
-        marker = Marker.parse(one.metadata)
-        if marker is not None:
-            found[one.topic, one.partition] = marker
-    return found
 
 
 def _dumped(topology: Topology) -> bytes:

@@ -80,6 +80,7 @@ class Query:
         except BaseException:
             self._leave()
             raise
+        topology = self._topology = self._prepared.topology
         self._index = TimeIndex(self._admin, servers, clients)
         limits = Limits(
             settings.records_per_batch_max, settings.bytes_per_batch_max, settings.max_task_idle_ms

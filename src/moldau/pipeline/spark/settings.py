@@ -4,12 +4,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from moldau.core.errors import ConfigError
 
 LEGAL_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,200}")
 Latency = Literal["micro_batch", "real_time"]
+OnChange = Literal["refuse", "drop", "keep"]
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class AppSettings:
       run is refused with the reason. Its output carries the time of its writing.
     - `partitioners`: topic to the name of the partitioner its producers used, or an internal topic is to use, where
       its records do not tell.
+    - `on_change`: when the topology has changed, what becomes of state that it does not keep. `refuse`: the application
+      does not start, and says what it is; `drop`: it is let go; `keep`: a changed store goes on with what it holds.
     - `client_settings`: librdkafka's keys for every client; with `consumer.` or `producer.` in front for one kind
       alone, with `connector.` Java's keys for Spark's connector.
     """
@@ -50,6 +53,7 @@ class AppSettings:
     changelogs: Literal["queryable", "all", "none"] = "queryable"
     latency: Latency = "micro_batch"
     partitioners: Mapping[str, str] = field(default_factory=dict)
+    on_change: OnChange = "refuse"
     client_settings: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -60,6 +64,8 @@ class AppSettings:
                 f"the application id {self.application_id!r} cannot be part of a topic's name: use letters, "
                 "digits, '.', '_' and '-', at most 200 of them"
             )
+        if self.on_change not in get_args(OnChange):
+            raise ConfigError(f"on_change is one of {', '.join(get_args(OnChange))}, not {self.on_change!r}")
         if self.bytes_per_batch_max < 1 or self.max_task_idle_ms < 0 or self.record_ms_max < 1:
             raise ConfigError(
                 "bytes_per_batch_max and record_ms_max must be at least 1, max_task_idle_ms must not be negative"

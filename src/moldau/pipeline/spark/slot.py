@@ -17,13 +17,13 @@ from confluent_kafka import Consumer, KafkaException
 
 from moldau.pipeline.operators.records import Columns, OutputRecord, Outputs
 from moldau.pipeline.operators.task import Task
-from moldau.pipeline.plan.nodes import Process
 from moldau.pipeline.plan.topology import Topology
 from moldau.pipeline.spark.changelog import changelog_records
 from moldau.pipeline.spark.clients import consumer as consumer_settings
 from moldau.pipeline.spark.dead_letters import dead_letter
 from moldau.pipeline.spark.folder import Folder
 from moldau.pipeline.spark.global_tables import GlobalTables
+from moldau.pipeline.spark.kept_state import KeptState
 from moldau.pipeline.spark.orders import Application, SlotOrder, SlotReport, TaskId, TaskOrder
 from moldau.pipeline.spark.range_reader import RangeReader
 from moldau.pipeline.spark.repartition_headers import by_writer, stamp
@@ -31,6 +31,7 @@ from moldau.pipeline.spark.sink import Marker, RecordsRefused, Refused, Sink
 from moldau.pipeline.spark.state_files import START, StateFiles
 from moldau.pipeline.spark.stopwatch import Stopwatch
 from moldau.pipeline.spark.time_limit import time_limit
+from moldau.pipeline.spark.upgrades.inventory import keeps_state
 
 SLOTS_MAX: Final = 1_000
 """In one process, of all applications; the oldest make room."""
@@ -51,9 +52,11 @@ class HostedTask:
             on_error=on_error,  # type: ignore[arg-type]
             collapse=application.record_cache,
         )
-        # Processors of the user may go by stream time, which is state too.
-        self._keeps_state = part.is_stateful or any(isinstance(node, Process) for node in part.nodes)
-        self._files = StateFiles(Folder(application.state_folder).within(str(task_id)))
+        self._keeps_state = keeps_state(part)
+        kept = KeptState(self.task.state.stores, application.state_begins)
+        self._files = StateFiles(
+            Folder(application.state_folder).within(application.folder_of(task_id)), kept
+        )
         self._version = START
 
     def catch_up(self, batch_id: int) -> None:

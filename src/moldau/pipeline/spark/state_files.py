@@ -1,12 +1,15 @@
-"""The state of one task on disk, one version per batch: `<batch>.delta` is what the batch changed, `<batch>.snapshot`
-the whole state after it, both as Arrow IPC with the columns store, key, value.
+"""The state of one task on disk, one version per batch: a delta is what the batch changed, a snapshot
+(`<batch>.snapshot`) the whole state after it, both as Arrow IPC with the columns store, key, value.
+
+A delta's name says which version it continues: `<batch>.after-<version before>.delta`, `<batch>.first.delta` for a
+task's first. A missing file is noticed from the names alone. (`<batch>.delta`, of an earlier form, does not tell.)
 
 A version is written before its batch is committed to Kafka; a batch that is run again starts from the version
 before it and replaces its own. Old versions are removed once two snapshots cover them.
 """
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, NamedTuple
 
 import pyarrow as pa
 from pyarrow import ipc
@@ -14,6 +17,7 @@ from pyarrow import ipc
 from moldau.core.errors import MoldauError
 from moldau.pipeline.operators.state import Delta
 from moldau.pipeline.spark.folder import Folder
+from moldau.pipeline.spark.kept_state import KeptState
 
 SCHEMA: Final = pa.schema(
     [("store", pa.dictionary(pa.int32(), pa.string())), ("key", pa.binary()), ("value", pa.binary())]
@@ -24,36 +28,73 @@ SNAPSHOT_BYTES_MIN: Final = 1 << 20
 SNAPSHOTS_KEPT: Final = 2
 START: Final = -1
 """The version before the first batch: no state."""
+CURE: Final = "restore the checkpoint, or reset the application to build its state again from its topics"
+
+
+class StateLost(MoldauError):
+    """A file of the state that must be there is not."""
+
+
+class File(NamedTuple):
+    name: str
+    version: int
+    is_snapshot: bool
+    after: int | None
+    """The version a delta continues, None when it does not tell."""
+
+    @classmethod
+    def parse(cls, name: str) -> "File":
+        version, *middle, kind = name.split(".")
+        link = middle[0] if middle else ""
+        after = START if link == "first" else int(link.removeprefix("after-")) if link else None
+        return cls(name, int(version), kind == "snapshot", after)
 
 
 class StateFiles:
-    def __init__(self, folder: Folder) -> None:
+    def __init__(self, folder: Folder, kept: KeptState | None = None) -> None:
         self._folder = folder
+        self._kept = kept
         self._delta_bytes = 0
         self._delta_count = 0
         self._snapshot_bytes = 0
+        self._before: int | None = None
+        """The version that the next delta continues, once it is known."""
 
     def changes(self, after_version: int, before_version: int) -> tuple[bool, list[Delta]]:
         """What leads from one version to the one before `before_version`; True with it when a snapshot is part of it,
-        so that the reader must begin with nothing."""
-        versions = self._versions()
-        snapshot = max((v for v in versions["snapshot"] if v < before_version), default=START)
+        so that the reader must begin with nothing. Raises StateLost when something in between is missing."""
+        files = [file for file in self._files() if file.version < before_version]
+        snapshot = max((file.version for file in files if file.is_snapshot), default=START)
         # What lies before a snapshot may be removed: one that is newer than the reader is where it must begin.
         whole = after_version == START or after_version >= before_version or snapshot > after_version
         found: list[Delta] = []
+        reached = snapshot if whole else after_version
         if whole and snapshot != START:
-            found += self._read(f"{snapshot}.snapshot")
-            after_version = snapshot
-        elif whole:
-            after_version = START
-        for version in sorted(versions["delta"]):
-            if after_version < version < before_version:
-                found += self._read(f"{version}.delta")
+            found += self._read(File(f"{snapshot}.snapshot", snapshot, True, None))
+        for file in files:
+            if not file.is_snapshot and file.version > reached:
+                self._require_link(file, reached)
+                found += self._read(file)
+                reached = file.version
+        self._before = reached
         return whole, found
+
+    def last_version(self) -> int:
+        """START when there is none. Raises StateLost when the way to it has a gap."""
+        files = self._files()
+        reached = max((file.version for file in files if file.is_snapshot), default=START)
+        for file in files:
+            if not file.is_snapshot and file.version > reached:
+                self._require_link(file, reached)
+                reached = file.version
+        return reached
 
     def write_delta(self, version: int, deltas: Iterable[Delta]) -> None:
         content = _encoded(list(deltas))
-        self._folder.write(f"{version}.delta", content)
+        before = self._version_before(version)
+        link = "first" if before == START else f"after-{before}"
+        self._folder.write(f"{version}.{link}.delta", content)
+        self._before = version
         self._delta_bytes += len(content)
         self._delta_count += 1
 
@@ -69,34 +110,54 @@ class StateFiles:
         self._snapshot_bytes, self._delta_bytes, self._delta_count = len(content), 0, 0
         self._remove_old()
 
+    def remove_from(self, version: int) -> None:
+        """What a batch has left that is not committed, and will not be run again under its number."""
+        for file in self._files():
+            if file.version >= version:
+                self._folder.remove(file.name)
+
+    def _version_before(self, version: int) -> int:
+        """What was read last, or, of a batch that is written again, what was read before it."""
+        if self._before is None or self._before >= version:
+            self._before = max(
+                (file.version for file in self._files() if file.version < version), default=START
+            )
+        return self._before
+
     def _remove_old(self) -> None:
-        versions = self._versions()
-        snapshots = sorted(versions["snapshot"])
+        files = self._files()
+        snapshots = [file.version for file in files if file.is_snapshot]
         if len(snapshots) <= SNAPSHOTS_KEPT:
             return
         oldest_kept = snapshots[-SNAPSHOTS_KEPT]
-        for kind, found in versions.items():
-            for version in found:
-                if version < oldest_kept or (kind == "delta" and version == oldest_kept):
-                    self._folder.remove(f"{version}.{kind}")
+        for file in files:
+            if file.version < oldest_kept or (not file.is_snapshot and file.version == oldest_kept):
+                self._folder.remove(file.name)
 
-    def _versions(self) -> dict[str, list[int]]:
-        versions: dict[str, list[int]] = {"delta": [], "snapshot": []}
-        for name in self._folder.names():
-            version, _, kind = name.partition(".")
-            versions[kind].append(int(version))
-        return versions
+    def _files(self) -> list[File]:
+        """In the order of their versions; of two that an attempt of each form has left, the one that tells more."""
+        files = (File.parse(name) for name in self._folder.names())
+        return sorted(files, key=lambda file: (file.version, file.after is None))
 
-    def _read(self, name: str) -> list[Delta]:
-        content = self._folder.read(name)
+    def _require_link(self, file: File, reached: int) -> None:
+        if file.after is None or file.after == reached:
+            return
+        there = (
+            "there is nothing before it" if reached == START else f"the one before it is version {reached}"
+        )
+        raise StateLost(
+            f"the state {self._folder.address} has a gap: {file.name} continues version {file.after}, but {there}: "
+            f"{CURE}"
+        )
+
+    def _read(self, file: File) -> list[Delta]:
+        content = self._folder.read(file.name)
         if content is None:
-            raise MoldauError(
-                f"the state file {self._folder.address}/{name} is gone: restore the checkpoint, "
-                "or reset the application to build its state anew"
-            )
+            raise StateLost(f"the state file {self._folder.address}/{file.name} is gone: {CURE}")
         table = ipc.open_file(pa.BufferReader(content)).read_all()
         columns = (table.column(name).to_pylist() for name in SCHEMA.names)
-        return list(zip(*columns, strict=True))
+        deltas: list[Delta] = list(zip(*columns, strict=True))
+        return deltas if self._kept is None else self._kept.of(file.version, deltas)
 
 
 def _encoded(deltas: list[Delta]) -> bytes:

@@ -1,0 +1,79 @@
+"""What a run would do to the checkpoint, without doing it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from confluent_kafka.admin import AdminClient
+
+from moldau.core.errors import ConfigError
+from moldau.pipeline.plan.topology import Topology
+from moldau.pipeline.spark.application_record import ApplicationRecord, check_topics
+from moldau.pipeline.spark.folder import Folder
+from moldau.pipeline.spark.settings import AppSettings, OnChange
+from moldau.pipeline.spark.topic_offsets import topic_facts
+from moldau.pipeline.spark.upgrades.comparison import Change, compare
+from moldau.pipeline.spark.upgrades.inventory import Inventory
+from moldau.pipeline.spark.upgrades.upgrading import Upgrading
+
+NOTHING = Inventory({}, {}, (), ())
+
+
+@dataclass(frozen=True)
+class Preview:
+    application_id: str
+    choice: OnChange
+    changes: Sequence[Change]
+    summary: str
+    refused: str | None
+    """Why a run would not start."""
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "application": self.application_id,
+            "summary": self.summary,
+            "refused": self.refused,
+            "changes": [
+                {
+                    "kind": one.kind,
+                    "name": one.name,
+                    "fate": str(one.fate),
+                    "details": one.details,
+                    "asks": one.asks,
+                    "outcome": one.outcome(self.choice),
+                    "can_be_kept": one.can_be_kept,
+                }
+                for one in self.changes
+            ],
+        }
+
+
+def preview(admin: AdminClient, settings: AppSettings, topology: Topology) -> Preview:
+    """Raises ConfigError for a checkpoint that cannot be compared."""
+    name = settings.application_id
+    record = ApplicationRecord.load(Folder(settings.folder), name)
+    if record is None:
+        changes = compare(NOTHING, topology, {}).changes
+        return Preview(
+            name,
+            settings.on_change,
+            changes,
+            f"{name} has no checkpoint in {settings.folder}: it begins",
+            None,
+        )
+    upgrading = Upgrading(admin, settings, record, topology)
+    upgrade = upgrading.upgrade
+    summary = (
+        f"{name}: the checkpoint is brought to the changed topology when it is run"
+        if upgrade.is_needed
+        else f"{name}: nothing changes that the checkpoint holds"
+    )
+    try:
+        upgrade.require(name, settings.on_change)
+        check_topics(name, upgrading.still_read, topic_facts(admin, upgrading.still_read))
+        upgrading.require_whole()
+    except ConfigError as refused:
+        return Preview(
+            name, settings.on_change, upgrade.changes, f"{name}: a run refuses to start", str(refused)
+        )
+    return Preview(name, settings.on_change, upgrade.changes, summary, None)
