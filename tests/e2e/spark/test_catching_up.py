@@ -2,7 +2,18 @@
 
 from pathlib import Path
 
-from e2e.spark.kit import Sent, committed, create_topics, last_values, running, send, wait_caught_up, wait_for
+from e2e.process_facts import MB, forget_peak, peak_resident_bytes, resident_bytes
+from e2e.spark.kit import (
+    Sent,
+    committed,
+    create_topics,
+    last_values,
+    running,
+    send,
+    wait_caught_up,
+    wait_for,
+    worker_pids,
+)
 from moldau.pipeline.streams import LONG, STRING, StreamsBuilder, tumbling
 
 MINUTE_MS = 60_000
@@ -89,3 +100,29 @@ def test_a_foreign_key_join_lets_go_of_a_row_that_changes_twice_in_a_batch(
             wait_caught_up(app, restarts_max=0)
     values = [one.value for one in committed(servers, "letgo-out")]
     assert values[0] == b"g1 there" and values[-1] is None, values
+
+
+def test_a_backlog_of_large_records_takes_memory_by_the_batch(servers: str, tmp_path: Path) -> None:
+    """Batches are bounded in bytes, and what they took is given back. By records alone one batch would be all there
+    is, and several times as much in memory."""
+    create_topics(servers, bulky_in=2, bulky_out=2)
+    count, size = 40_000, 5_000
+    value = "x" * size
+    for start in range(0, count, 5_000):
+        send(
+            servers,
+            "bulky-in",
+            [Sent(f"k{n % 50}", value, n % 2, BEGIN_MS + n) for n in range(start, start + 5_000)],
+        )
+    builder = StreamsBuilder("bulky", key=STRING, value=STRING)
+    builder.stream("bulky-in").map_values(len).to("bulky-out", value=LONG)
+    for pid in worker_pids():
+        forget_peak(pid)
+    with running(builder.build(), servers, tmp_path, bytes_per_batch_max=16 << 20) as app:
+        wait_caught_up(app)
+        assert app.metrics.batches >= count * size // (16 << 20)
+        workers = worker_pids()
+        peaks = [peak_resident_bytes(pid) for pid in workers]
+        wait_for(lambda: max(map(resident_bytes, workers)) < 350 * MB, "what a batch took is given back")
+    assert max(peaks) < 600 * MB
+    assert len(committed(servers, "bulky-out")) == count

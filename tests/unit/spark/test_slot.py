@@ -3,7 +3,9 @@
 import pickle
 import threading
 import time
+import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -319,3 +321,46 @@ def test_views_follow_the_committed_changelog(cluster: LocalCluster, tmp_path: P
         ]
         assert http.get("/views/by-time/windows/a?from=soon").status_code == 400
     views.stop()
+
+
+def test_a_function_that_does_not_return_has_failed(cluster: LocalCluster, tmp_path: Path) -> None:
+    """Its record is a dead letter; those before and after it are counted."""
+
+    def waits_for_ever(value: str) -> str:
+        while value == "hang":
+            pass
+        return value
+
+    builder = StreamsBuilder("hanging", key=STRING, value=STRING)
+    mapped = builder.stream("hanging-in").map_values(waits_for_ever)
+    mapped.group_by_key().count(store="counts").to_stream().to("hanging-out", value=LONG)
+    host = Host(cluster, "hanging", tmp_path, builder.build())
+    host.application = replace(host.application, record_ms_max=400)
+    host.send(("a", "x", 1), ("a", "hang", 2), ("a", "y", 3))
+    report = host.run(0, 0, 3)
+    assert (report.records_in, report.records_dead) == (3, 1)
+    assert host.out()[-1] == (b"a", long(2), 3)
+    assert host.out("dlq") == [(b"a", b"hang", 2)]
+
+
+def test_keys_are_spread_as_the_topic_is_said_to_want(cluster: LocalCluster, tmp_path: Path) -> None:
+    host = Host(cluster, "spread", tmp_path, counting("spread"))
+    cluster.create_topic("spread-wide", partitions=4)
+    builder = StreamsBuilder("spread", key=STRING, value=STRING)
+    builder.stream("spread-in").to("spread-wide")
+    topology = dumps(builder.build())  # type: ignore[no-untyped-call]
+    wanted = {"spread-wide": ("consistent_random", 4)}
+    host.application = replace(host.application, topology=topology, partitioners=wanted, changelogs={})
+    host.send(*((f"key-{number}", "x", number + 1) for number in range(12)))
+    assert host.run(0, 0, 12).records_out == 12
+    settings = {"group.id": "reader", "isolation.level": "read_committed", "auto.offset.reset": "earliest"}
+    consumer = Consumer({"bootstrap.servers": host.servers, **settings})
+    consumer.assign([TopicPartition("spread-wide", partition, 0) for partition in range(4)])
+    found: dict[bytes, int] = {}
+    deadline = time.monotonic() + PATIENCE_S
+    while len(found) < 12 and time.monotonic() < deadline:
+        message = consumer.poll(1)
+        if message is not None and message.error() is None:
+            found[message.key()] = message.partition()  # type: ignore[index, assignment]
+    consumer.close()
+    assert found == {b"key-%d" % n: zlib.crc32(b"key-%d" % n) % 4 for n in range(12)}

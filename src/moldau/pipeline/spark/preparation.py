@@ -80,7 +80,8 @@ def prepare(topology: Topology, settings: AppSettings, slots_available: int) -> 
         changelogs=changelogs,
         record_cache=settings.record_cache,
         run_id=uuid.uuid4().hex,
-        partitioners={topic: (name, facts[topic].partitions) for topic, name in record.partitioners.items()},
+        partitioners={topic: (name, facts[topic].partitions) for topic, name in record.partitioners.items()}
+        | _of_sinks(admin, topology, settings),
         record_ms_max=settings.record_ms_max,
         state_folders=record.state_folders,
         state_begins=record.begins,
@@ -208,6 +209,14 @@ def choose_partitioners(
     groups = [(group, str(line)) for group, line in zip(topology.copartitioned, lines, strict=True)]
     chosen = choose(groups, samples, topology.internal_topics, named)
     return {topic: name for topic, name in chosen.items() if topic in facts}
+
+
+def _of_sinks(admin: AdminClient, topology: Topology, settings: AppSettings) -> dict[str, tuple[str, int]]:
+    """How keys are spread over topics of the user that the topology writes, where that was named."""
+    sinks = {topic for part in topology.sub_topologies for topic in part.sink_topics}
+    named = {topic: name for topic, name in settings.partitioners.items() if topic in sinks}
+    facts = topic_facts(admin, named)
+    return {topic: (name, facts[topic].partitions) for topic, name in named.items() if topic in facts}
 
 
 def _dumped(topology: Topology) -> bytes:
