@@ -139,6 +139,8 @@ class ReplicaRoles:
         log = self._broker.disks.find(place)
         if log is None or log.topic_id != topic.topic_id or place in self._deleting:
             return None
+        # The topic's settings may have come while its log was being made.
+        log.config = self._broker.configs.log_config(self._image.topic_configs(topic.name))
         partition = Partition(topic.name, topic.topic_id, place.partition, log, NOT_SERVED, is_leader=False)
         self._broker.partitions.add(partition)
         return partition

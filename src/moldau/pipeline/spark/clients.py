@@ -31,8 +31,10 @@ def consumer(bootstrap_servers: str, settings: ClientSettings, group: str) -> di
         **shared(bootstrap_servers, settings),
         # Fetches ahead of the tasks, within limits.
         "queued.min.messages": "200000",
-        "queued.max.messages.kbytes": "131072",
+        "queued.max.messages.kbytes": "32768",
         "fetch.message.max.bytes": str(8 << 20),
+        # How long a full queue waits before it fetches again.
+        "fetch.queue.backoff.ms": "10",
         # The end of a range that ends with a transaction's marker shows in the next answer, which must not wait for
         # new records. A consumer that has nothing to read is not assigned anything, so it asks nothing.
         "fetch.wait.max.ms": "5",
