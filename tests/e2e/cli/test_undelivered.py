@@ -35,9 +35,9 @@ def test_a_record_of_a_compacted_topic_needs_a_key(cluster: LocalCluster) -> Non
     assert "--key KEY" in error
 
 
-def test_too_few_replicas_in_sync_and_none() -> None:
-    with LocalCluster(brokers=2) as cluster:
-        cluster.create_topic("orders", replication_factor=2, configs={"min.insync.replicas": "2"})
+def test_too_few_replicas_in_sync() -> None:
+    with LocalCluster(brokers=2, settings={"min.insync.replicas": "2"}) as cluster:
+        cluster.create_topic("orders", replication_factor=2)
         leader = cluster.leader("orders")
         (other,) = {1, 2} - {leader}
         cluster.kill(other)
