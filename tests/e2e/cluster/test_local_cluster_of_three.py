@@ -1,5 +1,6 @@
 """A cluster of three brokers in this process: what clients are told, and what they keep when brokers go."""
 
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -290,3 +291,26 @@ def test_transactions_go_on_when_their_coordinator_dies(cluster: LocalCluster) -
             assert sorted(read_all(cluster, "orders", 2)) == [b"0-0", b"0-1"]
             cluster.kill(cluster.leader("__transaction_state"))
     assert sorted(read_all(cluster, "orders", 2)) == [b"1-0", b"1-1"]
+
+
+def test_settings_given_at_creation_are_on_every_broker(cluster: LocalCluster) -> None:
+    """They may reach a broker while it is still making the log."""
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+    topics = [f"picky-{number}" for number in range(30)]
+    for topic in topics:
+        new = NewTopic(topic, 3, 3, config={"min.insync.replicas": "3"})
+        admin.create_topics([new])[topic].result(WAIT_S)
+
+    def minimums(broker_id: int, topic: str) -> list[int]:
+        def look() -> list[int]:
+            hosted = cluster.broker(broker_id).partitions.of_topic(topic)
+            return [partition.log.config.min_insync_replicas for partition in hosted]
+
+        return cluster.call(broker_id, look)
+
+    deadline = time.monotonic() + WAIT_S
+    places = [(broker_id, topic) for broker_id in RACKS for topic in topics]
+    while any(len(minimums(*place)) < 3 for place in places):
+        assert time.monotonic() < deadline, "not all logs were made"
+        time.sleep(0.1)
+    assert {place: found for place in places if (found := minimums(*place)) != [3, 3, 3]} == {}
