@@ -287,3 +287,13 @@ def test_a_user_topic_that_looks_like_a_generated_name_keeps_its_name() -> None:
 
     found = upgrade(write, filtered)
     assert not found.is_needed and found.topology.source_topics == ("IN-0000000003",)
+
+
+def test_a_generated_store_is_found_when_its_source_has_another_topic_too() -> None:
+    def two_topics(builder: StreamsBuilder) -> None:
+        some = builder.stream("in", "in2").filter(lambda _, value: bool(value))
+        some.group_by_key().count().to_stream().to("out", value=LONG)
+
+    found = upgrade(unnamed_count, two_topics)
+    assert set(fates(found).values()) == {Fate.KEPT} and found.inherits == ((0,),)
+    assert fates(found, "source topic") == {"in": Fate.KEPT, "in2": Fate.ADDED}
