@@ -217,6 +217,21 @@ def test_a_store_that_is_given_its_old_name_is_kept() -> None:
     found.require("app", "refuse")
 
 
+@pytest.mark.parametrize("filters", [1, 2, 3])
+def test_a_name_that_was_written_down_is_not_renumbered(filters: int) -> None:
+    (old,) = built(regrouped).stores
+
+    def write(builder: StreamsBuilder) -> None:
+        some = builder.stream("in")
+        for _ in range(filters):
+            some = some.filter(lambda _, value: bool(value))
+        some.group_by(lambda _, value: value).count(store=old).to_stream().to("out", value=LONG)
+
+    found = upgrade(regrouped, write)
+    assert fates(found) == {old: Fate.KEPT}
+    assert fates(found, "internal topic") == {f"app-{old}-repartition": Fate.KEPT}
+
+
 def test_unread_records_of_a_topic_that_goes_ask() -> None:
     (topic,) = built(regrouped).internal_topics
 

@@ -70,10 +70,14 @@ def renumbered(topology: Topology, numbers: Mapping[str, str]) -> Topology:
             full[number] = f"{following:010d}"
     if all(new == old for new, old in full.items()):
         return topology
-    users = set(topology.source_topics)
+    users = {*topology.source_topics, topology.application_id}
+    # A generated name that the user has written down, and the topics that are called after it.
+    written = [name for name, store in topology.stores.items() if store.queryable and number_in(name)]
 
     def rename(text: str) -> str:
-        return text if text in users else NUMBER.sub(lambda found: full.get(found[0], found[0]), text)
+        if text in users or any(name in text for name in written):
+            return text
+        return NUMBER.sub(lambda found: full.get(found[0], found[0]), text)
 
     renamed = _renamed(topology, rename)
     assert isinstance(renamed, Topology)
