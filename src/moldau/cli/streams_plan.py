@@ -45,7 +45,7 @@ def plan_command(cluster: Cluster, file: str, checkpoint_dir: str, on_change: st
             on_change=on_change,  # type: ignore[arg-type]
         )
         found = preview(cluster.admin, settings, topology)
-    except ConfigError as failure:
+    except (ConfigError, TimeoutError) as failure:
         raise Failure(str(failure)) from None
     if output == "json":
         print_json(found.as_json())

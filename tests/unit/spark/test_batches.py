@@ -9,7 +9,7 @@ pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install 'mo
 
 from moldau.core.errors import ConfigError, MoldauError
 from moldau.pipeline.lifecycle import BACK_OFF_MS_MAX, BackOff
-from moldau.pipeline.spark.application_record import ApplicationRecord
+from moldau.pipeline.spark.application_record import ApplicationRecord, check_topics
 from moldau.pipeline.spark.batch_plan import BatchPlan
 from moldau.pipeline.spark.failures import cause_of
 from moldau.pipeline.spark.folder import Folder
@@ -121,13 +121,14 @@ def test_a_checkpoint_refuses_what_it_does_not_fit(tmp_path: Path) -> None:
     ApplicationRecord.new("app", "print", {"t": "id-1"}, {"t": {"0": 0}}, 2, {}).save(folder)
     record = ApplicationRecord.load(folder, "app")
     assert record is not None
-    record.check("app", "print", {"t": TopicFacts("id-1", 3)})
+    record.check_form("app", "print")
+    check_topics("app", record.topic_ids, {"t": TopicFacts("id-1", 3)})
     with pytest.raises(ConfigError, match="deleted and created again"):
-        record.check("app", "print", {"t": TopicFacts("id-2", 3)})
+        check_topics("app", record.topic_ids, {"t": TopicFacts("id-2", 3)})
     with pytest.raises(ConfigError, match="was deleted"):
-        record.check("app", "print", {})
+        check_topics("app", record.topic_ids, {})
     with pytest.raises(ConfigError, match="not the one its checkpoint was made by"):
-        record.check("app", "other", {"t": TopicFacts("id-1", 3)})
+        record.check_form("app", "other")
 
 
 def test_a_checkpoint_of_another_application_is_refused(tmp_path: Path) -> None:

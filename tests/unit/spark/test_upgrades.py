@@ -217,6 +217,21 @@ def test_a_store_that_is_given_its_old_name_is_kept() -> None:
     found.require("app", "refuse")
 
 
+@pytest.mark.parametrize("filters", [1, 2, 3])
+def test_a_name_that_was_written_down_is_not_renumbered(filters: int) -> None:
+    (old,) = built(regrouped).stores
+
+    def write(builder: StreamsBuilder) -> None:
+        some = builder.stream("in")
+        for _ in range(filters):
+            some = some.filter(lambda _, value: bool(value))
+        some.group_by(lambda _, value: value).count(store=old).to_stream().to("out", value=LONG)
+
+    found = upgrade(regrouped, write)
+    assert fates(found) == {old: Fate.KEPT}
+    assert fates(found, "internal topic") == {f"app-{old}-repartition": Fate.KEPT}
+
+
 def test_unread_records_of_a_topic_that_goes_ask() -> None:
     (topic,) = built(regrouped).internal_topics
 
@@ -287,3 +302,13 @@ def test_a_user_topic_that_looks_like_a_generated_name_keeps_its_name() -> None:
 
     found = upgrade(write, filtered)
     assert not found.is_needed and found.topology.source_topics == ("IN-0000000003",)
+
+
+def test_a_generated_store_is_found_when_its_source_has_another_topic_too() -> None:
+    def two_topics(builder: StreamsBuilder) -> None:
+        some = builder.stream("in", "in2").filter(lambda _, value: bool(value))
+        some.group_by_key().count().to_stream().to("out", value=LONG)
+
+    found = upgrade(unnamed_count, two_topics)
+    assert set(fates(found).values()) == {Fate.KEPT} and found.inherits == ((0,),)
+    assert fates(found, "source topic") == {"in": Fate.KEPT, "in2": Fate.ADDED}

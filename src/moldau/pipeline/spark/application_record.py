@@ -97,11 +97,6 @@ class ApplicationRecord:
     def save(self, folder: Folder) -> None:
         folder.write(FILE, json.dumps({"version": VERSION, **asdict(self)}, indent=1).encode())
 
-    def check(self, application_id: str, fingerprint: str, facts: Mapping[str, TopicFacts]) -> None:
-        """Raises ConfigError when the checkpoint does not fit the topology or the topics."""
-        self.check_form(application_id, fingerprint)
-        check_topics(application_id, self.topic_ids, facts)
-
     def check_form(self, application_id: str, fingerprint: str) -> None:
         """Raises ConfigError for another topology where there is no inventory to compare it with."""
         if self.inventory is None and fingerprint != self.fingerprint:

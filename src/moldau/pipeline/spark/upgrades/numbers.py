@@ -70,10 +70,14 @@ def renumbered(topology: Topology, numbers: Mapping[str, str]) -> Topology:
             full[number] = f"{following:010d}"
     if all(new == old for new, old in full.items()):
         return topology
-    users = set(topology.source_topics)
+    users = {*topology.source_topics, topology.application_id}
+    # A generated name that the user has written down, and the topics that are called after it.
+    written = [name for name, store in topology.stores.items() if store.queryable and number_in(name)]
 
     def rename(text: str) -> str:
-        return text if text in users else NUMBER.sub(lambda found: full.get(found[0], found[0]), text)
+        if text in users or any(name in text for name in written):
+            return text
+        return NUMBER.sub(lambda found: full.get(found[0], found[0]), text)
 
     renamed = _renamed(topology, rename)
     assert isinstance(renamed, Topology)
@@ -91,8 +95,8 @@ def _take_nodes(numbers: Numbers, new: StoreFacts, old: StoreFacts) -> None:
 
 
 def _pairs(before: Iterable[K], after: Iterable[K], numbers: Numbers) -> list[tuple[K, K]]:
-    """New and old that are the same thing. First by all that is known of them, then, of those left, by kind and origin
-    where there is but one."""
+    """New and old that are the same thing. First by all that is known of them, then, of those left, by kind and origin,
+    and by shape, where there is but one."""
     olds = sorted((one for one in before if number_in(one.name)), key=_by_number)
     news = sorted((one for one in after if number_in(one.name)), key=_by_number)
     found: list[tuple[K, K]] = []
@@ -104,13 +108,14 @@ def _pairs(before: Iterable[K], after: Iterable[K], numbers: Numbers) -> list[tu
         elif others:
             why = f"{len(others)} like it without a name before, {len(group)} now: which is which cannot be told"
             numbers.unclear |= {one.name: why for one in [*group, *others]}
-    settled = {one.name for one, _ in found} | numbers.unclear.keys()
-    settled_olds = {one.name for _, one in found} | numbers.unclear.keys()
-    old_groups = _grouped((one for one in olds if one.name not in settled_olds), _roughly)
-    new_groups = _grouped((one for one in news if one.name not in settled), _roughly)
-    for like in new_groups.keys() & old_groups.keys():
-        if len(new_groups[like]) == len(old_groups[like]) == 1:
-            found.append((new_groups[like][0], old_groups[like][0]))
+    for likeness in (_by_kind_and_origin, _by_shape):
+        settled = {one.name for one, _ in found} | numbers.unclear.keys()
+        settled_olds = {one.name for _, one in found} | numbers.unclear.keys()
+        old_groups = _grouped((one for one in olds if one.name not in settled_olds), likeness)
+        new_groups = _grouped((one for one in news if one.name not in settled), likeness)
+        for like in new_groups.keys() & old_groups.keys():
+            if len(new_groups[like]) == len(old_groups[like]) == 1:
+                found.append((new_groups[like][0], old_groups[like][0]))
     return found
 
 
@@ -123,8 +128,12 @@ def _exactly(one: Kept) -> Hashable:
     return NUMBER.sub("#", one.name), one.origin, shape
 
 
-def _roughly(one: Kept) -> Hashable:
+def _by_kind_and_origin(one: Kept) -> Hashable:
     return NUMBER.sub("#", one.name), one.origin
+
+
+def _by_shape(one: Kept) -> Hashable:
+    return NUMBER.sub("#", one.name), tuple(sorted(getattr(one, "shape", {}).items()))
 
 
 def _grouped(ones: Iterable[K], likeness: Callable[[K], Hashable]) -> dict[Hashable, list[K]]:

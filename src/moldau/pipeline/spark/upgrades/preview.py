@@ -12,6 +12,7 @@ from moldau.pipeline.spark.application_record import ApplicationRecord, check_to
 from moldau.pipeline.spark.folder import Folder
 from moldau.pipeline.spark.settings import AppSettings, OnChange
 from moldau.pipeline.spark.topic_offsets import topic_facts
+from moldau.pipeline.spark.topics import require_inputs
 from moldau.pipeline.spark.upgrades.comparison import Change, compare
 from moldau.pipeline.spark.upgrades.inventory import Inventory
 from moldau.pipeline.spark.upgrades.upgrading import Upgrading
@@ -49,7 +50,9 @@ class Preview:
 
 
 def preview(admin: AdminClient, settings: AppSettings, topology: Topology) -> Preview:
-    """Raises ConfigError for a checkpoint that cannot be compared."""
+    """Raises ConfigError for a checkpoint that cannot be compared and for a topic that is not there, TimeoutError when
+    no broker answers."""
+    topology = require_inputs(admin, topology, settings.bootstrap_servers)
     name = settings.application_id
     record = ApplicationRecord.load(Folder(settings.folder), name)
     if record is None:
