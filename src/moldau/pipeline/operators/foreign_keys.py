@@ -2,6 +2,10 @@
 
 subscribe (left side) -> answer (right side, by foreign key) -> resolve (left side again). An answer carries the digest
 of the left value it was asked for; one that arrives after that value changed again is dropped.
+
+An inner join asks for an answer only where one may change its result: a row that had no result needs none when it finds
+nothing. Whether it has one is not known while an answer is on its way, which may be dropped. So a row whose answer is
+outstanding asks for one in any case: else what it was joined with before would stay its result.
 """
 
 import hashlib
@@ -12,6 +16,7 @@ from moldau.pipeline.operators.history import latest_only
 from moldau.pipeline.operators.records import Headers
 from moldau.pipeline.operators.wiring import Push, Wiring, builds
 from moldau.pipeline.plan.nodes import ForeignKeyAnswer, ForeignKeyResolve, ForeignKeySubscribe, JoinKind
+from moldau.pipeline.plan.stores import StoreSpec
 from moldau.pipeline.serdes.foreign_key import Answer, Instruction, Subscription, SubscriptionSerde
 
 _LENGTH = struct.Struct(">i")
@@ -21,17 +26,51 @@ def digest_of(stored: bytes | None) -> bytes | None:
     return None if stored is None else hashlib.blake2b(stored, digest_size=16).digest()
 
 
+class _Unanswered:
+    """Rows of the left whose last subscription that must be answered has not been: by key the digest it was for."""
+
+    def __init__(self, spec: StoreSpec, wiring: Wiring) -> None:
+        self._store = wiring.state.key_value(spec.name)
+        self._encode_key, _, _ = wiring.store_codecs(spec)
+
+    def asked(self, key: Any, digest: bytes | None, instruction: Instruction) -> Instruction:
+        """The instruction to send instead."""
+        if instruction is Instruction.DELETE_QUIETLY:
+            return instruction
+        place = self._encode_key(key) or b""
+        if instruction is Instruction.ANSWER_IF_FOUND:
+            if self._store.get(place) is None:
+                return instruction
+            instruction = Instruction.ANSWER_EVEN_NULL
+        self._store.put(place, digest or b"", 0)
+        return instruction
+
+    def answered(self, key: Any, digest: bytes | None) -> None:
+        place = self._encode_key(key) or b""
+        asked = self._store.get(place)
+        if asked is not None and asked[0] == (digest or b""):
+            self._store.put(place, None, 0)
+
+
+def _unanswered(node: ForeignKeySubscribe | ForeignKeyResolve, wiring: Wiring) -> _Unanswered | None:
+    return None if node.unanswered is None else _Unanswered(node.unanswered, wiring)
+
+
 @builds(ForeignKeySubscribe)
 def subscribe(node: ForeignKeySubscribe, wiring: Wiring) -> list[Push]:
     forward, extract, context = wiring.downstream(node), node.extractor, wiring.context
     encode_value = node.left_value_serde.encoder(node.name, is_key=False)
     instructions = _left_instructions if node.kind is JoinKind.LEFT else _inner_instructions
 
+    unanswered = _unanswered(node, wiring)
+
     def push(key: Any, new: Any, old: Any, timestamp_ms: int, headers: Headers) -> None:
         old_foreign = None if old is None else extract(old)
         new_foreign = None if new is None else extract(new)
         digest = digest_of(encode_value(new))
         for foreign, instruction in instructions(old, new, old_foreign, new_foreign):
+            if unanswered is not None:
+                instruction = unanswered.asked(key, digest, instruction)
             subscription = Subscription(digest, instruction, key, context.partition)
             forward(foreign, subscription, timestamp_ms, headers)
 
@@ -104,7 +143,11 @@ def resolve(node: ForeignKeyResolve, wiring: Wiring) -> list[Push]:
     encode_value = node.left_value_serde.encoder(node.name, is_key=False)
     left = node.kind is JoinKind.LEFT
 
+    unanswered = _unanswered(node, wiring)
+
     def push(key: Any, answered: Answer, timestamp_ms: int, headers: Headers) -> None:
+        if unanswered is not None:
+            unanswered.answered(key, answered.digest)
         found = lookup(key)
         value = None if found is None else found[0]
         if digest_of(encode_value(value)) != answered.digest:

@@ -142,11 +142,12 @@ class Query:
         """The session stays, for other applications of the process."""
 
     def _again(self, goes_on: GoesOn) -> Plan:
-        last = self._ledger.last()
+        last, ends = self._ledger.last(), self._watch.ends(self._counts)
         if last is None:
             initial = positions_from_json(self._prepared.record.initial_json)
+            self._measured.reached(initial, ends)
             return Plan(-1, initial, initial, 0)
-        self._measured.reached(last.ends, last.ends)
+        self._measured.reached(last.starts, ends)
         self._run(last, goes_on, last.ends)
         return last
 

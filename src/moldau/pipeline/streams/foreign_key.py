@@ -16,6 +16,7 @@ from moldau.pipeline.plan.nodes import (
 )
 from moldau.pipeline.plan.stores import StoreKind, StoreSpec
 from moldau.pipeline.serdes.foreign_key import Answer, AnswerSerde, SubscriptionSerde
+from moldau.pipeline.serdes.primitives import BYTES
 from moldau.pipeline.serdes.serde import Serde
 
 if TYPE_CHECKING:
@@ -43,6 +44,9 @@ def join_on_foreign_key(
     foreign_keys, right_values = right._keys(None, where), right._values(None, where)
     draft.need_old_values(right.node)
     draft.need_old_values(left.node)
+    unanswered = None
+    if kind is JoinKind.INNER:
+        unanswered = StoreSpec(f"{base}-unanswered-store", StoreKind.KEY_VALUE, left_keys, BYTES)
     subscribe = ForeignKeySubscribe(
         name=f"{base}-subscribe",
         parents=(left.node,),
@@ -51,6 +55,7 @@ def join_on_foreign_key(
         kind=kind,
         left_value_serde=left_values,
         foreign_key_serde=foreign_keys,
+        unanswered=unanswered,
     )
     draft.add(subscribe)
     subscriptions, asked = _topic(
@@ -97,6 +102,7 @@ def join_on_foreign_key(
         kind=kind,
         left_value_serde=left_values,
         right_value_serde=right_values,
+        unanswered=unanswered,
     )
     draft.add(resolve)
     values = value or draft.value_serde

@@ -78,7 +78,12 @@ class ForeignKeySubscribe(Node):
     kind: JoinKind
     left_value_serde: Serde
     foreign_key_serde: Serde
+    unanswered: StoreSpec | None = None
+    """Of an inner join: rows whose subscription must be answered and has not been."""
     label: ClassVar[str] = "foreign-key-subscribe"
+
+    def stores(self) -> tuple[StoreSpec, ...]:
+        return (self.unanswered,) if self.unanswered else ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,4 +106,9 @@ class ForeignKeyResolve(Node):
     kind: JoinKind
     left_value_serde: Serde
     right_value_serde: Serde
+    unanswered: StoreSpec | None = None
+    """That of the subscribing node."""
     label: ClassVar[str] = "foreign-key-resolve"
+
+    def store_names(self) -> tuple[str, ...]:
+        return (self.unanswered.name,) if self.unanswered else ()
