@@ -1,5 +1,6 @@
 """Batches: which offsets they cover, who runs which task, what a marker says; back-off; the cause of a failure."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install 'mo
 
 from moldau.core.errors import ConfigError, MoldauError
 from moldau.pipeline.lifecycle import BACK_OFF_MS_MAX, BackOff
+from moldau.pipeline.operators.records import Columns, OutputRecord
 from moldau.pipeline.spark.application_record import ApplicationRecord, check_topics
 from moldau.pipeline.spark.batch_plan import BatchPlan
 from moldau.pipeline.spark.failures import cause_of
@@ -17,6 +19,7 @@ from moldau.pipeline.spark.orders import Application, TaskId
 from moldau.pipeline.spark.planning.ledger import Ledger
 from moldau.pipeline.spark.planning.planner import Plan
 from moldau.pipeline.spark.positions import OffsetRange, Positions, ranges_between
+from moldau.pipeline.spark.repartition_headers import by_writer, stamped
 from moldau.pipeline.spark.sink import Marker
 from moldau.pipeline.spark.topic_offsets import TopicFacts
 from moldau.pipeline.streams import STRING, StreamsBuilder, Topology
@@ -144,3 +147,29 @@ def test_a_checkpoint_of_another_application_is_refused(tmp_path: Path) -> None:
     (tmp_path / "application.json").write_text("{")
     with pytest.raises(ConfigError, match="cannot be read"):
         ApplicationRecord.load(folder, "app")
+
+
+def test_a_repartition_topic_is_read_as_one_queue_for_each_writer() -> None:
+    written = [
+        OutputRecord("app-x-repartition", None, 5, b"a", b"1", (("own", b"h"),), 70),
+        OutputRecord("out", None, 5, b"a", b"1"),
+        OutputRecord("app-x-repartition", None, 9, b"b", None, (), 71),
+    ]
+    one = stamped(written, frozenset({"app-x-repartition"}), TaskId(0, 1))
+    other = stamped(written, frozenset({"app-x-repartition"}), TaskId(0, 300))
+    assert one[1] == written[1]
+    lying = [one[0], other[0], one[2]]
+    columns = Columns(
+        "app-x-repartition",
+        0,
+        [3, 4, 5],
+        [record.timestamp_ms for record in lying],
+        [record.key for record in lying],
+        [record.value for record in lying],
+        [record.headers for record in lying],
+    )
+    first, second = by_writer(columns)
+    assert (first.offsets, first.order_ms, first.headers) == ([3, 5], [70, 71], [(("own", b"h"),), ()])
+    assert (second.offsets, second.keys, second.writer != first.writer) == ([4], [b"a"], True)
+    (alone,) = by_writer(replace(columns, offsets=[3], headers=[one[2].headers], timestamps_ms=[9]))
+    assert (alone.order_ms, alone.headers) == ((71,), None)

@@ -148,7 +148,7 @@ class Query:
             self._measured.reached(initial, ends)
             return Plan(-1, initial, initial, 0)
         self._measured.reached(last.starts, ends)
-        self._run(last, goes_on, last.ends)
+        self._run(last, goes_on, ends)
         return last
 
     def _whole(self, last: Plan) -> Plan:
