@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from compat.moldau_broker import MoldauBroker
-from moldau.core.errors import ConfigError
+from e2e.spark_session import session_of_tests
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,15 +22,9 @@ BROKER_SETTINGS = {
 
 @pytest.fixture(scope="session")
 def spark() -> "SparkSession":
-    pytest.importorskip("pyspark", reason="pyspark is not installed: pip install 'moldau[spark]'")
+    session = session_of_tests()
     import moldau.spark
-    from moldau.pipeline.spark.session import SparkSettings, require_spark, start_session
 
-    try:
-        require_spark()
-    except ConfigError as missing:
-        pytest.skip(str(missing))
-    session = start_session(SparkSettings(master="local[2]"))
     moldau.spark.register(session)
     return session
 

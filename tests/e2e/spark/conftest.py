@@ -1,6 +1,5 @@
 """One Spark session for all the tests of a process; brokers in processes of their own."""
 
-import functools
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from compat.moldau_broker import MoldauBroker
-from moldau.core.errors import ConfigError
+from e2e.spark_session import session_of_tests
 
 BROKER_SETTINGS = {
     "offsets.topic.num.partitions": "1",
@@ -20,26 +19,7 @@ BROKER_SETTINGS = {
 
 @pytest.fixture(scope="session", autouse=True)
 def spark() -> None:
-    pytest.importorskip("pyspark", reason="pyspark is not installed: pip install 'moldau[spark]'")
-    from moldau.pipeline.spark.session import SparkSettings, require_spark, start_session
-
-    try:
-        require_spark()
-    except ConfigError as missing:
-        pytest.skip(str(missing))
-    start_session(SparkSettings(master="local[2]", with_connectors=connector_refused() is None))
-
-
-@functools.cache
-def connector_refused() -> str | None:
-    """Why Spark's Kafka connector cannot be had here, None when it can."""
-    from moldau.pipeline.spark.connectors import connector_jars
-
-    try:
-        connector_jars()
-    except ConfigError as refused:
-        return str(refused)
-    return None
+    session_of_tests()
 
 
 @pytest.fixture(scope="session")

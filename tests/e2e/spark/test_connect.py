@@ -12,10 +12,10 @@ import pytest
 
 from compat.moldau_broker import MoldauBroker
 from e2e.process_facts import children
-from e2e.spark.conftest import connector_refused
 from e2e.spark.connect_server import SparkConnectServer
 from e2e.spark.kit import PATIENCE_S, Sent, committed, create_topics, send, wait_for
 from e2e.spark.word_counts import WordCounts
+from e2e.spark_session import connector_refused
 from moldau.pipeline.spark.connectors import connector_jars
 
 pytest.importorskip(

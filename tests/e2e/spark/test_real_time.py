@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from e2e.spark.conftest import connector_refused
 from e2e.spark.kit import PATIENCE_S, Sent, committed, create_topics, running, send, wait_caught_up, wait_for
+from e2e.spark_session import connector_refused
 from moldau.core.errors import ConfigError
 from moldau.pipeline.lifecycle import PipelineState
 from moldau.pipeline.operators.records import Columns
