@@ -190,23 +190,26 @@ command.add_command(status_command)
 @click.argument("application")
 @checkpoint_option
 @click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option(
+    "--checkpoint-lost", "is_lost", is_flag=True, help="There is no checkpoint any more: forget the rest."
+)
 @on_cluster
-def reset_command(cluster: Cluster, application: str, checkpoint_dir: str, yes: bool) -> None:
+def reset_command(cluster: Cluster, application: str, checkpoint_dir: str, yes: bool, is_lost: bool) -> None:
     """Forget all of APPLICATION: its checkpoint, its group's offsets, its own topics.
 
-    It then begins anew with its inputs. Stop it first; what it has written stays.
+    It then starts from the beginning of its inputs. Stop it first; what it has written stays.
     """
-    from moldau.pipeline.spark.reset import require_stopped, reset
+    from moldau.pipeline.spark.reset import require_resettable, reset
 
     folder = f"{checkpoint_dir}/{application}"
     try:
-        require_stopped(application, folder)
+        require_resettable(application, folder, is_lost=is_lost)
+        if not yes:
+            confirm(f"Forget the state and the position of {application}?", f"{application} was not reset.")
+        removed = reset(cluster.admin, application, folder, is_lost=is_lost)
     except ConfigError as failure:
         raise Failure(str(failure)) from None
-    if not yes:
-        confirm(f"Forget the state and the position of {application}?", f"{application} was not reset.")
-    try:
-        for removed in reset(cluster.admin, application, folder):
-            click.echo(f"removed {removed}")
-    except ConfigError as failure:
-        raise Failure(str(failure)) from None
+    for one in removed:
+        click.echo(f"removed {one}")
+    if not removed:
+        click.echo(f"There was nothing of {application}.", err=True)

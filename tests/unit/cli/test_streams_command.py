@@ -18,6 +18,7 @@ from moldau.pipeline.spark.planning.ledger import Ledger
 from moldau.pipeline.spark.planning.planner import Plan
 from moldau.pipeline.spark.settings import AppSettings
 from moldau.pipeline.spark.sink import Marker
+from moldau.pipeline.streams import STRING, StreamsBuilder
 from moldau.testing import LocalCluster
 
 APP = """
@@ -197,3 +198,45 @@ def test_a_partitioner_that_does_not_exist_is_refused_at_once(
     assert main(["streams", "run", str(file), "--partitioner", "lines=murmur3"]) == 1
     told = capsys.readouterr().err
     assert "--partitioner lines: there is no partitioner 'murmur3'; there are murmur2" in told
+
+
+def test_reset_touches_nothing_but_a_checkpoint_of_the_application(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither the folder of all checkpoints, nor one outside it, nor an application that runs with another."""
+    a_checkpoint(tmp_path / "cp")
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "file").write_text("x")
+    where = ["--yes", "--checkpoint-dir", str(tmp_path / "cp"), "-b", "127.0.0.1:1"]
+    for name in ("", "..", "../precious"):
+        assert main(["streams", "reset", name, *where]) == 1
+        assert "application" in capsys.readouterr().err
+    assert main(["streams", "reset", "other", *where]) == 1
+    told = capsys.readouterr().err
+    assert "holds no checkpoint of other" in told and "--checkpoint-lost" in told
+    assert (precious / "file").exists() and (tmp_path / "cp" / "shout" / "application.json").exists()
+
+
+def test_reset_removes_the_topics_of_the_application_alone(tmp_path: Path) -> None:
+    """Not those of one whose name begins alike, nor what it reads and writes."""
+    from confluent_kafka.admin import AdminClient, NewTopic
+
+    builder = StreamsBuilder("shop", key=STRING, value=STRING)
+    builder.stream("shop-in").group_by(lambda _, value: value).count(store="counts").to_stream().to(
+        "shop-out"
+    )
+    topology = builder.build()
+    record = ApplicationRecord.new("shop", "print", {"shop-in": "id"}, {}, 1, {}).with_inventory(topology)
+    record.save(Folder(AppSettings("shop", "nowhere:1", str(tmp_path)).folder))
+    own = {"shop-counts-repartition", "shop-counts-changelog"}
+    others = {"shop-in", "shop-out", "shop-two-counts-changelog", "shop-two-counts-repartition"}
+    with LocalCluster() as cluster:
+        admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+        for future in admin.create_topics([NewTopic(name, 1) for name in own | others]).values():
+            future.result(60)
+        where = ["--yes", "--checkpoint-dir", str(tmp_path), "-b", cluster.bootstrap_servers]
+        assert own <= set(topology.internal_topics) | {"shop-counts-changelog"}
+        assert main(["streams", "reset", "shop", *where]) == 0
+        assert others <= set(admin.list_topics(timeout=60).topics)
+        assert not own & set(admin.list_topics(timeout=60).topics)

@@ -44,7 +44,8 @@ class StartAgain(Exception):
     """Something failed that may have left effects: the batch is taken back, and done again record by record."""
 
 
-FAILURES: Final = (Exception, DoesNotReturn)
+FAILURES: Final = (Exception, DoesNotReturn, SystemExit)
+"""`sys.exit()` in a function of the user ends no worker that others share."""
 PASSED_ON: Final = (ServiceAway, TaskFailed, StartAgain)
 """No failure of the record."""
 

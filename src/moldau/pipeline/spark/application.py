@@ -8,6 +8,7 @@ One thread a application supervises; what it learns is in `metrics`.
 """
 
 import contextlib
+import errno
 import logging
 import math
 import threading
@@ -37,6 +38,7 @@ from moldau.pipeline.spark.settings import AppSettings
 log = logging.getLogger(__name__)
 
 STOP_S_MAX: Final = 60.0
+FOLDER_TROUBLES: Final = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES)
 
 
 class PipelineApp:
@@ -161,7 +163,13 @@ class PipelineApp:
             # A network error of Py4J is none of these: it means that the JVM is gone.
             if isinstance(refused, ConnectionError):
                 raise
-            self._failed(cause_of(refused))
+            cause = cause_of(refused)
+            if isinstance(refused, OSError) and refused.errno in FOLDER_TROUBLES:
+                cause = (
+                    f"the checkpoint {self.settings.folder} cannot be used: {cause}. Free some "
+                    "space there or correct its permissions"
+                )
+            self._failed(cause)
 
     def _run_query(self) -> None:
         self._own()

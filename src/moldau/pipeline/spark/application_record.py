@@ -130,6 +130,11 @@ def _parsed(found: dict[str, Any]) -> dict[str, Any]:
 
 def check_topics(application_id: str, topic_ids: Mapping[str, str], facts: Mapping[str, TopicFacts]) -> None:
     for topic, topic_id in topic_ids.items():
+        if topic not in facts and topic.startswith(f"{application_id}-") and topic.endswith("-repartition"):
+            raise ConfigError(
+                f"the topic {topic} was deleted: it is {application_id}'s own, and what was on its way in it is lost. "
+                f"Begin again with moldau streams reset {application_id}"
+            )
         if topic not in facts:
             raise ConfigError(
                 f"the topic {topic}, which {application_id} reads, was deleted. Create it and reset the application "

@@ -170,9 +170,9 @@ def first_positions(
     if committed and any(part.is_stateful for part in topology.sub_topologies):
         raise ConfigError(
             f"the group {settings.application_id} has committed offsets, but {settings.folder} holds no checkpoint: "
-            "the state that belongs to these offsets is lost, or the checkpoint is elsewhere. Name its folder, or "
-            "begin anew with "
-            f"moldau streams reset {settings.application_id}"
+            "the application runs elsewhere, or its checkpoint is in another folder (name it), or the state that "
+            "belongs to these offsets is lost. If it is lost and nothing runs: "
+            f"moldau streams reset {settings.application_id} --checkpoint-lost"
         )
     for (topic, partition), offset in committed.items():
         if partition in positions.get(topic, {}):

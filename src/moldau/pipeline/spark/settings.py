@@ -4,13 +4,25 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal, get_args
+from typing import Final, Literal
 
 from moldau.core.errors import ConfigError
 
 LEGAL_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,200}")
+SHOWN_MAX: Final = 60
 Latency = Literal["micro_batch", "real_time"]
 OnChange = Literal["refuse", "drop", "keep"]
+
+
+def require_legal_id(application_id: str) -> None:
+    if not application_id:
+        raise ConfigError("an application needs an id: it names its group, its topics and its checkpoint")
+    if not LEGAL_ID.fullmatch(application_id) or application_id in (".", ".."):
+        shown = application_id if len(application_id) <= SHOWN_MAX else f"{application_id[:SHOWN_MAX]}..."
+        raise ConfigError(
+            f"the application id {shown!r} cannot be part of a topic's name: use letters, digits, '.', '_' and '-', at "
+            "most 200 of them"
+        )
 
 
 @dataclass(frozen=True)
@@ -57,15 +69,7 @@ class AppSettings:
     client_settings: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not self.application_id:
-            raise ConfigError("an application needs an id: it names its group, its topics and its checkpoint")
-        if not LEGAL_ID.fullmatch(self.application_id):
-            raise ConfigError(
-                f"the application id {self.application_id!r} cannot be part of a topic's name: use letters, "
-                "digits, '.', '_' and '-', at most 200 of them"
-            )
-        if self.on_change not in get_args(OnChange):
-            raise ConfigError(f"on_change is one of {', '.join(get_args(OnChange))}, not {self.on_change!r}")
+        require_legal_id(self.application_id)
         if self.bytes_per_batch_max < 1 or self.max_task_idle_ms < 0 or self.record_ms_max < 1:
             raise ConfigError(
                 "bytes_per_batch_max and record_ms_max must be at least 1, max_task_idle_ms must not be negative"

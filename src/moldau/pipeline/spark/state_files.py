@@ -154,7 +154,12 @@ class StateFiles:
         content = self._folder.read(file.name)
         if content is None:
             raise StateLost(f"the state file {self._folder.address}/{file.name} is gone: {CURE}")
-        table = ipc.open_file(pa.BufferReader(content)).read_all()
+        try:
+            table = ipc.open_file(pa.BufferReader(content)).read_all()
+        except pa.ArrowInvalid as damaged:
+            raise StateLost(
+                f"the state file {self._folder.address}/{file.name} is damaged ({damaged}): {CURE}"
+            ) from None
         columns = (table.column(name).to_pylist() for name in SCHEMA.names)
         deltas: list[Delta] = list(zip(*columns, strict=True))
         return deltas if self._kept is None else self._kept.of(file.version, deltas)
