@@ -34,7 +34,7 @@ def require_resettable(application_id: str, checkpoint_folder: str, *, is_lost: 
     if folder.read(FILE) is None and not is_lost:
         raise ConfigError(
             f"{checkpoint_folder} holds no checkpoint of {application_id}, which may be running with another one: name "
-            "its folder with --checkpoint-dir. If the checkpoint is lost and nothing runs: --checkpoint-lost forgets the "
+            "its folder with --checkpoint-dir. If it is lost and nothing runs: --checkpoint-lost forgets the "
             "group and the application's own topics"
         )
     Owner(folder, application_id, "").require_free()
