@@ -16,7 +16,8 @@ from e2e.spark.kit import (
     send,
     wait_caught_up,
 )
-from moldau.pipeline.streams import LONG, STRING, StreamsBuilder
+from moldau.pipeline.lifecycle import PipelineState
+from moldau.pipeline.streams import LONG, STRING, ErrorHandlers, StreamsBuilder
 
 MONTH_MS = 30 * 86_400_000
 
@@ -99,3 +100,18 @@ def test_a_record_that_dies_in_one_branch_leaves_nothing_in_the_others(servers: 
         assert [one.value for one in committed(servers, topic)] == [b"a", b"b", b"good"], topic
     assert [int.from_bytes(one.value or b"") for one in committed(servers, "torn-counts")] == [1, 2, 3]
     assert {one.key for one in committed(servers, "torn-words")} == {b"a", b"b", b"good"}
+
+
+def test_a_handler_that_chooses_to_fail_ends_the_application(servers: str, tmp_path: Path) -> None:
+    """Another try would end the same way: it says which record, and is not restarted."""
+    create_topics(servers, stops_in=1, stops_out=1)
+    send(servers, "stops-in", [Sent("a", "1", 0), Sent("a", "0", 0)])
+    builder = StreamsBuilder("stops", key=STRING, value=STRING)
+    builder.stream("stops-in").map_values(lambda value: str(1 // int(value))).to("stops-out")
+    topology = builder.build(error_handlers=ErrorHandlers(processing="fail"))
+    with running(topology, servers, tmp_path) as app:
+        assert app.wait(timeout_s=PATIENCE_S) is PipelineState.FAILED
+    told = app.metrics.last_error or ""
+    assert "stops-in-0 at offset 1" in told and "ZeroDivisionError" in told
+    assert app.metrics.restarts == 0
+    assert committed(servers, "stops-out") == []

@@ -173,3 +173,14 @@ def test_a_repartition_topic_is_read_as_one_queue_for_each_writer() -> None:
     assert (second.offsets, second.keys, second.writer != first.writer) == ([4], [b"a"], True)
     (alone,) = by_writer(replace(columns, offsets=[3], headers=[one[2].headers], timestamps_ms=[9]))
     assert (alone.order_ms, alone.headers) == ((71,), None)
+
+
+def test_a_record_without_a_stamp_is_a_writer_of_its_own() -> None:
+    """A dead letter that was put back where it came from."""
+    (stamp,) = stamped([OutputRecord("r", None, 5, b"a", b"1", (), 70)], frozenset({"r"}), TaskId(0, 0))
+    columns = Columns("r", 0, [1, 2], [5, 9], [b"a", b"b"], [b"1", b"2"], [stamp.headers, (("mine", b"h"),)])
+    first, second = by_writer(columns)
+    assert (first.offsets, first.order_ms) == ([1], [70])
+    assert (second.offsets, second.order_ms, second.headers) == ([2], [9], [(("mine", b"h"),)])
+    (alone,) = by_writer(replace(columns, headers=None))
+    assert (alone.order_ms, alone.headers) == ((5, 9), None)

@@ -29,7 +29,7 @@ from moldau.pipeline.spark.connect_query import ConnectQuery
 from moldau.pipeline.spark.failures import cause_of
 from moldau.pipeline.spark.folder import Folder
 from moldau.pipeline.spark.owner import CONFIRM_EVERY_S, Owner
-from moldau.pipeline.spark.query import BatchFailed, Query, StoppedInBatch
+from moldau.pipeline.spark.query import BatchFailed, GaveUp, Query, StoppedInBatch
 from moldau.pipeline.spark.real_time_plan import real_time_chain
 from moldau.pipeline.spark.real_time_query import RealTimeQuery
 from moldau.pipeline.spark.session import SparkSettings
@@ -125,7 +125,7 @@ class PipelineApp:
                     self._rest(PipelineState.PAUSED)
                 else:
                     self._run_once()
-        except ConfigError as failure:
+        except (ConfigError, GaveUp) as failure:
             self._end_badly(str(failure))
         except (Py4JError, ConnectionError) as failure:
             self.spark_is_gone = True

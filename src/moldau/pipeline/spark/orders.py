@@ -84,6 +84,8 @@ class SlotReport:
     tasks_skipped: int = 0
     error: str | None = None
     """Why nothing of the order was committed, as `Kind: message`."""
+    is_final: bool = False
+    """The error handlers of the topology chose to fail: it is not tried again."""
     sizes: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Topic to records and bytes read."""
     due_ms: dict[str, int | None] = field(default_factory=dict)

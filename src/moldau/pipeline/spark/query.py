@@ -61,6 +61,10 @@ class BatchFailed(MoldauError):
     """A slot could not bring a batch to its end; its own text says why."""
 
 
+class GaveUp(MoldauError):
+    """The error handlers of the topology chose to fail: another try would end the same way."""
+
+
 class Query:
     def __init__(
         self, spark: SparkSettings, topology: Topology, settings: AppSettings, measured: BatchMetrics
@@ -212,7 +216,7 @@ class Query:
         reports = [future.result() for future in futures]
         for report in reports:
             if report.error is not None:
-                raise BatchFailed(report.error)
+                raise (GaveUp if report.is_final else BatchFailed)(report.error)
         return reports
 
     def _pace(self, last: Plan, ends: Positions, began: float, goes_on: GoesOn) -> None:

@@ -108,7 +108,7 @@ class RangeReader:
         if error.code() in (KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE):
             raise InputLost(
                 f"{place[0]}-{place[1]} no longer holds the records that are next to be read ({error.str()}): "
-                "retention has removed them. Reset the application, or its group's offsets, to go on from what is left"
+                "retention has removed them. To begin again with what is left: moldau streams reset"
             )
         raise InputLost(f"{place[0]}-{place[1]} cannot be read: {error.str()}")
 

@@ -15,6 +15,7 @@ from moldau.pipeline.operators.records import Columns, Headers, OutputRecord
 from moldau.pipeline.spark.orders import TaskId
 
 NAME: Final = "_moldau"
+OUTSIDER: Final = b"\xff\xff\xff\xff"
 _ORDER: Final = struct.Struct(">q")
 _WRITER: Final = struct.Struct(">HH")
 _make = partial(tuple.__new__, OutputRecord)  # as OutputRecord(...), in half the time
@@ -38,8 +39,9 @@ def stamped(records: Iterable[OutputRecord], internal: frozenset[str], task: Tas
 
 def by_writer(columns: Columns) -> Iterator[Columns]:
     """One `Columns` for each task that wrote some of the records, without the stamps."""
+    if not columns.headers or not all(one and one[-1][0] == NAME for one in columns.headers):
+        columns = _with_stamps(columns)
     stamps = [headers[-1][1] or b"" for headers in columns.headers or ()]
-    assert len(stamps) == len(columns), f"{columns.topic} has a record that no task of ours wrote"
     orders = struct.unpack(f">{len(stamps)}q", b"".join([stamp[: _ORDER.size] for stamp in stamps]))
     writers = [stamp[_ORDER.size :] for stamp in stamps]
     rest: list[Headers] | None = [headers[:-1] for headers in columns.headers or ()]
@@ -61,6 +63,16 @@ def by_writer(columns: Columns) -> Iterator[Columns]:
         )
         headers = None if rest is None else [rest[index] for index in mine]
         yield _some(picked, [orders[index] for index in mine], headers, name)
+
+
+def _with_stamps(columns: Columns) -> Columns:
+    """With a stamp for records that no task wrote: a dead letter that was replayed has its own time for a place."""
+    found = columns.headers or [()] * len(columns)
+    headers = [
+        one if one and one[-1][0] == NAME else (*one, (NAME, _ORDER.pack(timestamp_ms) + OUTSIDER))
+        for one, timestamp_ms in zip(found, columns.timestamps_ms, strict=True)
+    ]
+    return replace(columns, headers=headers)
 
 
 def _some(

@@ -15,6 +15,7 @@ from typing import Final
 
 from confluent_kafka import Consumer, KafkaException
 
+from moldau.pipeline.operators.failures import TaskFailed
 from moldau.pipeline.operators.records import Columns, OutputRecord, Outputs
 from moldau.pipeline.operators.task import Task
 from moldau.pipeline.plan.topology import Topology
@@ -88,6 +89,7 @@ class Slot:
         self._application = application
         self.application_id = application.application_id
         self._topology: Topology = pickle.loads(application.topology)  # noqa: S301 the application's own code
+        self.fails_by_choice = self._topology.error_handlers is not None
         self._transactional_id = f"{application.application_id}-{slot}"
         servers, settings = application.bootstrap_servers, application.client_settings
         self._consumer = Consumer(consumer_settings(servers, settings, application.application_id))
@@ -303,9 +305,10 @@ def run_slot(order: SlotOrder) -> SlotReport:
             slot.take_back()
         report = slot.run(order)
     except Exception as failure:  # noqa: BLE001 told to the driver, which decides
+        is_final = isinstance(failure, TaskFailed) and slot is not None and slot.fails_by_choice
         if here in _slots:
             _slots.pop(here).close()
-        return SlotReport(order.slot, this_process(), error=_told(failure))
+        return SlotReport(order.slot, this_process(), error=_told(failure), is_final=is_final)
     finally:
         gc.enable()
     give_memory_back(report)

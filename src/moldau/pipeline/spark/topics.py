@@ -20,8 +20,8 @@ ANY_TIME: Final = {
 REPARTITION_CONFIG: Final = {"cleanup.policy": "delete", "retention.ms": "-1", **ANY_TIME}
 """What is between two sub-topologies must stay until it is read; the application purges what it has read."""
 CHANGELOG_CONFIG: Final = {"cleanup.policy": "compact", **ANY_TIME}
-DEAD_LETTER_CONFIG: Final = {**ANY_TIME, "max.message.bytes": str(10 << 20)}
-"""A record and why it died."""
+DEAD_LETTER_CONFIG: Final = {"retention.ms": "-1", **ANY_TIME, "max.message.bytes": str(10 << 20)}
+"""A record and why it died, which bears the record's time: it stays until somebody has looked at it."""
 FIRST_ANSWER_S_MAX: Final = 5.0
 RETENTION_EXTRA_MS: Final = 86_400_000
 
