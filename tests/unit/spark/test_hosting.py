@@ -1,5 +1,7 @@
 """Many applications of one process, without Spark: none of them is started."""
 
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -168,6 +170,35 @@ def test_only_files_of_the_folders_named_at_the_start_are_added(
         assert refused.status_code == 400
         assert "is no file of the folders this process was started with" in refused.json()["message"]
     assert host.all() == []
+
+
+def test_a_file_that_never_comes_back_holds_up_no_other_application(host: Host, folder: Path) -> None:
+    added(host, write(folder, "shout"))
+    begun, let_go = folder / "begun", folder / "let-go"
+    waits = f"""
+import time
+from pathlib import Path
+
+Path({str(begun)!r}).touch()
+deadline = time.monotonic() + 120
+while not Path({str(let_go)!r}).exists() and time.monotonic() < deadline:
+    time.sleep(0.01)
+"""
+    adding = threading.Thread(
+        target=lambda: pytest.raises(ConfigError, host.add_from_folders, "waits.py"), daemon=True
+    )
+    write(folder, "waits", waits)
+    adding.start()
+    deadline = time.monotonic() + 60
+    while not begun.exists():
+        assert time.monotonic() < deadline, "the file is not loaded"
+        time.sleep(0.01)
+    removing = threading.Thread(target=host.remove, args=("shout",), daemon=True)
+    removing.start()
+    removing.join(60)
+    assert not removing.is_alive() and host.all() == []
+    let_go.touch()
+    adding.join(60)
 
 
 def test_removing_forgets_it_here(host: Host, http: TestClient, folder: Path) -> None:

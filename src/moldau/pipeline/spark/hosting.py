@@ -71,6 +71,7 @@ class Host:
         self._folders = [folder.resolve() for folder in folders]
         self._with_views = with_views
         self._changing = threading.RLock()
+        self._loading = threading.RLock()
         self._hosted: Mapping[str, Hosted] = {}
         """Replaced, never changed: it is read while a file is loaded, which may take as long as its author likes."""
 
@@ -94,10 +95,21 @@ class Host:
 
     def add(self, file: str, wanted: PipelineState = PipelineState.RUNNING) -> Hosted:
         """Loads a file and starts what it defines, unless it is to rest. Raises ConfigError when that cannot be."""
+        topology = self._loaded(file)
+        with self._changing:
+            return self._put(file, topology, wanted)
+
+    def _loaded(self, file: str) -> Topology:
+        """A file that takes its time, or never comes back, holds up nobody but other files."""
+        with self._loading:
+            if any(one.app is not None and same_file(one.file, file) for one in self._hosted.values()):
+                raise ConfigError(f"{file} is in this process already")
+            return load_for_host(file)
+
+    def _put(self, file: str, topology: Topology, wanted: PipelineState) -> Hosted:
         with self._changing:
             if any(same_file(one.file, file) for one in self._hosted.values()):
                 raise ConfigError(f"{file} is in this process already")
-            topology = load_for_host(file)
             name = topology.application_id
             if name in self._hosted:
                 raise ConfigError(
@@ -196,17 +208,28 @@ class Host:
 
     def _add_again(self, file: str) -> Hosted:
         """The one that could not be loaded from this file goes when it can."""
+        try:
+            topology = self._loaded(file)
+        except ConfigError as refused:
+            self._refuse_again(file, str(refused))
+            raise
         with self._changing:
             before = self._hosted
-            failed = [one for one in before.values() if one.app is None and same_file(one.file, file)]
+            failed = self._failed_of(file)
             self._hosted = {name: one for name, one in before.items() if one not in failed}
             try:
-                return self.add(file)
+                return self._put(file, topology, PipelineState.RUNNING)
             except ConfigError as refused:
-                for one in failed:
-                    one.refused = str(refused)
                 self._hosted = before
+                self._refuse_again(file, str(refused))
                 raise
+
+    def _refuse_again(self, file: str, why: str) -> None:
+        for one in self._failed_of(file):
+            one.refused = why
+
+    def _failed_of(self, file: str) -> list[Hosted]:
+        return [one for one in self._hosted.values() if one.app is None and same_file(one.file, file)]
 
     def _make(self, hosted: Hosted, topology: Topology) -> None:
         settings = AppSettings(topology.application_id, **self._settings)
