@@ -184,9 +184,12 @@ deadline = time.monotonic() + 120
 while not Path({str(let_go)!r}).exists() and time.monotonic() < deadline:
     time.sleep(0.01)
 """
-    adding = threading.Thread(
-        target=lambda: pytest.raises(ConfigError, host.add_from_folders, "waits.py"), daemon=True
-    )
+
+    def add() -> None:
+        with pytest.raises(ConfigError, match="defines no application"):
+            host.add_from_folders("waits.py")
+
+    adding = threading.Thread(target=add, daemon=True)
     write(folder, "waits", waits)
     adding.start()
     deadline = time.monotonic() + 60
