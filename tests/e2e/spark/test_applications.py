@@ -130,20 +130,6 @@ def test_a_topic_deleted_and_created_again_is_noticed(own_broker: MoldauBroker, 
         assert "reborn-in" in error and "deleted" in error and "moldau streams reset reborn" in error
 
 
-def test_another_topology_does_not_read_the_state_of_this_one(servers: str, tmp_path: Path) -> None:
-    create_topics(servers, changed_in=1, changed_out=1)
-    send(servers, "changed-in", [Sent("a", "1")])
-    builder = StreamsBuilder("changed", key=STRING, value=STRING)
-    builder.stream("changed-in").to("changed-out")
-    with running(builder.build(), servers, tmp_path) as app:
-        wait_caught_up(app)
-    other = StreamsBuilder("changed", key=STRING, value=STRING)
-    other.stream("changed-in").group_by_key().count().to_stream().to("changed-out", value=LONG)
-    with running(other.build(), servers, tmp_path) as app:
-        assert app.wait(timeout_s=PATIENCE_S) is PipelineState.FAILED
-        assert "is not the one its checkpoint was made by" in (app.metrics.last_error or "")
-
-
 def test_a_stop_waits_for_the_batch_that_runs(
     servers: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
