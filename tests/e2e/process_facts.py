@@ -39,6 +39,12 @@ def children(pid: int) -> list[int]:
     return [int(child) for each in lists for child in each.read_text().split()]
 
 
+def has_stopped(pid: int) -> bool:
+    """Each of its threads stands still, as after SIGSTOP."""
+    threads = Path(f"/proc/{pid}/task").glob("*/stat")
+    return all(each.read_text().rpartition(")")[2].split()[0] in "Tt" for each in threads)
+
+
 def _status_bytes(pid: int, name: str) -> int:
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith(f"{name}:"):

@@ -10,6 +10,7 @@ import pytest
 from kazoo.client import KazooClient
 
 from e2e.cluster.gates import Gates
+from e2e.process_facts import has_stopped
 from moldau.coordination.store import Create, SetData, Store, StoreUnavailable
 from moldau.coordination.zookeeper import ZooKeeperStore
 from moldau.coordination.zookeeper_server import ZooKeeperServer, free_ports
@@ -121,6 +122,8 @@ def test_a_server_that_hangs_makes_calls_fail_not_wait_for_ever(
     store.create("/a")
     os.kill(server.pid, signal.SIGSTOP)
     try:
+        # A thread that runs on another core stops a moment later, and could still answer.
+        eventually(lambda: has_stopped(server.pid))
         with pytest.raises(StoreUnavailable, match="not known"):
             store.set("/a", b"lost")
     finally:

@@ -27,17 +27,21 @@ def own_topics(admin: AdminClient, application_id: str, record: ApplicationRecor
     )
 
 
+def require_stopped(application_id: str, checkpoint_folder: str) -> None:
+    """Raises ConfigError when the application runs, with its process and host."""
+    Owner(Folder(checkpoint_folder), application_id, "").require_free()
+
+
 def require_resettable(application_id: str, checkpoint_folder: str, *, is_lost: bool) -> None:
     """Raises ConfigError when the application runs, with its process and host, and when the folder is not its own."""
     require_legal_id(application_id)
-    folder = Folder(checkpoint_folder)
-    if folder.read(FILE) is None and not is_lost:
+    require_stopped(application_id, checkpoint_folder)
+    if Folder(checkpoint_folder).read(FILE) is None and not is_lost:
         raise ConfigError(
             f"{checkpoint_folder} holds no checkpoint of {application_id}, which may be running with another one: name "
             "its folder with --checkpoint-dir. If it is lost and nothing runs: --checkpoint-lost forgets the "
             "group and the application's own topics"
         )
-    Owner(folder, application_id, "").require_free()
 
 
 def reset(
