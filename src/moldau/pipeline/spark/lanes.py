@@ -99,7 +99,12 @@ def job_of_context(context: "SparkContext") -> Send:
                 assert job._jrdd is not None
             finally:
                 context.environment.pop(POOL_VARIABLE, None)
-        return job.collect()
+        try:
+            return job.collect()
+        except UnboundLocalError as hidden:
+            # pyspark trips over its own clean-up when it cannot fetch the result, and hides why. Not sent again from
+            # here: the orders may have been carried out.
+            raise hidden.__context__ or hidden from None
 
     return send
 
