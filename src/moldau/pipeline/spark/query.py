@@ -286,7 +286,7 @@ def in_background(work: Callable[[], T]) -> Callable[[], T]:
     def run() -> None:
         try:
             future.set_result(work())
-        except BaseException as failure:  # noqa: BLE001 for whoever waits
+        except BaseException as failure:  # noqa: BLE001 raised where the result is asked for
             future.set_exception(failure)
 
     threading.Thread(target=run, name="opening-spark", daemon=True).start()

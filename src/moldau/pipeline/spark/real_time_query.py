@@ -167,7 +167,7 @@ def _reach(progress: dict[str, Any], ends: Positions) -> Positions:
 
 
 def _wait_for_source(query: "StreamingQuery", goes_on: GoesOn) -> None:
-    """Until it has asked for offsets; what goes wrong meanwhile is found by whoever looks at the query next."""
+    """Until it has asked for offsets; the caller finds a failure when it looks at the query next."""
     deadline = time.monotonic() + SOURCE_S_MAX
     while query.isActive and goes_on() and time.monotonic() < deadline:
         if query.lastProgress is not None or query.status["message"].startswith(SOURCE_ANSWERS):

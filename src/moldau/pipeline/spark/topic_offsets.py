@@ -59,7 +59,7 @@ def _offsets(admin: AdminClient, partitions: Mapping[str, int], spec: OffsetSpec
         try:
             positions[place.topic][place.partition] = future.result(ANSWER_S_MAX).offset
         except KafkaException as failure:
-            # Deleted a moment ago: whoever reads it finds out from its id.
+            # Deleted a moment ago: the check of topic ids tells the application.
             if failure.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
                 raise
     return positions

@@ -23,7 +23,6 @@ class TopicWatch:
         self._wanted: dict[object, tuple[Mapping[str, int], float]] = {}
         self._ends: Positions = {}
         self._failure: Exception | None = None
-        self._round = 0
         self._is_running = False
 
     def ends(self, partitions: Mapping[str, int]) -> Positions:
@@ -56,11 +55,6 @@ class TopicWatch:
                 raise self._failure
             return {topic: dict(self._ends.get(topic, {})) for topic in topics if topic in self._ends}
 
-    def wake(self) -> None:
-        """Those who wait look at what else they wait for."""
-        with self._changed:
-            self._changed.notify_all()
-
     def _is_new(self, topics: Mapping[str, int], known: Positions) -> bool:
         return any(
             end > known.get(topic, {}).get(partition, 0)
@@ -86,7 +80,6 @@ class TopicWatch:
                 ends, failure = self._ends, unreachable
             with self._changed:
                 self._ends, self._failure = ends, failure
-                self._round += 1
                 self._changed.notify_all()
                 self._changed.wait_for(
                     lambda: not self._wanted, max(0.001, every_s - (time.monotonic() - began))
