@@ -125,10 +125,11 @@ def pss_mb(pid: int) -> float:
 def descendants(pid: int) -> list[int]:
     """Without the broker, which is measured elsewhere."""
     found = []
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        for child in map(int, (task / "children").read_text().split()):
-            if b"broker" not in Path(f"/proc/{child}/cmdline").read_bytes():
-                found += [child, *descendants(child)]
+    for task in Path(f"/proc/{pid}/task").glob("*"):
+        with contextlib.suppress(FileNotFoundError):  # the thread, or the child, has ended meanwhile
+            for child in map(int, (task / "children").read_text().split()):
+                if b"broker" not in Path(f"/proc/{child}/cmdline").read_bytes():
+                    found += [child, *descendants(child)]
     return found
 
 
