@@ -6,11 +6,11 @@ from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any
 
 from moldau.cluster.registration import Registration, prepare
-from moldau.coordination import tree
+from moldau.coordination import tree_layout as layout
 from moldau.coordination.image import ClusterImage, load_image
 from moldau.coordination.memory import MemoryStore, MemoryTree
 from moldau.coordination.store import NodeExists
-from moldau.coordination.tree import Endpoint, TopicNode
+from moldau.coordination.tree_layout import Endpoint, TopicNode
 from moldau.core.ids import TopicId
 from moldau.testing.sim_clock import SimClock
 
@@ -24,7 +24,7 @@ class TreeKit:
         self.tree = MemoryTree()
         self.store = self.tree.connect()
         prepare(self.store)
-        for path in (tree.TOPICS, tree.CONFIGS, f"{tree.CONFIGS}/topics", tree.DELETIONS):
+        for path in (layout.TOPICS, layout.CONFIGS, f"{layout.CONFIGS}/topics", layout.DELETIONS):
             try:
                 self.store.create(path)
             except NodeExists:
@@ -44,10 +44,10 @@ class TreeKit:
 
     def topic(self, name: str, replicas: Sequence[Sequence[int]], **configs: str) -> None:
         node = TopicNode(TopicId(uuid.uuid4().bytes), tuple(tuple(each) for each in replicas))
-        self.store.create(tree.topic_path(name), tree.encode_topic(node))
+        self.store.create(layout.topic_path(name), layout.encode_topic(node))
         if configs:
             texts = {key.replace("_", "."): value for key, value in configs.items()}
-            self.store.create(f"{tree.CONFIGS}/topics/{name}", tree.encode_configs(texts))
+            self.store.create(f"{layout.CONFIGS}/topics/{name}", layout.encode_configs(texts))
 
     def image(self) -> ClusterImage:
         return load_image(self.store)

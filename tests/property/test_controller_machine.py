@@ -8,10 +8,10 @@ from moldau.cluster.controller.balance import decide_balance
 from moldau.cluster.controller.machine import Decision, decide_topics
 from moldau.cluster.controller.reassignment import decide_start
 from moldau.cluster.controller.writing import Term, move_writes, write_decision
-from moldau.coordination import tree
-from moldau.coordination.states import StateWrite, write_isr, write_states
+from moldau.coordination import tree_layout as layout
+from moldau.coordination.partition_states import StateWrite, write_isr, write_states
 from moldau.coordination.store import NodeExists
-from moldau.coordination.tree import NO_LEADER
+from moldau.coordination.tree_layout import NO_LEADER
 from moldau.core.ids import TopicPartition
 
 BROKERS = (1, 2, 3, 4)
@@ -39,7 +39,7 @@ class World:
         self.kit = TreeKit()
         self.kit.start(*BROKERS)
         self.kit.topic("t", PARTITIONS)
-        self.kit.store.create(tree.CONTROLLER_EPOCH, b"1")
+        self.kit.store.create(layout.CONTROLLER_EPOCH, b"1")
         self.leaders: dict[tuple[int, int], int] = {}
         self.epochs = [0] * len(PARTITIONS)
 
@@ -53,7 +53,7 @@ class World:
                 self.kit.start(number, intact_since=None)
             case ("announce stop", number) if number in self.kit.sessions:
                 try:
-                    self.kit.sessions[number].create(tree.shutdown_path(number), ephemeral=True)
+                    self.kit.sessions[number].create(layout.shutdown_path(number), ephemeral=True)
                 except NodeExists:
                     return
             case ("shrink", place, number):

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from moldau.cluster.replication.acks import PendingAcks
-from moldau.cluster.replication.following import LogEnd, Retry, StartOver, Store, Truncate, decide_step
+from moldau.cluster.replication.follower_step import LogEnd, Retry, StartOver, Store, Truncate, decide_step
 from moldau.cluster.replication.in_sync import InSyncReplicas, IsrCommitted, IsrProposed, IsrRefused
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import BrokerId, Millis

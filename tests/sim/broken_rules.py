@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from moldau.cluster import fetcher
 from moldau.cluster.leading import PartitionLeading
-from moldau.cluster.replication.following import Step, Store, Truncate, decide_step
+from moldau.cluster.replication.follower_step import Step, Store, Truncate, decide_step
 from moldau.cluster.replication.in_sync import InSyncReplicas
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import BrokerId

@@ -13,7 +13,7 @@ from moldau.broker.session import ClientSession
 from moldau.cluster.broker_peers import BrokerPeers
 from moldau.cluster.member import ClusterMember, Surroundings
 from moldau.cluster.registration import Registration
-from moldau.coordination import tree
+from moldau.coordination import tree_layout as layout
 from moldau.coordination.memory import MemoryStore, MemoryTree
 from moldau.core.ids import BrokerId
 from moldau.core.settings.resolve import BrokerLayers
@@ -125,7 +125,7 @@ class SimBroker:
             store=store,
             broker_id=self.broker_id,
             directory_id=self._data.directories[0].directory_id,
-            endpoints=(tree.Endpoint(LISTENER, self.host, PORT),),
+            endpoints=(layout.Endpoint(LISTENER, self.host, PORT),),
             security={LISTENER: "PLAINTEXT"},
             rack=layers.settings().broker_rack,
             wait_ms=0,

@@ -11,7 +11,7 @@ from moldau.broker.topic_rules import NewTopic
 from moldau.cluster.fetcher import ReplicaFetcher
 from moldau.cluster.peer_network import PeerNetwork
 from moldau.cluster.replication.throttle import ReplicationThrottle
-from moldau.coordination import tree
+from moldau.coordination import tree_layout as layout
 from moldau.coordination.memory import MemoryTree
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
@@ -91,7 +91,7 @@ class Story:
         """Of every broker, also of those that are down."""
         store = self._tree.connect()
         for each in self.brokers:
-            store.create(f"{tree.CONFIGS}/brokers/{each}", tree.encode_configs(settings))
+            store.create(f"{layout.CONFIGS}/brokers/{each}", layout.encode_configs(settings))
 
     async def produce(self, value: bytes) -> None:
         deadline = self.loop.time() + PATIENCE_S

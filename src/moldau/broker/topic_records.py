@@ -12,7 +12,7 @@ from moldau.broker import store_layout as layout
 from moldau.broker.catalog import INTERNAL_TOPICS, PartitionEntry, TopicCatalog, TopicEntry
 from moldau.broker.config_records import read_configs
 from moldau.coordination.store import Create, Delete, NodeExists, NoNode, Op, Store
-from moldau.coordination.tree import TopicNode, decode_topic, encode_topic
+from moldau.coordination.tree_layout import TopicNode, decode_topic, encode_topic
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
 from moldau.core.ids import TopicId, TopicPartition, topic_id_parse

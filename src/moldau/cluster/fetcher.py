@@ -1,6 +1,6 @@
 """Follows one leader: fetches every partition it leads for us over one connection and stores what comes.
 
-What to do with an answer is `replication.following`'s to decide. Batches are stored as the leader stored them. The
+What to do with an answer is `replication.follower_step`'s to decide. Batches are stored as the leader stored them. The
 leader is told what has changed, and answers with what has: a round costs little however much is followed.
 """
 
@@ -15,8 +15,8 @@ from moldau.broker.flusher import Flusher
 from moldau.broker.parked_fetches import ParkedFetches
 from moldau.broker.partitions import Partition
 from moldau.cluster.peer_network import PeerChannel, PeerNetwork, read_answer, request_frame
-from moldau.cluster.replication.asking import Asked, AskedOfLeader, PartitionKey
-from moldau.cluster.replication.following import LogEnd, Retry, StartOver, Step, Truncate, decide_step
+from moldau.cluster.replication.follower_session import FetchPosition, FollowerSession, PartitionKey
+from moldau.cluster.replication.follower_step import LogEnd, Retry, StartOver, Step, Truncate, decide_step
 from moldau.cluster.replication.throttle import ReplicationThrottle, is_throttled
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError, PeerError, StorageFault
@@ -108,7 +108,7 @@ class ReplicaFetcher:
         self._on_gone = on_gone
         self._refusals = 0
         self._followed: dict[PartitionKey, _Followed] = {}
-        self._asked = AskedOfLeader()
+        self._asked = FollowerSession()
         self._changed: dict[PartitionKey, None] = {}
         """Those the leader may have to hear of."""
         self._put_off: dict[PartitionKey, None] = {}
@@ -285,7 +285,7 @@ class ReplicaFetcher:
             changed.update(dict.fromkeys(self._followed))
         return changed
 
-    def _wish(self, key: PartitionKey, now_ms: int) -> Asked | None:
+    def _wish(self, key: PartitionKey, now_ms: int) -> FetchPosition | None:
         """What is to be fetched of a partition; None for nothing at present."""
         followed = self._followed.get(key)
         log = None if followed is None else followed.partition.log
@@ -296,7 +296,7 @@ class ReplicaFetcher:
                 self._put_off_for(key, THROTTLED_RETRY_MS)
                 return None
             self._behind[key] = None
-        return Asked(followed.leader_epoch, log.end_offset, log.epochs.latest, log.start_offset)
+        return FetchPosition(followed.leader_epoch, log.end_offset, log.epochs.latest, log.start_offset)
 
     def _wait_ms_max(self, wait_ms_max: int, now_ms: int) -> int:
         """Nothing else can be asked while a request is parked: it comes back when a partition that was put off is due,

@@ -5,10 +5,10 @@ from functools import partial
 from typing import Final
 
 from moldau.cluster.leading import PartitionLeading
-from moldau.coordination import tree
-from moldau.coordination.states import StaleState, write_isr
+from moldau.coordination import tree_layout as layout
+from moldau.coordination.partition_states import StaleState, write_isr
 from moldau.coordination.store import ANY_VERSION, CheckVersion, Store, StoreError
-from moldau.coordination.tree import PartitionState
+from moldau.coordination.tree_layout import PartitionState
 from moldau.core.errors import StorageFault
 from moldau.core.ids import BrokerId, TopicPartition
 from moldau.core.ports import Scheduler
@@ -74,6 +74,6 @@ class StoreIsrWriter:
 
 def _read_state(store: Store, place: TopicPartition) -> PartitionState | None:
     # A check is made by the whole ensemble, after all that was sent before it; a read by one server, which may lag.
-    store.multi([CheckVersion(tree.TOPICS, ANY_VERSION)])
-    (node,) = store.read_many([tree.state_path(*place)])
-    return None if node is None else tree.decode_state(node.data, node.stat.version)
+    store.multi([CheckVersion(layout.TOPICS, ANY_VERSION)])
+    (node,) = store.read_many([layout.state_path(*place)])
+    return None if node is None else layout.decode_state(node.data, node.stat.version)

@@ -12,7 +12,7 @@ from moldau.broker.partitions import Partition
 from moldau.cluster.replication.acks import PendingAcks
 from moldau.cluster.replication.in_sync import InSyncReplicas, IsrCommitted, IsrProposed, IsrRefused
 from moldau.cluster.replication.throttle import ReplicationThrottle, is_throttled
-from moldau.coordination.tree import PartitionState
+from moldau.coordination.tree_layout import PartitionState
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import BrokerId
 from moldau.core.ports import Cancellable, Clock, Scheduler

@@ -11,10 +11,9 @@ from typing import Final
 from moldau.broker.parts import Broker
 from moldau.cluster.broker_peers import BrokerPeers
 from moldau.cluster.controller.runner import ControllerRunner, ControllerSettings
-from moldau.cluster.doubt import StoreDoubt
+from moldau.cluster.dead_brokers import remove_dead_broker
 from moldau.cluster.fetcher import Remove, ReplicaFetcher
 from moldau.cluster.isr_writer import StoreIsrWriter
-from moldau.cluster.obituary import declare_dead
 from moldau.cluster.peer_network import PeerNetwork
 from moldau.cluster.registration import (
     KnownSince,
@@ -26,9 +25,10 @@ from moldau.cluster.registration import (
 )
 from moldau.cluster.replica_roles import ReplicaRoles
 from moldau.cluster.replication.throttle import ReplicationThrottle
-from moldau.coordination import tree
-from moldau.coordination.follower import HandOver, TreeFollower
+from moldau.cluster.store_loss_guard import StoreLossGuard
+from moldau.coordination import tree_layout as layout
 from moldau.coordination.image import ClusterImage, ImageDelta
+from moldau.coordination.image_updater import HandOver, ImageUpdater
 from moldau.coordination.store import NodeExists, Store, StoreError
 from moldau.core.errors import ConfigError, StorageFault
 from moldau.core.ids import BrokerId
@@ -71,7 +71,7 @@ class ClusterMember:
         self._store = store
         self._around = around
         self._registration = registration
-        self._follower = TreeFollower(store, around.store_thread, around.hand_over)
+        self._follower = ImageUpdater(store, around.store_thread, around.hand_over)
         writer = StoreIsrWriter(store, around.store_thread)
         self._epoch = -1
         self.roles = ReplicaRoles(
@@ -96,7 +96,7 @@ class ClusterMember:
                 imbalance_percentage=settings.leader_imbalance_per_broker_percentage,
             ),
         )
-        self._doubt = StoreDoubt(
+        self._doubt = StoreLossGuard(
             broker.broker_id, self.roles, store, around.store_thread, settings.zookeeper_session_timeout_ms
         )
         self._known: KnownSince | None = None
@@ -201,7 +201,7 @@ class ClusterMember:
         if not self._leads_what_others_could(self._follower.image):
             return
         self._resigned = asyncio.Event()
-        path = tree.shutdown_path(self._broker.broker_id)
+        path = layout.shutdown_path(self._broker.broker_id)
 
         def announce() -> None:
             try:
@@ -251,7 +251,7 @@ class ClusterMember:
 
     async def _write_obituary(self, broker_id: BrokerId, epoch: int) -> None:
         try:
-            job = partial(declare_dead, self._store, broker_id, epoch)
+            job = partial(remove_dead_broker, self._store, broker_id, epoch)
             if await self._around.store_thread.run_in_worker(job):
                 _log.warning("nobody listens where broker %d should: it is taken for dead", broker_id)
         except (StorageFault, StoreError) as problem:

@@ -12,9 +12,9 @@ from typing import Final, NamedTuple
 
 import orjson
 
-from moldau.coordination import tree
+from moldau.coordination import tree_layout as layout
 from moldau.coordination.store import Delete, NodeExists, NoNode, Reading, Store
-from moldau.coordination.tree import BrokerRegistration, Endpoint
+from moldau.coordination.tree_layout import BrokerRegistration, Endpoint
 from moldau.core.errors import ConfigError
 from moldau.core.ports import FileSystem
 
@@ -49,7 +49,7 @@ class Registration:
         """The epoch of this registration. With None the logs may have lost something since any earlier one.
         ConfigError when the number belongs to another broker."""
         deadline = time.monotonic() + self.wait_ms / 1000
-        path = tree.broker_path(self.broker_id)
+        path = layout.broker_path(self.broker_id)
         while True:
             try:
                 self.store.create(path, self._node(intact_since), ephemeral=True)
@@ -67,7 +67,7 @@ class Registration:
             self.broker_id, never, self.endpoints, self.rack, self.security,
             never if intact_since is None else intact_since,
         )  # fmt: skip
-        node = orjson.loads(tree.encode_broker(broker, self.now_ms()))
+        node = orjson.loads(layout.encode_broker(broker, self.now_ms()))
         return orjson.dumps({**node, "directory_id": self.directory_id})
 
     def _is_ours(self, path: str) -> bool:
@@ -76,12 +76,12 @@ class Registration:
 
     def _clear_away(self, path: str) -> bool:
         """Takes away what an earlier process of this broker left. Its session would keep it for a while."""
-        broker, controller = self.store.read_many([path, tree.CONTROLLER])
+        broker, controller = self.store.read_many([path, layout.CONTROLLER])
         if broker is None or orjson.loads(broker.data).get("directory_id") != self.directory_id:
             return broker is None
         ops = [Delete(path, broker.stat.version)]
         if _belongs_to(controller, broker.stat.owner):
-            ops.append(Delete(tree.CONTROLLER))
+            ops.append(Delete(layout.CONTROLLER))
         with suppress(NoNode):
             self.store.multi(ops)
         return True
@@ -93,7 +93,7 @@ class Registration:
         (found,) = self.store.read_many([path])
         at = ""
         if found is not None:
-            endpoints = tree.decode_broker(self.broker_id, found.data, 0).endpoints
+            endpoints = layout.decode_broker(self.broker_id, found.data, 0).endpoints
             at = " at " + ", ".join(f"{each.host}:{each.port}" for each in endpoints)
         raise ConfigError(
             f"a broker with number {self.broker_id} is registered already{at}; every broker of a cluster needs a "
@@ -107,7 +107,7 @@ def _belongs_to(node: Reading | None, owner: int) -> bool:
 
 def prepare(store: Store) -> None:
     """Makes the folders of a cluster that are missing."""
-    for path in tree.FOLDERS:
+    for path in layout.FOLDERS:
         parts = path.split("/")[1:]
         for depth in range(1, len(parts) + 1):
             try:

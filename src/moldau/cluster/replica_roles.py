@@ -17,7 +17,7 @@ from moldau.cluster.leading import IsrWriter, PartitionLeading
 from moldau.cluster.led_shards import LedShards
 from moldau.cluster.replication.throttle import ReplicationThrottle
 from moldau.coordination.image import ClusterImage, ImageDelta, TopicImage
-from moldau.coordination.tree import PartitionState
+from moldau.coordination.tree_layout import PartitionState
 from moldau.core.errors import StorageFault
 from moldau.core.ids import BrokerId, TopicId, TopicPartition
 from moldau.core.ports import Cancellable
@@ -31,7 +31,7 @@ MakeFetcher = Callable[[BrokerId], ReplicaFetcher]
 
 
 class ReplicaRoles:
-    """Implements `coordination.follower.ImageListener`."""
+    """Implements `coordination.image_updater.ImageListener`."""
 
     def __init__(
         self,

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
-from moldau.coordination import tree
+from moldau.coordination import tree_layout as layout
 from moldau.coordination.store import NoNode, Reading, Store
-from moldau.coordination.tree import BrokerRegistration, PartitionState
+from moldau.coordination.tree_layout import BrokerRegistration, PartitionState
 from moldau.core.ids import TopicId, TopicPartition
 
 Key = TypeVar("Key")
@@ -76,7 +76,7 @@ class ClusterImage:
     topics: Mapping[str, TopicImage] = field(default_factory=dict)
     controller_id: int = NO_CONTROLLER
     controller_epoch: int = 0
-    controller_epoch_version: int = tree.NOT_WRITTEN
+    controller_epoch_version: int = layout.NOT_WRITTEN
     configs: Mapping[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
     """By kind and name, as in `/config/KIND/NAME`."""
     admin: Mapping[str, Reading] = field(default_factory=dict)
@@ -92,7 +92,7 @@ class ClusterImage:
         return topic.state(place.partition)
 
     def is_stopping(self, broker_id: int) -> bool:
-        return tree.shutdown_path(broker_id) in self.admin
+        return layout.shutdown_path(broker_id) in self.admin
 
     def in_sync(self, state: PartitionState) -> tuple[int, ...]:
         """The members of an ISR that are there, with logs as whole as when they were found in sync. The only member
@@ -164,25 +164,25 @@ class _Change:
             case ["brokers", "topics", name, "partitions", number, "state"]:
                 self._take_state(name, int(number), node)
             case ["controller"]:
-                self._controller = NO_CONTROLLER if node is None else tree.decode_controller(node.data)
+                self._controller = NO_CONTROLLER if node is None else layout.decode_controller(node.data)
             case ["controller_epoch"]:
-                self._epoch = (0, tree.NOT_WRITTEN) if node is None else (int(node.data), node.stat.version)
+                self._epoch = (0, layout.NOT_WRITTEN) if node is None else (int(node.data), node.stat.version)
             case ["config", kind, name]:
                 if node is None:
                     self._configs.pop((kind, name), None)
                 else:
-                    self._configs[kind, name] = tree.decode_configs(node.data)
+                    self._configs[kind, name] = layout.decode_configs(node.data)
             case ["admin", *_]:
                 if node is None:
                     self._admin.pop(path, None)
-                elif path not in (tree.DELETIONS, tree.SHUTDOWNS):
+                elif path not in (layout.DELETIONS, layout.SHUTDOWNS):
                     self._admin[path] = node
 
     def _take_broker(self, broker_id: int, node: Reading | None) -> None:
         if node is None:
             self._brokers.pop(broker_id, None)
         else:
-            self._brokers[broker_id] = tree.decode_broker(broker_id, node.data, node.stat.created)
+            self._brokers[broker_id] = layout.decode_broker(broker_id, node.data, node.stat.created)
 
     def _take_topic(self, name: str, node: Reading | None) -> None:
         before = self._topics.get(name)
@@ -190,7 +190,7 @@ class _Change:
             self._topics.pop(name, None)
             self._states.pop(name, None)
             return
-        decoded = tree.decode_topic(node.data)
+        decoded = layout.decode_topic(node.data)
         is_same = before is not None and before.topic_id == decoded.topic_id
         self._topics[name] = TopicImage(
             name, decoded.topic_id, node.stat.created, node.stat.version,
@@ -208,7 +208,7 @@ class _Change:
         if node is None:
             states.pop(partition, None)
         else:
-            states[partition] = tree.decode_state(node.data, node.stat.version)
+            states[partition] = layout.decode_state(node.data, node.stat.version)
 
 
 def _differing(before: Mapping[Key, Value], after: Mapping[Key, Value]) -> frozenset[Key]:
@@ -221,12 +221,14 @@ def _differing(before: Mapping[Key, Value], after: Mapping[Key, Value]) -> froze
 
 def load_image(store: Store) -> ClusterImage:
     """Everything, read anew. Blocks."""
-    top = [tree.CONTROLLER, tree.CONTROLLER_EPOCH]
-    folders = (tree.BROKER_IDS, tree.TOPICS, tree.SHUTDOWNS, tree.DELETIONS)
+    top = [layout.CONTROLLER, layout.CONTROLLER_EPOCH]
+    folders = (layout.BROKER_IDS, layout.TOPICS, layout.SHUTDOWNS, layout.DELETIONS)
     below = [path for folder in folders for path in _below(store, folder)]
-    admin = [tree.PREFERRED_ELECTION, tree.REASSIGNMENT]
+    admin = [layout.PREFERRED_ELECTION, layout.REASSIGNMENT]
     configs = [
-        path for kind in _children(store, tree.CONFIGS) for path in _below(store, f"{tree.CONFIGS}/{kind}")
+        path
+        for kind in _children(store, layout.CONFIGS)
+        for path in _below(store, f"{layout.CONFIGS}/{kind}")
     ]
     image, _ = ClusterImage().apply(_read(store, [*top, *below, *admin, *configs]))
     return load_states(store, image, image.topics)
@@ -235,9 +237,9 @@ def load_image(store: Store) -> ClusterImage:
 def load_states(store: Store, image: ClusterImage, names: Iterable[str]) -> ClusterImage:
     """Reads the states of these topics' partitions into the image."""
     topics = [image.topics[name] for name in names]
-    folders = store.read_many([tree.partitions_path(topic.name) for topic in topics])
+    folders = store.read_many([layout.partitions_path(topic.name) for topic in topics])
     paths = [
-        tree.state_path(topic.name, partition)
+        layout.state_path(topic.name, partition)
         for topic, folder in zip(topics, folders, strict=True)
         if folder is not None
         for partition in range(len(topic))

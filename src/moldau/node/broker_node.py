@@ -15,10 +15,10 @@ from moldau.core.settings.listeners import Listener, broker_listeners
 from moldau.core.settings.resolve import BrokerLayers
 from moldau.net.listener import ConnectionLimits, Endpoint, Listeners
 from moldau.node.assembly import assemble
+from moldau.node.broker_id import with_broker_id
 from moldau.node.compaction import Compaction
 from moldau.node.housekeeping import Housekeeping
 from moldau.node.loop_scheduler import LoopScheduler
-from moldau.node.numbering import numbered
 from moldau.node.opening import OpenedData, open_data
 from moldau.node.os_clock import OsClock
 from moldau.node.settings_report import settings_report
@@ -27,7 +27,7 @@ from moldau.node.stall_watch import StallWatch
 from moldau.storage.os_files import OsFiles
 
 if TYPE_CHECKING:
-    from moldau.node.cluster_life import ClusterLife
+    from moldau.node.cluster_connection import ClusterConnection
 
 _log = logging.getLogger("moldau.node")
 
@@ -55,7 +55,7 @@ class BrokerNode:
         self._listeners: tuple[Listener, ...] = broker_listeners(self._settings)
         self._bound: list[Endpoint] = []
         self._data: OpenedData | None = None
-        self._cluster: ClusterLife | None = None
+        self._cluster: ClusterConnection | None = None
 
     async def start(self) -> None:
         loop = asyncio.get_running_loop()
@@ -100,17 +100,17 @@ class BrokerNode:
         if open_store is None:
             data = self._data = await self._files.run_in_worker(lambda: open_data(self._layers, clock))
             return assemble(self._layers, data, clock, self._files, self._store_thread)
-        from moldau.node.cluster_life import ClusterLife  # What a broker alone need not load.
+        from moldau.node.cluster_connection import ClusterConnection  # What a broker alone need not load.
 
         store = await self._store_thread.run_in_worker(open_store)
         try:
-            number = partial(numbered, self._layers, store, OsFiles())
+            number = partial(with_broker_id, self._layers, store, OsFiles())
             self._layers = await self._store_thread.run_in_worker(number)
         except BaseException:
             store.close()
             raise
         self._settings = self._layers.settings()
-        self._cluster = ClusterLife(
+        self._cluster = ClusterConnection(
             loop, self._settings, self._listeners, store, self._files, self._store_thread
         )
         data = self._data = await self._files.run_in_worker(

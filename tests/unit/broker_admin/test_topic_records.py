@@ -11,7 +11,7 @@ from moldau.broker.catalog import PartitionEntry, TopicCatalog, TopicEntry
 from moldau.broker.config_records import read_configs, write_configs
 from moldau.coordination.sqlite import SqliteStore
 from moldau.coordination.store import Create
-from moldau.coordination.tree import TopicNode, decode_topic, encode_topic
+from moldau.coordination.tree_layout import TopicNode, decode_topic, encode_topic
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
 from moldau.core.ids import TopicId, TopicPartition, topic_id_text

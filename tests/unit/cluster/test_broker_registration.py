@@ -4,8 +4,8 @@ import pytest
 
 from cluster_kit import TreeKit, registration
 from moldau.cluster.registration import KnownSince, intact_since, read_known, write_known
-from moldau.coordination import tree
-from moldau.coordination.tree import Endpoint
+from moldau.coordination import tree_layout as layout
+from moldau.coordination.tree_layout import Endpoint
 from moldau.core.errors import ConfigError
 from moldau.testing.crash_disk import CrashDisk
 
@@ -43,7 +43,7 @@ def test_a_restarted_broker_takes_the_place_of_its_dead_process_at_once() -> Non
     kit = TreeKit()
     kit.start(1)
     dead = kit.sessions[1]
-    dead.create(tree.CONTROLLER, tree.encode_controller(1, 0), ephemeral=True)
+    dead.create(layout.CONTROLLER, layout.encode_controller(1, 0), ephemeral=True)
     before = kit.image().brokers[1].epoch
     dead.disconnect()
     epoch = registration(kit.tree.connect(), 1).register(0)
@@ -55,7 +55,7 @@ def test_a_restarted_broker_takes_the_place_of_its_dead_process_at_once() -> Non
 def test_a_controller_of_another_process_stays() -> None:
     kit = TreeKit()
     kit.start(1, 2)
-    kit.sessions[2].create(tree.CONTROLLER, tree.encode_controller(2, 0), ephemeral=True)
+    kit.sessions[2].create(layout.CONTROLLER, layout.encode_controller(2, 0), ephemeral=True)
     registration(kit.tree.connect(), 1).register(0)
     assert kit.image().controller_id == 2
 

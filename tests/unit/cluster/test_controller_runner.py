@@ -2,10 +2,10 @@
 
 from cluster_kit import TreeKit, TurnClock, registration
 from moldau.cluster.controller.runner import ControllerRunner, ControllerSettings
-from moldau.coordination import tree
-from moldau.coordination.follower import TreeFollower
+from moldau.coordination import tree_layout as layout
 from moldau.coordination.image import TopicImage
-from moldau.coordination.states import StateWrite, write_states
+from moldau.coordination.image_updater import ImageUpdater
+from moldau.coordination.partition_states import StateWrite, write_states
 from moldau.core.ids import TopicPartition
 
 
@@ -22,7 +22,7 @@ class Brokers:
     def start(self, broker_id: int) -> None:
         self.kit.start(broker_id)
         session = self.kit.sessions[broker_id]
-        follower = TreeFollower(session, self.clock, self.clock.call_soon)
+        follower = ImageUpdater(session, self.clock, self.clock.call_soon)
         follower.load()
         runner = ControllerRunner(
             session,
@@ -57,7 +57,9 @@ def test_the_first_broker_is_the_controller_and_stays_it() -> None:
     assert brokers.active == [1]
     image = brokers.kit.image()
     assert (image.controller_id, image.controller_epoch) == (1, 1)
-    assert brokers.kit.store.get(tree.CONTROLLER).data.startswith(b'{"version":1,"brokerid":1,"timestamp":"')
+    assert brokers.kit.store.get(layout.CONTROLLER).data.startswith(
+        b'{"version":1,"brokerid":1,"timestamp":"'
+    )
 
 
 def test_another_takes_over_with_a_larger_epoch_and_finishes_the_work() -> None:
@@ -73,7 +75,7 @@ def test_another_takes_over_with_a_larger_epoch_and_finishes_the_work() -> None:
 
 def test_deleting_the_node_moves_the_controller() -> None:
     brokers = Brokers(1, 2, 3)
-    brokers.kit.store.delete(tree.CONTROLLER)
+    brokers.kit.store.delete(layout.CONTROLLER)
     brokers.settle()
     image = brokers.kit.image()
     assert image.controller_epoch == 2
@@ -126,7 +128,7 @@ def test_leaders_of_a_dead_broker_are_elected_and_go_back_after_a_while() -> Non
 def test_a_broker_that_wants_to_stop_loses_its_leaderships() -> None:
     brokers = Brokers(1, 2, 3)
     brokers.kit.topic("t", [(3, 1), (1, 3)])
-    brokers.kit.sessions[3].create(tree.shutdown_path(3), ephemeral=True)
+    brokers.kit.sessions[3].create(layout.shutdown_path(3), ephemeral=True)
     brokers.settle()
     topic = brokers.topic()
     assert [state.leader for _, state in topic.states()] == [1, 1]
@@ -149,7 +151,7 @@ def test_one_stale_state_does_not_hold_up_the_others() -> None:
 
 def test_marks_of_deleted_topics_go_once_every_broker_has_seen_them() -> None:
     brokers = Brokers(1, 2)
-    mark = f"{tree.DELETIONS}/some-id"
+    mark = f"{layout.DELETIONS}/some-id"
     brokers.kit.topic("other", [(1, 2)])
     brokers.kit.store.create(mark, b"t")
     brokers.kill(2)

@@ -6,9 +6,9 @@ from cluster_kit import TreeKit
 from moldau.cluster.controller.balance import decide_balance
 from moldau.cluster.controller.elections import decide_preferred, decide_state
 from moldau.cluster.controller.machine import decide_topics
-from moldau.coordination import tree
-from moldau.coordination.states import StateWrite, write_states
-from moldau.coordination.tree import NO_LEADER, PartitionState
+from moldau.coordination import tree_layout as layout
+from moldau.coordination.partition_states import StateWrite, write_states
+from moldau.coordination.tree_layout import NO_LEADER, PartitionState
 from moldau.core.ids import TopicPartition
 
 PLACE = TopicPartition("t", 0)
@@ -36,7 +36,7 @@ def apply(kit: TreeKit, *, unclean: bool = False) -> PartitionState:
 
 
 def stopping(kit: TreeKit, broker_id: int) -> None:
-    kit.sessions[broker_id].create(tree.shutdown_path(broker_id), ephemeral=True)
+    kit.sessions[broker_id].create(layout.shutdown_path(broker_id), ephemeral=True)
 
 
 def test_all_well_needs_no_decision(kit: TreeKit) -> None:

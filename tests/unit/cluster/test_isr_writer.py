@@ -8,7 +8,7 @@ from moldau.cluster.isr_writer import LOOK_AGAIN_MS, StoreIsrWriter
 from moldau.cluster.leading import PartitionLeading
 from moldau.cluster.replication.in_sync import IsrProposed
 from moldau.cluster.replication.throttle import ReplicationThrottle
-from moldau.coordination.states import write_isr
+from moldau.coordination.partition_states import write_isr
 from moldau.core.ids import BrokerId, TopicPartition
 from moldau.testing.crash_disk import CrashDisk
 

@@ -6,9 +6,9 @@ from cluster_kit import TreeKit
 from moldau.cluster.controller.machine import decide_asked, decide_topics
 from moldau.cluster.controller.reassignment import Move, check_target, decide_cancel, decide_start
 from moldau.cluster.controller.writing import Term, move_writes, write_decision
-from moldau.coordination import tree
+from moldau.coordination import tree_layout as layout
 from moldau.coordination.image import TopicImage
-from moldau.coordination.states import StateWrite, write_states
+from moldau.coordination.partition_states import StateWrite, write_states
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
 from moldau.core.ids import TopicPartition
@@ -22,7 +22,7 @@ def kit() -> TreeKit:
     kit = TreeKit()
     kit.start(1, 2, 3, 4)
     kit.topic("t", [(1, 2)])
-    kit.store.create(tree.CONTROLLER_EPOCH, b"1")
+    kit.store.create(layout.CONTROLLER_EPOCH, b"1")
     return kit
 
 
@@ -134,13 +134,13 @@ def test_an_illegal_move_is_refused(kit: TreeKit, target: list[int], code: Error
 
 def test_moves_and_elections_asked_for_in_the_tree_are_done(kit: TreeKit) -> None:
     kit.store.create(
-        tree.REASSIGNMENT,
+        layout.REASSIGNMENT,
         b'{"version":1,"partitions":[{"topic":"t","partition":0,"replicas":[2]},'
         b'{"topic":"t","partition":7,"replicas":[2]},{"topic":"none","partition":0,"replicas":[2]}]}',
     )
     control(kit)
-    assert not kit.store.exists(tree.REASSIGNMENT)
+    assert not kit.store.exists(layout.REASSIGNMENT)
     assert topic(kit).replicas[0] == (2,)
-    kit.store.create(tree.PREFERRED_ELECTION, b"not what was expected")
+    kit.store.create(layout.PREFERRED_ELECTION, b"not what was expected")
     control(kit)
-    assert not kit.store.exists(tree.PREFERRED_ELECTION)
+    assert not kit.store.exists(layout.PREFERRED_ELECTION)

@@ -1,11 +1,11 @@
 """The cluster's image: what the tree says, and what changed."""
 
 from cluster_kit import TreeKit
-from moldau.coordination import tree
+from moldau.coordination import tree_layout as layout
 from moldau.coordination.image import ClusterImage, ImageDelta, load_image
-from moldau.coordination.states import StateWrite, write_states
+from moldau.coordination.partition_states import StateWrite, write_states
 from moldau.coordination.store import Reading
-from moldau.coordination.tree import PartitionState
+from moldau.coordination.tree_layout import PartitionState
 from moldau.core.ids import TopicPartition
 
 PLACE = TopicPartition("t", 0)
@@ -42,13 +42,13 @@ def test_the_delta_names_what_changed_and_nothing_else() -> None:
     state = before.state(PLACE)
     assert state is not None
     write_states(kit.store, [StateWrite(PLACE, state._replace(leader=2, leader_epoch=1))])
-    after, delta = before.apply(read(kit, tree.state_path("t", 0)))
+    after, delta = before.apply(read(kit, layout.state_path("t", 0)))
     assert delta == ImageDelta(topics=frozenset({"t"}))
     changed = after.state(PLACE)
     assert changed is not None and (changed.leader, changed.leader_epoch, changed.version) == (2, 1, 0)
     assert before.state(PLACE) == state, "an image is a value"
     kit.stop(2)
-    after, delta = after.apply(read(kit, tree.broker_path(2)))
+    after, delta = after.apply(read(kit, layout.broker_path(2)))
     assert delta == ImageDelta(brokers=frozenset({2}))
     assert after == kit.image()
 
@@ -58,7 +58,7 @@ def test_reading_the_same_again_changes_nothing() -> None:
     kit.start(1)
     kit.topic("t", [(1,)])
     image = kit.image()
-    again, delta = image.apply(read(kit, tree.topic_path("t"), tree.broker_path(1), tree.CONTROLLER))
+    again, delta = image.apply(read(kit, layout.topic_path("t"), layout.broker_path(1), layout.CONTROLLER))
     assert delta == ImageDelta()
     assert again == image
 
@@ -72,14 +72,14 @@ def test_a_topic_made_anew_under_its_name_has_none_of_the_old_states() -> None:
     write_states(kit.store, [StateWrite(PLACE, state._replace(leader_epoch=7))])
     before = kit.image()
     for path in (
-        tree.state_path("t", 0),
-        tree.partition_path("t", 0),
-        tree.partitions_path("t"),
-        tree.topic_path("t"),
+        layout.state_path("t", 0),
+        layout.partition_path("t", 0),
+        layout.partitions_path("t"),
+        layout.topic_path("t"),
     ):
         kit.store.delete(path)
     kit.topic("t", [(2,)])
-    after, _ = before.apply(read(kit, tree.topic_path("t")))
+    after, _ = before.apply(read(kit, layout.topic_path("t")))
     fresh = after.state(PLACE)
     assert fresh is not None and (fresh.leader, fresh.leader_epoch) == (2, 0)
 
@@ -123,7 +123,7 @@ def test_the_only_member_is_in_sync_whatever_it_lost() -> None:
 
 
 def test_states_written_before_there_were_epochs_count_for_brokers_that_lost_nothing() -> None:
-    state = tree.decode_state(
+    state = layout.decode_state(
         b'{"controller_epoch":1,"leader":1,"version":1,"leader_epoch":2,"isr":[1,2]}', 3
     )
     assert state == PartitionState(1, 2, (1, 2), (0, 0), 1, 3)
@@ -133,12 +133,12 @@ def test_what_cannot_be_understood_counts_for_nothing() -> None:
     kit = TreeKit()
     kit.start(1)
     kit.topic("t", [(1,)])
-    kit.store.create(tree.topic_path("strange"), b'{"partitions":{"0":[1]},"version":1}')
-    kit.store.create(f"{tree.BROKER_IDS}/9", b"not JSON")
+    kit.store.create(layout.topic_path("strange"), b'{"partitions":{"0":[1]},"version":1}')
+    kit.store.create(f"{layout.BROKER_IDS}/9", b"not JSON")
     image = kit.image()
     assert set(image.topics) == {"t"}
     assert set(image.brokers) == {1}
-    kit.store.set(tree.topic_path("t"), b"torn")
-    after, delta = image.apply(read(kit, tree.topic_path("t"), tree.broker_path(1)))
+    kit.store.set(layout.topic_path("t"), b"torn")
+    after, delta = image.apply(read(kit, layout.topic_path("t"), layout.broker_path(1)))
     assert set(after.topics) == set()
     assert delta == ImageDelta(topics=frozenset({"t"}))

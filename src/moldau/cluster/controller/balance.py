@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from moldau.cluster.controller.elections import decide_preferred
 from moldau.coordination.image import ClusterImage
-from moldau.coordination.states import StateWrite
+from moldau.coordination.partition_states import StateWrite
 from moldau.core.ids import TopicPartition
 
 

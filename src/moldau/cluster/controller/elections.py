@@ -6,7 +6,7 @@ Each decision is made of the image alone, so a controller that takes over needs 
 from collections.abc import Iterable
 
 from moldau.coordination.image import ClusterImage, TopicImage
-from moldau.coordination.tree import NO_LEADER, PartitionState
+from moldau.coordination.tree_layout import NO_LEADER, PartitionState
 
 
 def decide_state(

@@ -12,9 +12,9 @@ import orjson
 
 from moldau.cluster.controller.elections import decide_preferred, decide_state
 from moldau.cluster.controller.reassignment import Move, check_target, decide_done, decide_start
-from moldau.coordination import tree
+from moldau.coordination import tree_layout as layout
 from moldau.coordination.image import ClusterImage, ImageDelta, TopicImage
-from moldau.coordination.states import StateWrite
+from moldau.coordination.partition_states import StateWrite
 from moldau.core.errors import ApiError
 from moldau.core.ids import TopicPartition
 
@@ -38,7 +38,7 @@ class Decision:
 
 def affected_topics(image: ClusterImage, delta: ImageDelta) -> set[str]:
     """Where a change may ask for a decision."""
-    if delta.brokers or any(path.startswith(f"{tree.SHUTDOWNS}/") for path in delta.admin):
+    if delta.brokers or any(path.startswith(f"{layout.SHUTDOWNS}/") for path in delta.admin):
         return set(image.topics)
     configured = {name for kind, name in delta.configs if kind == "topics"}
     if any(kind == "brokers" for kind, _ in delta.configs):
@@ -75,7 +75,7 @@ def decide_topics(image: ClusterImage, names: Iterable[str], unclean_default: bo
 def decide_forgotten(image: ClusterImage, seen_before: frozenset[str]) -> tuple[Decision, frozenset[str]]:
     """Takes away the marks of deleted topics that were there the last time too: by then every broker that is there
     has removed its logs. While a broker that has replicas is away they stay, for it to find when it comes back."""
-    marks = frozenset(path for path in image.admin if path.startswith(f"{tree.DELETIONS}/"))
+    marks = frozenset(path for path in image.admin if path.startswith(f"{layout.DELETIONS}/"))
     holders = {each for topic in image.topics.values() for replicas in topic.replicas for each in replicas}
     if not holders <= image.brokers.keys():
         return Decision(), marks
@@ -85,7 +85,7 @@ def decide_forgotten(image: ClusterImage, seen_before: frozenset[str]) -> tuple[
 def decide_asked(image: ClusterImage) -> Decision:
     """What people asked for by nodes below `/admin`, as Kafka's tools once did."""
     decision = Decision()
-    for path, take in ((tree.PREFERRED_ELECTION, _take_elections), (tree.REASSIGNMENT, _take_moves)):
+    for path, take in ((layout.PREFERRED_ELECTION, _take_elections), (layout.REASSIGNMENT, _take_moves)):
         node = image.admin.get(path)
         if node is None:
             continue

@@ -21,9 +21,9 @@ from moldau.cluster.controller.elections import decide_preferred, decide_unclean
 from moldau.cluster.controller.reassignment import check_target, decide_cancel, decide_start
 from moldau.cluster.controller.writing import move_writes
 from moldau.coordination.image import ClusterImage, load_image
-from moldau.coordination.states import StaleState, StateWrite, write_states
+from moldau.coordination.partition_states import StaleState, StateWrite, write_states
 from moldau.coordination.store import Store, StoreError
-from moldau.coordination.tree import NO_LEADER
+from moldau.coordination.tree_layout import NO_LEADER
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError, StorageFault
 from moldau.core.ids import TopicPartition

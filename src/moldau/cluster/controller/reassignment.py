@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from moldau.cluster.controller.elections import without_strangers
 from moldau.coordination.image import ClusterImage, TopicImage
-from moldau.coordination.tree import PartitionState, TopicNode
+from moldau.coordination.tree_layout import PartitionState, TopicNode
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
 

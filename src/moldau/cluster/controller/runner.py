@@ -19,8 +19,8 @@ from moldau.cluster.controller.machine import (
     decide_topics,
 )
 from moldau.cluster.controller.writing import Deposed, Term, resign, stand_for_election, write_decision
-from moldau.coordination.follower import TreeFollower
 from moldau.coordination.image import NO_CONTROLLER, ClusterImage, ImageDelta
+from moldau.coordination.image_updater import ImageUpdater
 from moldau.coordination.store import Store
 from moldau.core.errors import StorageFault
 from moldau.core.ports import Cancellable, Clock, Scheduler
@@ -42,7 +42,7 @@ class ControllerRunner:
     def __init__(
         self,
         store: Store,
-        follower: TreeFollower,
+        follower: ImageUpdater,
         broker_id: int,
         clock: Clock,
         scheduler: Scheduler,

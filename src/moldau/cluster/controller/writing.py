@@ -7,9 +7,9 @@ from typing import Final, NamedTuple, TypeVar
 
 from moldau.cluster.controller.machine import Decision
 from moldau.cluster.controller.reassignment import Move
-from moldau.coordination import tree
+from moldau.coordination import tree_layout as layout
 from moldau.coordination.image import TopicImage
-from moldau.coordination.states import StaleState, StateWrite, write_states
+from moldau.coordination.partition_states import StaleState, StateWrite, write_states
 from moldau.coordination.store import (
     BadVersion,
     CheckVersion,
@@ -43,19 +43,19 @@ class Term(NamedTuple):
     version: int
 
     def check(self) -> CheckVersion:
-        return CheckVersion(tree.CONTROLLER_EPOCH, self.version)
+        return CheckVersion(layout.CONTROLLER_EPOCH, self.version)
 
 
 def stand_for_election(store: Store, broker_id: int, now_ms: int) -> Term | None:
     """The term won, or None when somebody else was quicker."""
-    (present,) = store.read_many([tree.CONTROLLER_EPOCH])
-    claim = Create(tree.CONTROLLER, tree.encode_controller(broker_id, now_ms), ephemeral=True)
+    (present,) = store.read_many([layout.CONTROLLER_EPOCH])
+    claim = Create(layout.CONTROLLER, layout.encode_controller(broker_id, now_ms), ephemeral=True)
     try:
         if present is None:
-            store.multi([claim, Create(tree.CONTROLLER_EPOCH, b"1")])
+            store.multi([claim, Create(layout.CONTROLLER_EPOCH, b"1")])
             return Term(1, 0)
         epoch = int(present.data) + 1
-        store.multi([claim, SetData(tree.CONTROLLER_EPOCH, str(epoch).encode(), present.stat.version)])
+        store.multi([claim, SetData(layout.CONTROLLER_EPOCH, str(epoch).encode(), present.stat.version)])
         return Term(epoch, present.stat.version + 1)
     except (NodeExists, BadVersion, NoNode):
         return None
@@ -63,10 +63,10 @@ def stand_for_election(store: Store, broker_id: int, now_ms: int) -> Term | None
 
 def resign(store: Store, broker_id: int) -> None:
     """Lets another take over at once rather than when the session ends."""
-    (node,) = store.read_many([tree.CONTROLLER])
+    (node,) = store.read_many([layout.CONTROLLER])
     if node is not None and node.stat.owner == store.session_id:
         with suppress(StoreError):
-            store.delete(tree.CONTROLLER, node.stat.version)
+            store.delete(layout.CONTROLLER, node.stat.version)
 
 
 def write_decision(store: Store, term: Term, decision: Decision) -> None:
@@ -112,14 +112,14 @@ def move_writes(topic: TopicImage, move: Move, controller_epoch: int) -> tuple[l
         StateWrite(TopicPartition(topic.name, partition), state._replace(controller_epoch=controller_epoch))
         for partition, state in move.states.items()
     ]
-    return states, [SetData(tree.topic_path(topic.name), tree.encode_topic(move.node), topic.version)]
+    return states, [SetData(layout.topic_path(topic.name), layout.encode_topic(move.node), topic.version)]
 
 
 def _write(store: Store, term: Term, states: Sequence[StateWrite], after: Sequence[Op] = ()) -> None:
     try:
         write_states(store, states, [term.check()], after)
     except StoreError as refusal:
-        if refusal.path == tree.CONTROLLER_EPOCH:
+        if refusal.path == layout.CONTROLLER_EPOCH:
             raise Deposed(str(refusal)) from None
         raise StaleState(str(refusal)) from None
 

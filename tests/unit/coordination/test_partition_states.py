@@ -3,10 +3,10 @@
 import pytest
 
 from cluster_kit import TreeKit
-from moldau.coordination import tree
-from moldau.coordination.states import StaleState, StateWrite, write_isr, write_states
+from moldau.coordination import tree_layout as layout
+from moldau.coordination.partition_states import StaleState, StateWrite, write_isr, write_states
 from moldau.coordination.store import BadVersion, CheckVersion
-from moldau.coordination.tree import PartitionState
+from moldau.coordination.tree_layout import PartitionState
 from moldau.core.ids import TopicPartition
 
 PLACE = TopicPartition("t", 0)
@@ -42,13 +42,15 @@ def test_a_deposed_leader_cannot_shrink_an_isr() -> None:
 def test_a_deposed_controller_changes_nothing() -> None:
     kit = TreeKit()
     state = born(kit)
-    kit.store.create(tree.CONTROLLER_EPOCH, b"1")
-    kit.store.set(tree.CONTROLLER_EPOCH, b"2")
+    kit.store.create(layout.CONTROLLER_EPOCH, b"1")
+    kit.store.set(layout.CONTROLLER_EPOCH, b"2")
     with pytest.raises(BadVersion) as refusal:
         write_states(
-            kit.store, [StateWrite(PLACE, state._replace(leader=3))], [CheckVersion(tree.CONTROLLER_EPOCH, 0)]
+            kit.store,
+            [StateWrite(PLACE, state._replace(leader=3))],
+            [CheckVersion(layout.CONTROLLER_EPOCH, 0)],
         )
-    assert refusal.value.path == tree.CONTROLLER_EPOCH
+    assert refusal.value.path == layout.CONTROLLER_EPOCH
     assert kit.image().state(PLACE) == state
 
 
@@ -68,6 +70,6 @@ def test_several_are_written_together_or_not_at_all() -> None:
 def test_a_deleted_topic_has_no_states() -> None:
     kit = TreeKit()
     state = born(kit)
-    kit.store.delete(tree.topic_path("t"))
+    kit.store.delete(layout.topic_path("t"))
     with pytest.raises(StaleState):
         write_isr(kit.store, PLACE, state, (1,), state.isr_epochs[:1])

@@ -7,19 +7,19 @@ by their epoch, and a broker that finds itself unregistered registers again.
 
 from contextlib import suppress
 
-from moldau.coordination import tree
+from moldau.coordination import tree_layout as layout
 from moldau.coordination.store import BadVersion, Delete, NoNode, Op, Store
 
 
-def declare_dead(store: Store, broker_id: int, epoch: int) -> bool:
+def remove_dead_broker(store: Store, broker_id: int, epoch: int) -> bool:
     """Blocks. False when it is registered anew already, or not at all."""
-    path = tree.broker_path(broker_id)
-    broker, controller = store.read_many([path, tree.CONTROLLER])
+    path = layout.broker_path(broker_id)
+    broker, controller = store.read_many([path, layout.CONTROLLER])
     if broker is None or broker.stat.created != epoch:
         return False
     ops: list[Op] = [Delete(path, broker.stat.version)]
     if controller is not None and controller.stat.owner == broker.stat.owner:
-        ops.append(Delete(tree.CONTROLLER, controller.stat.version))
+        ops.append(Delete(layout.CONTROLLER, controller.stat.version))
     with suppress(NoNode, BadVersion):
         store.multi(ops)
         return True

@@ -10,7 +10,7 @@ from typing import Final
 
 from moldau.broker.partitions import Partition
 from moldau.cluster.replica_roles import ReplicaRoles
-from moldau.coordination import tree
+from moldau.coordination import tree_layout as layout
 from moldau.coordination.store import Reading, Store
 from moldau.core.errors import StorageFault
 from moldau.core.ports import Cancellable, Scheduler
@@ -19,7 +19,7 @@ SESSION_SHARE: Final = 0.6
 """Of the session's length: the store may have begun to count before we noticed."""
 
 
-class StoreDoubt:
+class StoreLossGuard:
     def __init__(
         self,
         broker_id: int,
@@ -58,7 +58,7 @@ class StoreDoubt:
     async def _look(self) -> None:
         """Whoever leads by the store's word coordinates again; who does not hears of it through the image."""
         led = self._roles.coordinating_partitions()
-        paths = [tree.state_path(each.topic, each.index) for each in led]
+        paths = [layout.state_path(each.topic, each.index) for each in led]
         try:
             nodes = await self._store_thread.run_in_worker(partial(self._store.read_many, paths))
         except StorageFault:
@@ -71,5 +71,5 @@ class StoreDoubt:
     def _is_ours(self, partition: Partition, node: Reading | None) -> bool:
         if node is None:  # As it was born: nobody has taken anything over.
             return partition.leader_epoch == 0
-        state = tree.decode_state(node.data, node.stat.version)
+        state = layout.decode_state(node.data, node.stat.version)
         return (state.leader, state.leader_epoch) == (self._broker_id, partition.leader_epoch)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, Protocol
 
-from moldau.coordination import tree
+from moldau.coordination import tree_layout as layout
 from moldau.coordination.image import ClusterImage, ImageDelta, load_image, load_states
 from moldau.coordination.store import Reading, Store
 from moldau.core.errors import StorageFault
@@ -35,7 +35,7 @@ class ImageListener(Protocol):
         """Reached again. The image follows shortly."""
 
 
-class TreeFollower:
+class ImageUpdater:
     def __init__(self, store: Store, scheduler: Scheduler, hand_over: HandOver) -> None:
         self._store = store
         self._scheduler = scheduler
@@ -132,7 +132,7 @@ class TreeFollower:
 
 
 class _Watch:
-    def __init__(self, follower: TreeFollower) -> None:
+    def __init__(self, follower: ImageUpdater) -> None:
         self._follower = follower
 
     def changed(self, path: str) -> None:
@@ -147,10 +147,10 @@ class _Watch:
 
 def is_kept(path: str) -> bool:
     """Whether the image has anything of this node; folders for example it has not."""
-    if path.startswith(f"{tree.TOPICS}/"):
-        return path.count("/") == tree.TOPICS.count("/") + 1 or path.endswith("/state")
-    kept_below = (f"{tree.BROKER_IDS}/", f"{tree.CONFIGS}/", "/admin/")
-    return path in (tree.CONTROLLER, tree.CONTROLLER_EPOCH) or path.startswith(kept_below)
+    if path.startswith(f"{layout.TOPICS}/"):
+        return path.count("/") == layout.TOPICS.count("/") + 1 or path.endswith("/state")
+    kept_below = (f"{layout.BROKER_IDS}/", f"{layout.CONFIGS}/", "/admin/")
+    return path in (layout.CONTROLLER, layout.CONTROLLER_EPOCH) or path.startswith(kept_below)
 
 
 def _is_new(before: ClusterImage, after: ClusterImage, name: str) -> bool:

@@ -1,8 +1,8 @@
 """A broker whose process is gone is taken out of the tree, with what it held; nobody else is."""
 
-from moldau.cluster.obituary import declare_dead
+from moldau.cluster.dead_brokers import remove_dead_broker
 from moldau.cluster.registration import prepare
-from moldau.coordination import tree
+from moldau.coordination import tree_layout as layout
 from moldau.coordination.memory import MemoryStore, MemoryTree
 
 
@@ -10,10 +10,10 @@ def registered(shared: MemoryTree, broker_id: int, *, is_controller: bool = Fals
     """The broker's own session, and the epoch of its registration."""
     store = shared.connect()
     prepare(store)
-    store.create(tree.broker_path(broker_id), b"{}", ephemeral=True)
+    store.create(layout.broker_path(broker_id), b"{}", ephemeral=True)
     if is_controller:
-        store.create(tree.CONTROLLER, tree.encode_controller(broker_id, 0), ephemeral=True)
-    stat = store.stat(tree.broker_path(broker_id))
+        store.create(layout.CONTROLLER, layout.encode_controller(broker_id, 0), ephemeral=True)
+    stat = store.stat(layout.broker_path(broker_id))
     assert stat is not None
     return store, stat.created
 
@@ -22,19 +22,19 @@ def test_the_dead_controller_leaves_both_its_nodes() -> None:
     shared = MemoryTree()
     _, epoch = registered(shared, 1, is_controller=True)
     other, _ = registered(shared, 2)
-    assert declare_dead(other, 1, epoch)
-    assert not other.exists(tree.broker_path(1))
-    assert not other.exists(tree.CONTROLLER)
-    assert other.exists(tree.broker_path(2))
-    assert not declare_dead(other, 1, epoch), "it is gone already"
+    assert remove_dead_broker(other, 1, epoch)
+    assert not other.exists(layout.broker_path(1))
+    assert not other.exists(layout.CONTROLLER)
+    assert other.exists(layout.broker_path(2))
+    assert not remove_dead_broker(other, 1, epoch), "it is gone already"
 
 
 def test_another_controller_stays() -> None:
     shared = MemoryTree()
     controller, _ = registered(shared, 1, is_controller=True)
     _, epoch = registered(shared, 2)
-    assert declare_dead(controller, 2, epoch)
-    assert controller.exists(tree.CONTROLLER)
+    assert remove_dead_broker(controller, 2, epoch)
+    assert controller.exists(layout.CONTROLLER)
 
 
 def test_a_broker_that_came_back_is_left_alone() -> None:
@@ -44,5 +44,5 @@ def test_a_broker_that_came_back_is_left_alone() -> None:
     _, new_epoch = registered(shared, 1)
     other, _ = registered(shared, 2)
     assert new_epoch > old_epoch
-    assert not declare_dead(other, 1, old_epoch)
-    assert other.exists(tree.broker_path(1))
+    assert not remove_dead_broker(other, 1, old_epoch)
+    assert other.exists(layout.broker_path(1))

@@ -6,7 +6,7 @@ A leader changes its own ISR here; a controller adds a check of its epoch, so th
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from moldau.coordination import tree
+from moldau.coordination import tree_layout as layout
 from moldau.coordination.store import (
     BadVersion,
     Create,
@@ -16,7 +16,7 @@ from moldau.coordination.store import (
     SetData,
     Store,
 )
-from moldau.coordination.tree import NOT_WRITTEN, PartitionState
+from moldau.coordination.tree_layout import NOT_WRITTEN, PartitionState
 from moldau.core.errors import MoldauError
 from moldau.core.ids import TopicPartition
 
@@ -69,8 +69,8 @@ def write_states(
 
 
 def _op(write: StateWrite) -> Op:
-    path = tree.state_path(*write.place)
-    data = tree.encode_state(write.state)
+    path = layout.state_path(*write.place)
+    data = layout.encode_state(write.state)
     return (
         Create(path, data) if write.state.version == NOT_WRITTEN else SetData(path, data, write.state.version)
     )
@@ -79,8 +79,8 @@ def _op(write: StateWrite) -> Op:
 def _folders(store: Store, writes: Sequence[StateWrite]) -> list[Op]:
     """What must be made first: partitions whose state was never written have no nodes at all."""
     first = [write.place for write in writes if write.state.version == NOT_WRITTEN]
-    wanted = dict.fromkeys(tree.partitions_path(place.topic) for place in first)
-    wanted.update(dict.fromkeys(tree.partition_path(*place) for place in first))
+    wanted = dict.fromkeys(layout.partitions_path(place.topic) for place in first)
+    wanted.update(dict.fromkeys(layout.partition_path(*place) for place in first))
     paths = list(wanted)
     return [Create(path) for path, found in zip(paths, store.read_many(paths), strict=True) if found is None]
 
@@ -90,4 +90,4 @@ def _is_folder(path: str) -> bool:
 
 
 def _are_topics_there(store: Store, writes: Sequence[StateWrite]) -> bool:
-    return all(store.exists(tree.topic_path(write.place.topic)) for write in writes)
+    return all(store.exists(layout.topic_path(write.place.topic)) for write in writes)

@@ -7,7 +7,7 @@ import pytest
 from moldau.coordination.memory import MemoryTree
 from moldau.core.errors import ConfigError
 from moldau.core.settings.static_layer import static_layer
-from moldau.node.numbering import numbered
+from moldau.node.broker_id import with_broker_id
 from moldau.node.opening import open_data
 from moldau.testing.crash_disk import CrashDisk
 from moldau.testing.sim_clock import SimClock
@@ -28,7 +28,7 @@ def number(disk: CrashDisk) -> Number:
         """The number of a broker that starts with these settings."""
         store = tree.connect()
         layers = static_layer(overrides=[f"log.dirs={directories}", *overrides])
-        layers = numbered(layers, store, disk)
+        layers = with_broker_id(layers, store, disk)
         settings = layers.settings()
         assert settings.broker_id == settings.node_id
         open_data(layers, SimClock(), disk=disk, cluster_store=store).close(clean=True)

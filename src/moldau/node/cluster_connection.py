@@ -12,7 +12,7 @@ from moldau.cluster.broker_peers import BrokerPeers
 from moldau.cluster.controller.partition_admin import ClusterPartitions
 from moldau.cluster.member import ClusterMember, Surroundings
 from moldau.cluster.registration import Registration
-from moldau.coordination import tree
+from moldau.coordination import tree_layout as layout
 from moldau.coordination.image import ClusterImage
 from moldau.coordination.store import Store
 from moldau.core.ids import BrokerId
@@ -28,7 +28,7 @@ from moldau.storage.os_files import OsFiles
 BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 
 
-class ClusterLife:
+class ClusterConnection:
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
@@ -86,7 +86,7 @@ class ClusterLife:
     def _registration(self, broker: Broker, bound: Sequence[Endpoint]) -> Registration:
         advertised = advertised_endpoints(self._settings)
         endpoints = tuple(
-            tree.Endpoint(each.name, *advertised.get(each.name, (reachable_host(each.host), each.port)))
+            layout.Endpoint(each.name, *advertised.get(each.name, (reachable_host(each.host), each.port)))
             for each in bound
         )
         return Registration(

@@ -9,7 +9,7 @@ NEW_SESSION: Final = 0
 EPOCH_MAX: Final = 2**31 - 1
 
 
-class Asked(NamedTuple):
+class FetchPosition(NamedTuple):
     """What the leader is asked for of one partition."""
 
     leader_epoch: int
@@ -19,7 +19,7 @@ class Asked(NamedTuple):
     start_offset: int
 
 
-class AskedOfLeader:
+class FollowerSession:
     """One session. A leader that keeps none is told everything each time."""
 
     __slots__ = ("_told", "epoch", "session_id")
@@ -27,7 +27,7 @@ class AskedOfLeader:
     def __init__(self) -> None:
         self.session_id = 0
         self.epoch = NEW_SESSION
-        self._told: dict[PartitionKey, Asked] = {}
+        self._told: dict[PartitionKey, FetchPosition] = {}
 
     @property
     def is_new(self) -> bool:
@@ -39,7 +39,7 @@ class AskedOfLeader:
         self.epoch = NEW_SESSION
         self._told.clear()
 
-    def tell(self, key: PartitionKey, asked: Asked | None) -> bool:
+    def tell(self, key: PartitionKey, asked: FetchPosition | None) -> bool:
         """Whether the leader must hear of it, for it was told something else; None is nothing at all."""
         before = self._told.get(key)
         if asked is None:
@@ -48,7 +48,7 @@ class AskedOfLeader:
             self._told[key] = asked
         return asked != before
 
-    def told(self, key: PartitionKey) -> Asked | None:
+    def told(self, key: PartitionKey) -> FetchPosition | None:
         return self._told.get(key)
 
     def answered(self, session_id: int) -> None:

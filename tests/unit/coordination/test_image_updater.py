@@ -4,10 +4,10 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from cluster_kit import TreeKit, TurnClock
-from moldau.coordination import tree
-from moldau.coordination.follower import TreeFollower
+from moldau.coordination import tree_layout as layout
 from moldau.coordination.image import ClusterImage, ImageDelta
-from moldau.coordination.states import StateWrite, write_states
+from moldau.coordination.image_updater import ImageUpdater
+from moldau.coordination.partition_states import StateWrite, write_states
 from moldau.core.ids import TopicPartition
 
 Result = TypeVar("Result")
@@ -28,10 +28,10 @@ class Listener:
         self.said.append("new session" if new_session else "same session")
 
 
-def follow(kit: TreeKit) -> tuple[TreeFollower, Listener, Callable[[], None]]:
+def follow(kit: TreeKit) -> tuple[ImageUpdater, Listener, Callable[[], None]]:
     clock = TurnClock()
     kit.sessions[0] = kit.tree.connect()
-    follower = TreeFollower(kit.sessions[0], clock, clock.call_soon)
+    follower = ImageUpdater(kit.sessions[0], clock, clock.call_soon)
     listener = Listener()
     follower.subscribe(listener)
     follower.load()
@@ -52,7 +52,7 @@ def test_what_happens_to_the_tree_happens_to_the_image() -> None:
     kit.stop(1)
     settle()
     assert follower.image == kit.image()
-    kit.store.create(tree.CONTROLLER_EPOCH, b"3")
+    kit.store.create(layout.CONTROLLER_EPOCH, b"3")
     settle()
     assert follower.image.controller_epoch == 3
     assert listener.deltas[-1] == ImageDelta(controller=True)
@@ -65,7 +65,7 @@ def test_states_told_of_before_their_topic_are_not_lost() -> None:
     kit.topic("t", [(1, 2)])
     state = kit.image().topics["t"].state(0)
     write_states(kit.store, [StateWrite(TopicPartition("t", 0), state._replace(leader=2))])
-    follower._dirty.discard(tree.state_path("t", 0))
+    follower._dirty.discard(layout.state_path("t", 0))
     settle()
     assert follower.image == kit.image()
 
@@ -111,7 +111,7 @@ def test_folders_are_not_read() -> None:
 class BusyLoading(TurnClock):
     """Its one worker reads the first image when the first news comes."""
 
-    follower: TreeFollower
+    follower: ImageUpdater
 
     def run_in_worker(self, job: Callable[[], Result]) -> Awaitable[Result]:
         self.follower.load()
@@ -123,7 +123,7 @@ def test_what_is_told_while_the_first_image_is_read_is_added_to_it() -> None:
     kit.start(1, 2)
     kit.topic("t", [(1,)])
     clock = BusyLoading()
-    clock.follower = follower = TreeFollower(kit.store, clock, clock.call_soon)
-    follower.note(tree.broker_path(2))
+    clock.follower = follower = ImageUpdater(kit.store, clock, clock.call_soon)
+    follower.note(layout.broker_path(2))
     clock.advance(1000)
     assert follower.image == kit.image()

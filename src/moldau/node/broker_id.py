@@ -21,7 +21,7 @@ SEQUENCE: Final = "/brokers/seqid"
 """The version of this node is the last number counted."""
 
 
-def numbered(layers: BrokerLayers, store: Store, disk: Disk) -> BrokerLayers:
+def with_broker_id(layers: BrokerLayers, store: Store, disk: Disk) -> BrokerLayers:
     """The same settings with a number in them. ConfigError when there is none to be had."""
     settings = layers.settings()
     if "node.id" in layers.static:
