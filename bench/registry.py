@@ -23,7 +23,7 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from moldau.registry.entities import SchemaText, StoredSchema
-from moldau.registry.records import SchemaFact, encode
+from moldau.registry.log.records import SchemaFact, encode
 
 START_S_MAX = 3.0
 P99_MS_MAX = 5.0

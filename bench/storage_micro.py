@@ -16,10 +16,10 @@ from collections.abc import Callable
 from moldau.core.ids import TopicId, TopicPartition
 from moldau.protocol.records.builder import build_batch
 from moldau.protocol.records.record import Record
+from moldau.storage.directory.log_dir import LogDirectory
+from moldau.storage.log.partition_log import PartitionLog
 from moldau.storage.log_config import LogConfig
-from moldau.storage.log_dir import LogDirectory
 from moldau.storage.os_files import OsFiles
-from moldau.storage.partition_log import PartitionLog
 
 ROUNDS = 7
 APPENDS = 5000

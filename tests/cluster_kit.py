@@ -12,7 +12,7 @@ from moldau.coordination.memory import MemoryStore, MemoryTree
 from moldau.coordination.store import NodeExists
 from moldau.coordination.tree_layout import Endpoint, TopicNode
 from moldau.core.ids import TopicId
-from moldau.testing.sim_clock import SimClock
+from moldau.testing.simulation.sim_clock import SimClock
 
 NOW_MS = 1_700_000_000_000
 

@@ -8,11 +8,11 @@ from moldau.protocol.records.batch import Compression, iter_headers
 from moldau.protocol.records.builder import build_batch
 from moldau.protocol.records.control import ControlType, build_end_transaction_marker
 from moldau.protocol.records.record import Record, iter_records
-from moldau.storage.append_check import UnpackingNeeded
+from moldau.storage.directory.log_dir import LogDirectory
 from moldau.storage.disk import Disk
+from moldau.storage.log.append_check import UnpackingNeeded
+from moldau.storage.log.partition_log import Appended, PartitionLog
 from moldau.storage.log_config import LogConfig
-from moldau.storage.log_dir import LogDirectory
-from moldau.storage.partition_log import Appended, PartitionLog
 
 NOW_MS = 1_700_000_000_000
 ORDERS = TopicPartition("orders", 0)

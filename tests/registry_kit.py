@@ -6,16 +6,16 @@ from typing import Any, TypeVar
 
 import pytest
 
-from moldau.registry.decision import Decision
-from moldau.registry.deletion import Deletion
+from moldau.registry.decisions.decision import Decision
+from moldau.registry.decisions.deletion import Deletion
+from moldau.registry.decisions.governance import Governance
+from moldau.registry.decisions.registration import Registration
+from moldau.registry.decisions.schema_parser import Parser
+from moldau.registry.decisions.scope import Scope
 from moldau.registry.entities import SchemaRequest, StoredSchema
 from moldau.registry.failures import RegistryFailure
-from moldau.registry.governance import Governance
-from moldau.registry.parsing import Parser
-from moldau.registry.records import decode, encode
-from moldau.registry.registration import Registration
+from moldau.registry.log.records import decode, encode
 from moldau.registry.schemas import Clash
-from moldau.registry.scope import Scope
 from moldau.registry.state import RegistryState
 
 Answer = TypeVar("Answer")

@@ -8,7 +8,7 @@ from moldau.cluster.replication.follower_step import LogEnd, Retry, StartOver, S
 from moldau.cluster.replication.in_sync import InSyncReplicas, IsrCommitted, IsrProposed, IsrRefused
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import BrokerId, Millis
-from moldau.storage.epochs import LeaderEpochs
+from moldau.storage.log.epochs import LeaderEpochs
 
 LAG_MS_MAX = 1000
 REPLICAS = tuple(map(BrokerId, (1, 2, 3)))

@@ -21,15 +21,15 @@ from log_kit import (
 )
 from moldau.protocol.records.batch import HEADER, BatchHeader, read_header
 from moldau.protocol.records.control import ControlType
-from moldau.storage.batch_scan import iter_batches
-from moldau.storage.flush import FlushJob
+from moldau.storage.directory.log_dir import LogDirectory
+from moldau.storage.log.flush import FlushJob
+from moldau.storage.log.partition_log import PartitionLog
 from moldau.storage.log_config import LogConfig
-from moldau.storage.log_dir import LogDirectory
-from moldau.storage.partition_log import PartitionLog
-from moldau.storage.producer_log import apply_batch
-from moldau.storage.producer_state import ProducerState
-from moldau.storage.segment import Segment
-from moldau.testing.crash_disk import CrashDisk, PowerCut
+from moldau.storage.producers.producer_log import apply_batch
+from moldau.storage.producers.producer_state import ProducerState
+from moldau.storage.segments.batch_scan import iter_batches
+from moldau.storage.segments.segment import Segment
+from moldau.testing.simulation.crash_disk import CrashDisk, PowerCut
 
 CONFIG = LogConfig(segment_bytes=2000, index_interval_bytes=300, retention_bytes=6000, retention_ms=-1)
 

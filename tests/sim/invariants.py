@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from moldau.broker.partitions import Partition
 from moldau.core.ids import TopicPartition
 from moldau.protocol.records.batch import HEADER_SIZE, read_header
-from moldau.storage.partition_log import PartitionLog
+from moldau.storage.log.partition_log import PartitionLog
 from sim.history import Violation
 from sim.sim_broker import SimBroker
 

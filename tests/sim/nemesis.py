@@ -11,7 +11,7 @@ from moldau.broker.internal_topics import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
 from moldau.coordination import tree_layout as layout
 from moldau.coordination.memory import MemoryStore
 from moldau.coordination.store import NodeExists, NoNode
-from moldau.testing.sim_network import SimNetwork
+from moldau.testing.simulation.sim_network import SimNetwork
 from sim.sim_broker import SESSION_S, SimBroker
 
 TOPIC: Final = "orders"

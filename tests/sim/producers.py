@@ -13,7 +13,7 @@ from moldau.protocol.messages.produce import (
 )
 from moldau.protocol.records.builder import build_batch
 from moldau.protocol.records.record import Record
-from moldau.testing.sim_loop import EPOCH_MS
+from moldau.testing.simulation.sim_loop import EPOCH_MS
 from sim.history import History, Place, Violation
 from sim.sim_client import TRANSACTION, TROUBLE, SimClient
 

@@ -12,8 +12,8 @@ from typing import Any, Final
 from moldau.broker.topic_rules import NewTopic
 from moldau.coordination.memory import MemoryTree
 from moldau.core.errors import ApiError
-from moldau.testing.sim_loop import SimLoop, run_simulated
-from moldau.testing.sim_network import SimNetwork
+from moldau.testing.simulation.sim_loop import SimLoop, run_simulated
+from moldau.testing.simulation.sim_network import SimNetwork
 from sim.history import History, Violation
 from sim.invariants import Invariants
 from sim.nemesis import PARTITIONS, TOPIC, Nemesis

@@ -21,10 +21,10 @@ from moldau.core.settings.static_layer import static_layer
 from moldau.node.assembly import assemble
 from moldau.node.housekeeping import Housekeeping
 from moldau.node.opening import OpenedData, open_data
-from moldau.storage.segment import RetiredSegment
-from moldau.testing.crash_disk import CrashDisk, PowerCut
-from moldau.testing.sim_loop import SimClock, SimLoop, SimThreads
-from moldau.testing.sim_network import LISTENER, PORT, SimConnection, SimNetwork
+from moldau.storage.segments.segment import RetiredSegment
+from moldau.testing.simulation.crash_disk import CrashDisk, PowerCut
+from moldau.testing.simulation.sim_loop import SimClock, SimLoop, SimThreads
+from moldau.testing.simulation.sim_network import LISTENER, PORT, SimConnection, SimNetwork
 
 SESSION_S: Final = 1.5
 SETTINGS: Final = {

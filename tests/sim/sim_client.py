@@ -11,7 +11,7 @@ from moldau.core.errors import PeerError
 from moldau.protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from moldau.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 from moldau.protocol.spec import Request, Response
-from moldau.testing.sim_network import SimConnection, SimNetwork
+from moldau.testing.simulation.sim_network import SimConnection, SimNetwork
 
 TIMEOUT_S: Final = 3.0
 PAUSE_S: Final = 0.15

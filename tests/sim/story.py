@@ -24,8 +24,8 @@ from moldau.protocol.messages.fetch import (
     PartitionData,
     ReplicaState,
 )
-from moldau.testing.sim_loop import SimLoop, run_simulated
-from moldau.testing.sim_network import SimNetwork
+from moldau.testing.simulation.sim_loop import SimLoop, run_simulated
+from moldau.testing.simulation.sim_network import SimNetwork
 from sim.invariants import Invariants
 from sim.producers import produce
 from sim.sim_broker import SimBroker

@@ -10,7 +10,7 @@ from moldau.protocol.messages.produce import (
 from moldau.protocol.records.batch import Compression
 from moldau.protocol.records.builder import build_batch
 from moldau.protocol.records.record import Record
-from moldau.testing.sim_loop import EPOCH_MS
+from moldau.testing.simulation.sim_loop import EPOCH_MS
 from sim.producers import ACKS_ALL, PRODUCE_VERSION, produce
 from sim.story import TOPIC, Story, tell
 

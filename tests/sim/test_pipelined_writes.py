@@ -10,8 +10,8 @@ from moldau.core.chunks import Chunk
 from moldau.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from moldau.protocol.records.builder import build_batch
 from moldau.protocol.records.record import Record
-from moldau.testing.sim_loop import EPOCH_MS
-from moldau.testing.sim_network import SimConnection
+from moldau.testing.simulation.sim_loop import EPOCH_MS
+from moldau.testing.simulation.sim_network import SimConnection
 from sim.producers import ACKS_ALL, PRODUCE_VERSION
 from sim.story import Story, tell
 

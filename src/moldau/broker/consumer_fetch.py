@@ -15,7 +15,7 @@ from moldau.core.chunks import Chunk
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError, StorageFault
 from moldau.protocol.fast.fetch import PartitionFetched, encode_fetch_response
-from moldau.storage.partition_log import PartitionLog
+from moldau.storage.log.partition_log import PartitionLog
 
 READ_COMMITTED: Final = 1
 FLEXIBLE_FROM: Final = 12

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 
 from moldau.core.errors import StorageFault
 from moldau.core.ids import TopicPartition
-from moldau.storage.log_dir import LogDirectory
-from moldau.storage.partition_log import PartitionLog
+from moldau.storage.directory.log_dir import LogDirectory
+from moldau.storage.log.partition_log import PartitionLog
 
 _log = logging.getLogger("moldau.disks")
 

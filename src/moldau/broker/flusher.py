@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from moldau.broker.disks import Disks
 from moldau.core.errors import StorageFault
 from moldau.core.ports import Clock, Scheduler
-from moldau.storage.partition_log import PartitionLog
+from moldau.storage.log.partition_log import PartitionLog
 
 FlushCallback = Callable[[StorageFault | None], None]
 

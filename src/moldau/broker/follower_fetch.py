@@ -24,7 +24,7 @@ from moldau.protocol.messages.fetch import (
     FetchResponse,
     PartitionData,
 )
-from moldau.storage.partition_log import PartitionLog
+from moldau.storage.log.partition_log import PartitionLog
 
 
 class _Readable(NamedTuple):

@@ -18,7 +18,7 @@ from moldau.core.errors import ApiError, StorageFault
 from moldau.core.ids import ProducerEpoch, ProducerId, TopicPartition
 from moldau.core.ports import Clock
 from moldau.protocol.records.control import ControlType, build_end_transaction_marker
-from moldau.storage.partition_log import PartitionLog
+from moldau.storage.log.partition_log import PartitionLog
 
 Done = Callable[[ErrorCode], None]
 

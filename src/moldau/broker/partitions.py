@@ -10,7 +10,7 @@ from moldau.broker.catalog import TopicCatalog
 from moldau.broker.verifying import Verifying
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import TopicId
-from moldau.storage.partition_log import PartitionLog
+from moldau.storage.log.partition_log import PartitionLog
 
 if TYPE_CHECKING:
     from moldau.broker.follower_session import FollowerSession

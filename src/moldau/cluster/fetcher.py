@@ -32,8 +32,8 @@ from moldau.protocol.messages.fetch import (
     PartitionData,
     ReplicaState,
 )
-from moldau.storage.partition_log import PartitionLog
-from moldau.storage.segment import RetiredSegment
+from moldau.storage.log.partition_log import PartitionLog
+from moldau.storage.segments.segment import RetiredSegment
 
 _log = logging.getLogger("moldau.replication")
 

@@ -16,7 +16,7 @@ from moldau.coordination.tree_layout import PartitionState
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import BrokerId
 from moldau.core.ports import Cancellable, Clock, Scheduler
-from moldau.storage.partition_log import PartitionLog
+from moldau.storage.log.partition_log import PartitionLog
 
 Committed = Callable[[ErrorCode], None]
 

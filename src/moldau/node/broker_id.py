@@ -13,8 +13,8 @@ from moldau.coordination.store import NodeExists, Store
 from moldau.core.errors import ConfigError
 from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.core.settings.resolve import BrokerLayers
+from moldau.storage.directory.meta_properties import parse_properties
 from moldau.storage.disk import Disk
-from moldau.storage.meta_properties import parse_properties
 from moldau.storage.names import META_PROPERTIES
 
 SEQUENCE: Final = "/brokers/seqid"

@@ -12,7 +12,7 @@ from moldau.broker.parts import Broker
 from moldau.core.errors import StorageFault
 from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.node.removal import remove_later
-from moldau.storage.partition_log import PartitionLog
+from moldau.storage.log.partition_log import PartitionLog
 
 _log = logging.getLogger("moldau.housekeeping")
 

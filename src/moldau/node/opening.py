@@ -25,11 +25,11 @@ from moldau.core.ports import Clock
 from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.core.settings.resolve import BrokerLayers, resolve_topic
 from moldau.core.settings.topic_keys import TopicSettings
+from moldau.storage.directory.kraft_settings import read_topic_settings
+from moldau.storage.directory.log_dir import LogDirectory
+from moldau.storage.directory.meta_properties import new_identity, parse_properties
 from moldau.storage.disk import Disk
-from moldau.storage.kraft_settings import read_topic_settings
 from moldau.storage.log_config import LogConfig
-from moldau.storage.log_dir import LogDirectory
-from moldau.storage.meta_properties import new_identity, parse_properties
 from moldau.storage.names import META_PROPERTIES
 from moldau.storage.os_files import OsFiles
 

@@ -3,7 +3,7 @@
 import logging
 
 from moldau.core.ports import Scheduler
-from moldau.storage.segment import RetiredSegment
+from moldau.storage.segments.segment import RetiredSegment
 
 _log = logging.getLogger("moldau.housekeeping")
 

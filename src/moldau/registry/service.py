@@ -15,18 +15,18 @@ from typing import Final, TypeVar
 from confluent_kafka import KafkaException
 
 from moldau.core.errors import MoldauError
-from moldau.registry.associations import Associations
-from moldau.registry.decision import Decision
-from moldau.registry.deletion import Deletion
-from moldau.registry.election import Election
+from moldau.registry.decisions.associations import Associations
+from moldau.registry.decisions.decision import Decision
+from moldau.registry.decisions.deletion import Deletion
+from moldau.registry.decisions.governance import Governance
+from moldau.registry.decisions.registration import Registration
+from moldau.registry.decisions.schema_parser import Parser
+from moldau.registry.decisions.scope import Scope
 from moldau.registry.failures import NotPrimary, RegistryFailure, timed_out
-from moldau.registry.governance import Governance
-from moldau.registry.parsing import Parser
-from moldau.registry.records import PrimaryFact, encode
-from moldau.registry.registration import Registration
-from moldau.registry.schema_log import SchemaLog
-from moldau.registry.schema_writer import SchemaWriter, WriterLost
-from moldau.registry.scope import Scope
+from moldau.registry.log.election import Election
+from moldau.registry.log.records import PrimaryFact, encode
+from moldau.registry.log.schema_log import SchemaLog
+from moldau.registry.log.schema_writer import SchemaWriter, WriterLost
 from moldau.registry.settings import RegistrySettings
 from moldau.registry.state import RegistryState
 

@@ -7,7 +7,7 @@ changed in place, and whoever walks through one of the maps walks through a copy
 from collections.abc import Iterator
 
 from moldau.registry.entities import LATEST, Json, StoredSchema
-from moldau.registry.records import (
+from moldau.registry.log.records import (
     AssociationFact,
     ClearSubjectFact,
     ConfigFact,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from moldau.core.error_codes import ErrorCode as ErrorCode
-    from moldau.testing.fake_consumer import FakeConsumer as FakeConsumer
-    from moldau.testing.fake_kafka import FakeKafka as FakeKafka
-    from moldau.testing.fake_producer import FakeProducer as FakeProducer
+    from moldau.testing.fakes.fake_consumer import FakeConsumer as FakeConsumer
+    from moldau.testing.fakes.fake_kafka import FakeKafka as FakeKafka
+    from moldau.testing.fakes.fake_producer import FakeProducer as FakeProducer
     from moldau.testing.faults import Fault as Fault
     from moldau.testing.faults import Faults as Faults
     from moldau.testing.local_cluster import LocalCluster as LocalCluster
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "ErrorCode": "moldau.core.error_codes",
-    "FakeConsumer": "moldau.testing.fake_consumer",
-    "FakeKafka": "moldau.testing.fake_kafka",
-    "FakeProducer": "moldau.testing.fake_producer",
+    "FakeConsumer": "moldau.testing.fakes.fake_consumer",
+    "FakeKafka": "moldau.testing.fakes.fake_kafka",
+    "FakeProducer": "moldau.testing.fakes.fake_producer",
     "Fault": "moldau.testing.faults",
     "Faults": "moldau.testing.faults",
     "LocalCluster": "moldau.testing.local_cluster",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 if TYPE_CHECKING:
-    from moldau.testing.fake_kafka import FakeKafka
+    from moldau.testing.fakes.fake_kafka import FakeKafka
     from moldau.testing.faults import Faults
     from moldau.testing.local_cluster import LocalCluster
 
@@ -94,6 +94,6 @@ def moldau_faults(moldau_cluster: "LocalCluster") -> "Iterator[Faults]":
 @pytest.fixture
 def moldau_fake_kafka() -> "FakeKafka":
     """A cluster without a broker, with clients that have confluent-kafka's interface."""
-    from moldau.testing.fake_kafka import FakeKafka
+    from moldau.testing.fakes.fake_kafka import FakeKafka
 
     return FakeKafka()

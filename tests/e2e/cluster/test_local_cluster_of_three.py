@@ -13,7 +13,7 @@ from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import TopicPartition
 from moldau.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from moldau.protocol.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
-from moldau.storage.partition_log import PartitionLog
+from moldau.storage.log.partition_log import PartitionLog
 from moldau.testing import LocalCluster
 
 PRODUCE_BY_NAME = 12

@@ -3,7 +3,7 @@
 from moldau.broker.parked_fetches import ParkedFetch, ParkedFetches
 from moldau.broker.partitions import Partition
 from moldau.core.ids import TOPIC_ID_ZERO
-from moldau.testing.sim_clock import SimClock
+from moldau.testing.simulation.sim_clock import SimClock
 
 
 class Reader:

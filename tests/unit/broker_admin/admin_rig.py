@@ -17,10 +17,10 @@ from moldau.core.settings.static_layer import static_layer
 from moldau.node.assembly import assemble
 from moldau.node.opening import OpenedData
 from moldau.protocol import codec
+from moldau.storage.directory.log_dir import LogDirectory
 from moldau.storage.log_config import LogConfig
-from moldau.storage.log_dir import LogDirectory
-from moldau.testing.crash_disk import CrashDisk
-from moldau.testing.sim_clock import SimClock
+from moldau.testing.simulation.crash_disk import CrashDisk
+from moldau.testing.simulation.sim_clock import SimClock
 
 Result = TypeVar("Result")
 BROKER_ID = BrokerId(1)

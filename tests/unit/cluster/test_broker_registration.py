@@ -7,7 +7,7 @@ from moldau.cluster.registration import KnownSince, intact_since, read_known, wr
 from moldau.coordination import tree_layout as layout
 from moldau.coordination.tree_layout import Endpoint
 from moldau.core.errors import ConfigError
-from moldau.testing.crash_disk import CrashDisk
+from moldau.testing.simulation.crash_disk import CrashDisk
 
 
 def test_a_registered_broker_is_in_the_image_with_its_addresses_and_rack() -> None:

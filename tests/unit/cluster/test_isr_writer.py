@@ -10,7 +10,7 @@ from moldau.cluster.replication.in_sync import IsrProposed
 from moldau.cluster.replication.throttle import ReplicationThrottle
 from moldau.coordination.partition_states import write_isr
 from moldau.core.ids import BrokerId, TopicPartition
-from moldau.testing.crash_disk import CrashDisk
+from moldau.testing.simulation.crash_disk import CrashDisk
 
 PLACE = TopicPartition("t", 0)
 ONE, TWO, THREE = (BrokerId(each) for each in (1, 2, 3))

@@ -9,8 +9,8 @@ from moldau.core.errors import ConfigError
 from moldau.core.settings.static_layer import static_layer
 from moldau.node.broker_id import with_broker_id
 from moldau.node.opening import open_data
-from moldau.testing.crash_disk import CrashDisk
-from moldau.testing.sim_clock import SimClock
+from moldau.testing.simulation.crash_disk import CrashDisk
+from moldau.testing.simulation.sim_clock import SimClock
 
 Number = Callable[..., int]
 

@@ -10,7 +10,7 @@ from moldau.broker.config_records import read_configs
 from moldau.core.errors import ConfigError
 from moldau.core.settings.static_layer import static_layer
 from moldau.node.opening import STORE_FILE, OpenedData, open_data
-from moldau.testing.sim_clock import SimClock
+from moldau.testing.simulation.sim_clock import SimClock
 
 
 def opened(*directories: Path, **settings: str) -> OpenedData:

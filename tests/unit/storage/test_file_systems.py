@@ -7,7 +7,7 @@ import pytest
 
 from moldau.storage.disk import Disk
 from moldau.storage.os_files import OsFiles
-from moldau.testing.crash_disk import CrashDisk
+from moldau.testing.simulation.crash_disk import CrashDisk
 
 
 @pytest.fixture(params=["os", "crash"])

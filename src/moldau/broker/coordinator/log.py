@@ -14,9 +14,9 @@ from moldau.core.ids import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, ProducerEpoch, Pr
 from moldau.protocol.records.builder import build_batch
 from moldau.protocol.records.control import ControlType, read_end_transaction_marker
 from moldau.protocol.records.record import Record, iter_records
-from moldau.storage.append_check import DECOMPRESSED_BYTES_MAX
-from moldau.storage.batch_scan import iter_whole_batches
-from moldau.storage.partition_log import PartitionLog
+from moldau.storage.log.append_check import DECOMPRESSED_BYTES_MAX
+from moldau.storage.log.partition_log import PartitionLog
+from moldau.storage.segments.batch_scan import iter_whole_batches
 
 BATCH_BYTES_MAX: Final = 512 * 1024
 """Half of what a topic takes by default."""

@@ -18,7 +18,7 @@ from moldau.protocol.messages.delete_records import (
     DeleteRecordsResponse,
     DeleteRecordsTopicResult,
 )
-from moldau.storage.partition_log import PartitionLog
+from moldau.storage.log.partition_log import PartitionLog
 
 NO_LOW_WATERMARK = -1
 

@@ -18,7 +18,7 @@ from moldau.protocol.messages.describe_log_dirs import (
     DescribeLogDirsResult,
     DescribeLogDirsTopic,
 )
-from moldau.storage.log_dir import LogDirectory
+from moldau.storage.directory.log_dir import LogDirectory
 
 SIZE_UNKNOWN = -1
 

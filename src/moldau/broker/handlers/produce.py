@@ -29,8 +29,8 @@ from moldau.protocol.fast.produce import (
 )
 from moldau.protocol.messages.produce import ProduceRequest
 from moldau.protocol.records.batch import HEADER_SIZE, read_header
-from moldau.storage.append_check import RecordsRefused, UnpackingNeeded
-from moldau.storage.partition_log import PartitionLog
+from moldau.storage.log.append_check import RecordsRefused, UnpackingNeeded
+from moldau.storage.log.partition_log import PartitionLog
 
 FLEXIBLE_FROM: Final = 9
 ABORTABLE_SINCE: Final = 11

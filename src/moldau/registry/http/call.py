@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import orjson
 
-from moldau.registry.decision import Decision
+from moldau.registry.decisions.decision import Decision
 from moldau.registry.failures import RegistryFailure, invalid_version, unprocessable
 from moldau.registry.service import Registry
 from moldau.registry.subjects import shortest

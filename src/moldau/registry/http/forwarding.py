@@ -12,7 +12,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from moldau.registry.failures import RegistryFailure, forwarding_failed, primary_unknown
-from moldau.registry.records import PrimaryFact
+from moldau.registry.log.records import PrimaryFact
 from moldau.registry.service import Registry
 
 FORWARDED_HEADER: Final = "X-Forward"

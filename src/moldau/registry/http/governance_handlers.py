@@ -1,9 +1,9 @@
 """`/config`, `/mode`, `/compatibility`, `/contexts` and what the server says of itself."""
 
 from moldau import __version__
+from moldau.registry.decisions.governance import config_answer
 from moldau.registry.entities import Json, SchemaRequest
 from moldau.registry.failures import RegistryFailure, config_not_set, mode_not_set
-from moldau.registry.governance import config_answer
 from moldau.registry.http.call import Call, parse_version
 from moldau.registry.http.routing import Route
 from moldau.registry.subjects import context_from_path

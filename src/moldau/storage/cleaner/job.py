@@ -14,7 +14,6 @@ from moldau.core.ids import TopicPartition
 from moldau.core.ports import Buffer
 from moldau.protocol.records.batch import BatchHeader
 from moldau.protocol.records.record import scan_records, uncompressed_records
-from moldau.storage.append_check import DECOMPRESSED_BYTES_MAX
 from moldau.storage.cleaner.batch_filter import BatchFilter, LastRecord
 from moldau.storage.cleaner.batch_source import UncleanableLog, iter_whole_batches
 from moldau.storage.cleaner.offset_map import OffsetMap
@@ -22,12 +21,13 @@ from moldau.storage.cleaner.plan import CleaningPlan, group_segments
 from moldau.storage.cleaner.throttle import IoThrottle
 from moldau.storage.cleaner.transactions import CleanedTransactions
 from moldau.storage.disk import Disk
+from moldau.storage.log.append_check import DECOMPRESSED_BYTES_MAX
 from moldau.storage.log_config import LogConfig
 from moldau.storage.names import CLEANED, SEGMENT_SUFFIXES
 from moldau.storage.residency import Residency
-from moldau.storage.segment import Segment, Shared
-from moldau.storage.segment_files import SegmentFiles
-from moldau.storage.txn_index import AbortedTxn
+from moldau.storage.segments.segment import Segment, Shared
+from moldau.storage.segments.segment_files import SegmentFiles
+from moldau.storage.segments.txn_index import AbortedTxn
 
 
 @dataclass(frozen=True, slots=True)

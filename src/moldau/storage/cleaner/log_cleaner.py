@@ -15,7 +15,6 @@ from typing import Final, NamedTuple
 
 from moldau.core.ids import NO_TIMESTAMP, TopicPartition
 from moldau.protocol.records.batch import HEADER_SIZE
-from moldau.storage.batch_scan import iter_headers
 from moldau.storage.checkpoints import offsets_text
 from moldau.storage.cleaner.batch_filter import LastRecord
 from moldau.storage.cleaner.job import (
@@ -27,14 +26,15 @@ from moldau.storage.cleaner.job import (
     SourceSegment,
 )
 from moldau.storage.cleaner.plan import CleaningPlan, LogState, choose_filthiest, plan_cleaning
+from moldau.storage.directory.log_dir import LogDirectory
 from moldau.storage.disk import Disk
-from moldau.storage.log_dir import LogDirectory
+from moldau.storage.log.partition_log import PartitionLog
 from moldau.storage.names import CLEANED, CLEANER_OFFSETS, DELETED, LOG, SEGMENT_SUFFIXES
-from moldau.storage.partition_log import PartitionLog
 from moldau.storage.residency import Residency
-from moldau.storage.segment import RetiredSegment, Segment, Shared
-from moldau.storage.segment_files import SegmentFiles
-from moldau.storage.txn_index import AbortedTxn
+from moldau.storage.segments.batch_scan import iter_headers
+from moldau.storage.segments.segment import RetiredSegment, Segment, Shared
+from moldau.storage.segments.segment_files import SegmentFiles
+from moldau.storage.segments.txn_index import AbortedTxn
 
 OPEN_FILES_MAX: Final = 200
 """Of compacted segments kept open; they have an allowance of their own."""

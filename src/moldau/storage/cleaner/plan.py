@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 from moldau.storage.log_config import INT64_MAX, LogConfig
-from moldau.storage.segment import RELATIVE_OFFSET_MAX
+from moldau.storage.segments.segment import RELATIVE_OFFSET_MAX
 
 _INDEX_ENTRY_BYTES_MAX: Final = 12
 """A time index entry; those of the offset index are smaller."""

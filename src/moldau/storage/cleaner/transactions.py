@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from moldau.core.ports import Buffer
 from moldau.protocol.records.batch import BatchHeader
 from moldau.protocol.records.control import ControlType, read_end_transaction_marker
-from moldau.storage.txn_index import AbortedTxn
+from moldau.storage.segments.txn_index import AbortedTxn
 
 
 class _Ongoing:

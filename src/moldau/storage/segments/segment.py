@@ -1,0 +1,343 @@
+"""One segment of a log: the `.log` file and its indexes.
+
+Owns the files that share one base offset: appending bytes, finding positions, index entries at Kafka's
+intervals. Knows nothing of producers, epochs or offsets to assign. Belongs to the owner's thread.
+"""
+
+import errno
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final, NamedTuple
+
+from moldau.core.ids import NO_TIMESTAMP
+from moldau.core.ports import Buffer, File
+from moldau.protocol.records.batch import HEADER_SIZE, LOG_OVERHEAD, BatchHeader
+from moldau.storage.disk import Disk
+from moldau.storage.log_config import LogConfig
+from moldau.storage.names import DELETED, LOG, SEGMENT_SUFFIXES, segment_file
+from moldau.storage.residency import Residency
+from moldau.storage.segments.batch_scan import SCAN_SLICE_BYTES, iter_headers
+from moldau.storage.segments.offset_index import OffsetIndex
+from moldau.storage.segments.segment_files import EntryIndex, SegmentFiles
+from moldau.storage.segments.time_index import TimeIndex, TimestampOffset
+from moldau.storage.segments.txn_index import AbortedTxn, TxnIndex
+
+RELATIVE_OFFSET_MAX: Final = 2**31 - 1
+UNKNOWN_TIMESTAMP: Final = -2
+"""Not read yet: below every timestamp, so the first comparison notices."""
+BOUNDARIES_MAX: Final = 32
+"""Batch starts remembered per generation; two generations are kept for readers close to the end."""
+
+
+class Shared(NamedTuple):
+    """What all segments of a directory share."""
+
+    disk: Disk
+    open_files: Residency
+    loaded_indexes: Residency
+
+
+class RetiredSegment(NamedTuple):
+    """A segment that has left its log. Its files wait under `.deleted` names for readers to finish."""
+
+    disk: Disk
+    base_offset: int
+    size_bytes: int
+    reason: str
+    paths: tuple[str, ...]
+
+    def remove(self) -> None:
+        """Safe on any thread, and more than once."""
+        for path in self.paths:
+            with suppress(FileNotFoundError):
+                self.disk.remove(path)
+
+
+class Segment:
+    __slots__ = (
+        "_boundaries",
+        "_file",
+        "_index_after",
+        "_index_entries_max",
+        "_index_interval_bytes",
+        "_older_boundaries",
+        "_shared",
+        "base_offset",
+        "created_ms",
+        "files",
+        "first_timestamp_ms",
+        "is_index_full",
+        "jitter_ms",
+        "max_timestamp_ms",
+        "max_timestamp_offset",
+        "offset_index",
+        "recently_used",
+        "size",
+        "time_index",
+        "txn_index",
+    )
+
+    def __init__(
+        self,
+        files: SegmentFiles,
+        shared: Shared,
+        config: LogConfig,
+        *,
+        size: int,
+        now_ms: int,
+        jitter_ms: int = 0,
+        is_new: bool = False,
+        has_aborted: bool = False,
+    ) -> None:
+        self.files = files
+        self.base_offset = files.base_offset
+        self.size = size
+        self.created_ms = now_ms
+        self.jitter_ms = jitter_ms
+        self.max_timestamp_ms: int = NO_TIMESTAMP if is_new else UNKNOWN_TIMESTAMP
+        self.max_timestamp_offset = files.base_offset
+        self.first_timestamp_ms: int | None = None
+        self.offset_index = OffsetIndex(files, shared.loaded_indexes, is_new=is_new)
+        self.time_index = TimeIndex(files, shared.loaded_indexes, is_new=is_new)
+        self.txn_index = TxnIndex(files, shared.loaded_indexes) if has_aborted else None
+        self.is_index_full = False
+        self.recently_used = False
+        self._shared = shared
+        self._file: File | None = None
+        self._index_interval_bytes = config.index_interval_bytes
+        self._index_entries_max = config.segment_index_bytes // OffsetIndex.ENTRY.size
+        self._index_after = size + config.index_interval_bytes
+        self._boundaries: dict[int, int] | None = None
+        self._older_boundaries: dict[int, int] | None = None
+
+    @classmethod
+    def create(
+        cls, files: SegmentFiles, shared: Shared, config: LogConfig, *, now_ms: int, jitter_ms: int
+    ) -> "Segment":
+        # Kafka calls a segment without index files damaged, even an empty one.
+        for kind in (LOG, OffsetIndex.KIND, TimeIndex.KIND):
+            shared.disk.open(files.path(kind), create=True)
+        return cls(files, shared, config, size=0, now_ms=now_ms, jitter_ms=jitter_ms, is_new=True)
+
+    def file(self) -> File:
+        self.recently_used = True
+        return self._file or self._open()
+
+    def _open(self) -> File:
+        path = self.files.path(LOG)
+        try:
+            file = self._shared.disk.open(path)
+        except OSError as error:
+            if error.errno not in (errno.EMFILE, errno.ENFILE):
+                raise
+            self._shared.open_files.shrink()
+            file = self._shared.disk.open(path)
+        self._shared.open_files.admit(self)
+        self._file = file
+        return file
+
+    def reader_file(self) -> File:
+        """For another thread: leaves the owner's bookkeeping alone."""
+        return self._file or self._shared.disk.open(self.files.path(LOG), writable=False)
+
+    def evict(self) -> None:
+        self._file = None
+
+    def append(
+        self, data: Buffer, size: int, base_offset: int, last_offset: int, max_timestamp_ms: int
+    ) -> None:
+        """One batch, or for the index's purposes one: its offsets are within range, its bytes are final."""
+        position = self.size
+        (self._file or self._open()).append(data)
+        self.recently_used = True
+        self.note(position, size, base_offset, last_offset, max_timestamp_ms)
+
+    def append_run(self, data: Buffer, batches: Sequence[tuple[int, BatchHeader]]) -> None:
+        """Several batches in one write; their positions are relative to `data`."""
+        start = self.size
+        self.file().append(data)
+        for position, header in batches:
+            self.note(
+                start + position, header.size, header.base_offset, header.last_offset, header.max_timestamp
+            )
+
+    def note(
+        self, position: int, size: int, base_offset: int, last_offset: int, max_timestamp_ms: int
+    ) -> None:
+        """Counts a batch that lies at `position` now: a fresh append, one of a run, or one met in
+        recovery."""
+        self.size = position + size
+        if max_timestamp_ms > self.max_timestamp_ms and max_timestamp_ms > self.max_timestamp().timestamp_ms:
+            self.max_timestamp_ms = max_timestamp_ms
+            self.max_timestamp_offset = last_offset
+        if position == 0:
+            self.first_timestamp_ms = max_timestamp_ms
+        elif position > self._index_after:
+            self._index(last_offset, position)
+        boundaries = self._boundaries
+        if boundaries is None or len(boundaries) >= BOUNDARIES_MAX:
+            self._older_boundaries = boundaries
+            self._boundaries = boundaries = {}
+        boundaries[base_offset] = position
+
+    def _index(self, last_offset: int, position: int) -> None:
+        self.offset_index.append(last_offset, position)
+        newest = self.max_timestamp()
+        self.time_index.append_if_later(newest.timestamp_ms, newest.offset)
+        self._index_after = position + self._index_interval_bytes
+        time_entries_max = self._index_entries_max * OffsetIndex.ENTRY.size // TimeIndex.ENTRY.size - 1
+        self.is_index_full = (
+            len(self.offset_index) >= self._index_entries_max or len(self.time_index) >= time_entries_max
+        )
+
+    def max_timestamp(self) -> TimestampOffset:
+        if self.max_timestamp_ms == UNKNOWN_TIMESTAMP:
+            self.max_timestamp_ms, self.max_timestamp_offset = self.time_index.last()
+        return TimestampOffset(self.max_timestamp_ms, self.max_timestamp_offset)
+
+    def largest_timestamp_ms(self) -> int:
+        """What retention by time goes by: the youngest record, or the file's age when none carries a time."""
+        timestamp_ms = self.max_timestamp().timestamp_ms
+        return timestamp_ms if timestamp_ms >= 0 else self._shared.disk.modified_ms(self.files.path(LOG))
+
+    def is_past_roll_age(self, roll_ms: int, now_ms: int, timestamp_ms: int) -> bool:
+        """Age is counted in record time from the first batch, or in our time where that has none."""
+        if self.size == 0:
+            return False
+        if self.first_timestamp_ms is None:
+            first = next(iter_headers(self.file(), 0, self.size, HEADER_SIZE), None)
+            self.first_timestamp_ms = first[1].max_timestamp if first else NO_TIMESTAMP
+        if self.first_timestamp_ms >= 0:
+            return timestamp_ms - self.first_timestamp_ms > roll_ms - self.jitter_ms
+        return now_ms - self.created_ms > roll_ms - self.jitter_ms
+
+    def position_of(self, offset: int) -> int | None:
+        """Where the first batch that ends at or after `offset` starts; None when all end before."""
+        recent = self.recent_position_of(offset)
+        if recent is not None:
+            return recent
+        hint, following = self.offset_index.neighbours(offset)
+        if following >= 0:
+            # Batches that are long enough are all in the index: mostly it is the next one there.
+            for position, header in iter_headers(self.file(), following, self.size, HEADER_SIZE):
+                if header.base_offset <= offset <= header.base_offset + header.last_offset_delta:
+                    return position
+                break
+        for start in (hint, 0) if hint else (0,):
+            end = start
+            for position, header in iter_headers(self.file(), start, self.size):
+                if header.base_offset + header.last_offset_delta >= offset:
+                    return position
+                end = position + header.size
+            if end == self.size:
+                return None
+            # A hint that leads nowhere is damage in the index, not in the log: search from the start.
+        return None
+
+    def recent_position_of(self, offset: int) -> int | None:
+        """Where the batch that begins with `offset` starts, if it is one of the last ones written."""
+        if self._boundaries is None:
+            return None
+        position = self._boundaries.get(offset)
+        if position is None and self._older_boundaries is not None:
+            position = self._older_boundaries.get(offset)
+        return position
+
+    def batch_size_at(self, position: int) -> int:
+        return int.from_bytes(self.file().read(position + 8, 4), "big") + LOG_OVERHEAD
+
+    def readable_bytes(self, position: int, end: int, bytes_max: int, *, at_least_one_batch: bool) -> int:
+        """How much of what lies between the two to send: whole batches if they are long, `bytes_max` otherwise."""
+        size = end - position
+        if size > bytes_max:
+            first = self.batch_size_at(position)
+            if first > bytes_max:
+                return first if at_least_one_batch else 0
+            # A batch that does not fit would be sent for nothing. Those that are long are all in the index.
+            whole = self.offset_index.batch_start_until(position + bytes_max) - position
+            size = whole if whole >= first else bytes_max
+        return max(size, 0)
+
+    def next_offset(self) -> int:
+        """The offset after the last batch, read from the file."""
+        following = self.base_offset
+        for _, header in iter_headers(self.file(), self.offset_index.last_position(), self.size):
+            following = header.next_offset
+        return following
+
+    def add_aborted(self, aborted: AbortedTxn) -> None:
+        if self.txn_index is None:
+            self.txn_index = TxnIndex(self.files, self._shared.loaded_indexes, is_new=True)
+        self.txn_index.append(aborted)
+
+    def seal(self) -> None:
+        """The last time index entry, as at roll and close."""
+        if self.max_timestamp_ms == UNKNOWN_TIMESTAMP:
+            return  # nothing came since it was loaded
+        newest = self.max_timestamp()
+        self.time_index.append_if_later(newest.timestamp_ms, newest.offset)
+
+    @property
+    def indexes(self) -> tuple[EntryIndex, ...]:
+        always = (self.offset_index, self.time_index)
+        return always if self.txn_index is None else (*always, self.txn_index)
+
+    def truncate_to(self, offset: int, now_ms: int) -> None:
+        """Drops every batch that ends at or after `offset`."""
+        position = self.position_of(offset)
+        self.offset_index.truncate_to(offset)
+        self.time_index.truncate_to(offset)
+        if self.txn_index is not None:
+            self.txn_index.truncate_to(offset)
+        if position is not None:
+            self.file().truncate(position)
+            self.file().sync()  # else a crash could bring the old batches back below segments made since
+            self.size = position
+        self._boundaries = self._older_boundaries = None
+        self._index_after = self.size + self._index_interval_bytes
+        self.is_index_full = False
+        if self.size == 0:
+            self.created_ms = now_ms
+            self.first_timestamp_ms = None
+        newest = self.time_index.last()
+        start = self.offset_index.lookup(newest.offset)
+        for _, header in iter_headers(self.file(), start, self.size, SCAN_SLICE_BYTES):
+            if header.max_timestamp > newest.timestamp_ms:
+                newest = TimestampOffset(header.max_timestamp, header.last_offset)
+        self.max_timestamp_ms, self.max_timestamp_offset = newest
+
+    def rename_files(self, old_suffix: str, new_suffix: str) -> None:
+        disk = self._shared.disk
+        for kind in SEGMENT_SUFFIXES:
+            path = f"{self.files.directory}/{segment_file(self.base_offset, kind)}"
+            with suppress(FileNotFoundError):
+                disk.rename(path + old_suffix, path + new_suffix)
+        self.files.suffix = new_suffix
+
+    def reset(self) -> None:
+        """Nothing is known of the content any more: it is about to be read again."""
+        for index in self.indexes:
+            index.reset()
+        self.size = 0
+        self.max_timestamp_ms = NO_TIMESTAMP
+        self.max_timestamp_offset = self.base_offset
+        self.first_timestamp_ms = None
+        self.is_index_full = False
+        self._index_after = self._index_interval_bytes
+        self._boundaries = self._older_boundaries = None
+
+    def leave(self) -> None:
+        """The log has no more use for it: its descriptor, which keeps even deleted bytes on the disk, closes with the
+        last slice that is being sent. Mostly now, while the file still has a name: whoever closes a removed one waits
+        until the kernel has freed its bytes."""
+        self._shared.open_files.dismiss(self)
+        self.evict()
+        for index in self.indexes:
+            index.leave()
+
+    def retire(self, reason: str) -> RetiredSegment:
+        """Takes the files out of the log by name; the log forgets the segment. Open slices stay readable."""
+        self.leave()
+        self.rename_files("", DELETED)
+        paths = tuple(self.files.path(kind) for kind in SEGMENT_SUFFIXES)
+        return RetiredSegment(self._shared.disk, self.base_offset, self.size, reason, paths)
