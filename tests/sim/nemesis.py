@@ -7,7 +7,7 @@ from typing import Final
 
 import orjson
 
-from moldau.broker.internal_topics import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
+from moldau.broker.topics.internal_topics import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
 from moldau.coordination import tree
 from moldau.coordination.memory import MemoryStore
 from moldau.coordination.store import NodeExists, NoNode
