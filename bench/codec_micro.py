@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 from moldau.core.chunks import FileSlice
 from moldau.protocol import codec
-from moldau.protocol.fast.fetch import decode_fetch, encode_fetch_response
-from moldau.protocol.fast.produce import decode_produce, encode_produce_response
-from moldau.protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
-from moldau.protocol.messages.produce import (
+from moldau.protocol.fast.fetch_codec import decode_fetch, encode_fetch_response
+from moldau.protocol.fast.produce_codec import decode_produce, encode_produce_response
+from moldau.protocol.messages.log.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
+from moldau.protocol.messages.log.produce import (
     PartitionProduceData,
     PartitionProduceResponse,
     ProduceRequest,

@@ -23,11 +23,11 @@ from typing import Any, Self
 from moldau.core.error_codes import ErrorCode
 from moldau.protocol import codec
 from moldau.protocol.headers import decode_response_header
-from moldau.protocol.messages.find_coordinator import FindCoordinatorRequest
-from moldau.protocol.messages.heartbeat import HeartbeatRequest
-from moldau.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
-from moldau.protocol.messages.leave_group import LeaveGroupRequest, MemberIdentity
-from moldau.protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
+from moldau.protocol.messages.groups.find_coordinator import FindCoordinatorRequest
+from moldau.protocol.messages.groups.heartbeat import HeartbeatRequest
+from moldau.protocol.messages.groups.join_group import JoinGroupRequest, JoinGroupRequestProtocol
+from moldau.protocol.messages.groups.leave_group import LeaveGroupRequest, MemberIdentity
+from moldau.protocol.messages.groups.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 from moldau.protocol.spec import Request
 from process_cost import cpu_seconds, memory
 from systems import SYSTEMS, ServerProcess, create_topic, stop_servers_on_sigterm

@@ -17,13 +17,13 @@ from pathlib import Path
 
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from moldau.broker.session import ClientSession
+from moldau.broker.request.client_session import ClientSession
 from moldau.core.chunks import Chunk
 from moldau.core.settings.static_layer import static_layer
 from moldau.node.broker_node import BrokerNode
 from moldau.node.main import event_loop
-from moldau.protocol.fast.fetch import decode_fetch
-from moldau.protocol.fast.produce import decode_produce
+from moldau.protocol.fast.fetch_codec import decode_fetch
+from moldau.protocol.fast.produce_codec import decode_produce
 from wire_frames import FETCH_VERSION, PRODUCE_VERSION, fetch_frame, produce_frame
 
 ROUNDS, CALLS = 30, 1_000

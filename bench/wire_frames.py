@@ -3,8 +3,8 @@
 import struct
 
 from moldau.protocol import codec
-from moldau.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
-from moldau.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from moldau.protocol.messages.log.fetch import FetchPartition, FetchRequest, FetchTopic
+from moldau.protocol.messages.log.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from moldau.protocol.records.builder import build_batch
 from moldau.protocol.records.record import Record
 from moldau.protocol.spec import Request

@@ -6,24 +6,32 @@ from typing import Any
 
 from e2e.wire import WireClient
 from moldau.core.error_codes import ErrorCode
-from moldau.protocol.messages.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
-from moldau.protocol.messages.delete_records import (
-    DeleteRecordsPartition,
-    DeleteRecordsRequest,
-    DeleteRecordsTopic,
-)
-from moldau.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
-from moldau.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
-from moldau.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
-from moldau.protocol.messages.incremental_alter_configs import (
+from moldau.protocol.messages.configs.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
+from moldau.protocol.messages.configs.incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
 )
-from moldau.protocol.messages.init_producer_id import InitProducerIdRequest
-from moldau.protocol.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
-from moldau.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
-from moldau.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from moldau.protocol.messages.log.delete_records import (
+    DeleteRecordsPartition,
+    DeleteRecordsRequest,
+    DeleteRecordsTopic,
+)
+from moldau.protocol.messages.log.fetch import FetchPartition, FetchRequest, FetchTopic
+from moldau.protocol.messages.log.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
+from moldau.protocol.messages.log.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from moldau.protocol.messages.topics.create_topics import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
+from moldau.protocol.messages.topics.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from moldau.protocol.messages.topics.metadata import MetadataRequest, MetadataRequestTopic
+from moldau.protocol.messages.transactions.init_producer_id import InitProducerIdRequest
 from moldau.protocol.records.batch import iter_headers
 from moldau.protocol.records.builder import build_batch
 from moldau.protocol.records.record import Record, iter_records

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from compat.moldau_broker import MoldauBroker
 from e2e.wire import HungUp, WireClient, framed, request_bytes
-from moldau.protocol.messages.api_versions import ApiVersionsRequest
+from moldau.protocol.messages.cluster.api_versions import ApiVersionsRequest
 
 WORST_WAIT_S = 1.0
 """How long a well-behaved client may be kept waiting, on a machine that runs other tests at the same time."""

@@ -13,8 +13,8 @@ from e2e.process_facts import MB
 from e2e.small_disks import MakeDisk, resize
 from e2e.wire import WireClient
 from moldau.core.error_codes import ErrorCode
-from moldau.protocol.messages.create_topics import CreateTopicsRequest
-from moldau.protocol.messages.describe_log_dirs import DescribeLogDirsRequest
+from moldau.protocol.messages.log.describe_log_dirs import DescribeLogDirsRequest
+from moldau.protocol.messages.topics.create_topics import CreateTopicsRequest
 
 pytestmark = pytest.mark.slow
 

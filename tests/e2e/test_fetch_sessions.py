@@ -4,7 +4,7 @@ from e2e.conversation import FETCH_BY_NAME, create_topic, produce_values
 from e2e.wire import WireClient
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import TopicId
-from moldau.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from moldau.protocol.messages.log.fetch import FetchPartition, FetchRequest, FetchTopic
 from moldau.testing import LocalCluster
 
 FETCH_BY_ID = 13

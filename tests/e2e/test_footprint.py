@@ -23,7 +23,7 @@ from e2e.conversation import (
 )
 from e2e.process_facts import MB, resident_bytes
 from e2e.wire import WireClient
-from moldau.protocol.messages.create_topics import CreateTopicsRequest
+from moldau.protocol.messages.topics.create_topics import CreateTopicsRequest
 from moldau.testing.local_cluster import LocalCluster
 
 pytestmark = pytest.mark.slow

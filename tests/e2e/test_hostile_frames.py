@@ -16,9 +16,9 @@ from e2e.wire import WireClient, framed, request_bytes
 from moldau.core.error_codes import ErrorCode
 from moldau.protocol import codec
 from moldau.protocol.messages import request_class
-from moldau.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
-from moldau.protocol.messages.create_topics import CreateTopicsRequest
-from moldau.protocol.messages.metadata import MetadataRequest
+from moldau.protocol.messages.cluster.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from moldau.protocol.messages.topics.create_topics import CreateTopicsRequest
+from moldau.protocol.messages.topics.metadata import MetadataRequest
 from moldau.protocol.spec import Request
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("undisturbed")]

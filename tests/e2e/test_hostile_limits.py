@@ -23,9 +23,9 @@ from e2e.conversation import (
 from e2e.hostility import Attacked
 from e2e.process_facts import MB, open_files, resident_bytes
 from e2e.wire import HungUp, WireClient, framed, request_bytes
-from moldau.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
-from moldau.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
-from moldau.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
+from moldau.protocol.messages.configs.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
+from moldau.protocol.messages.log.fetch import FetchPartition, FetchRequest, FetchTopic
+from moldau.protocol.messages.topics.metadata import MetadataRequest, MetadataRequestTopic
 from moldau.protocol.spec import Request
 
 pytestmark = pytest.mark.slow

@@ -34,8 +34,8 @@ from e2e.conversation import (
 )
 from e2e.wire import WireClient
 from moldau.core.error_codes import ErrorCode
-from moldau.protocol.messages.fetch import FetchRequest
-from moldau.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from moldau.protocol.messages.log.fetch import FetchRequest
+from moldau.protocol.messages.log.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 
 pytestmark = pytest.mark.slow
 

@@ -7,19 +7,19 @@ from typing import Any, Protocol
 from moldau.broker.group.consumer.places import NOWHERE, Place, Places, by_topic, places_of
 from moldau.broker.group.migration.embedded import assigned_places
 from moldau.core.error_codes import ErrorCode
-from moldau.protocol.messages.consumer_group_heartbeat import (
+from moldau.protocol.messages.groups.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
     TopicPartitions,
 )
-from moldau.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
-from moldau.protocol.messages.join_group import (
+from moldau.protocol.messages.groups.heartbeat import HeartbeatRequest, HeartbeatResponse
+from moldau.protocol.messages.groups.join_group import (
     JoinGroupRequest,
     JoinGroupRequestProtocol,
     JoinGroupResponse,
 )
-from moldau.protocol.messages.leave_group import LeaveGroupRequest, MemberIdentity
-from moldau.protocol.messages.sync_group import (
+from moldau.protocol.messages.groups.leave_group import LeaveGroupRequest, MemberIdentity
+from moldau.protocol.messages.groups.sync_group import (
     SyncGroupRequest,
     SyncGroupRequestAssignment,
     SyncGroupResponse,

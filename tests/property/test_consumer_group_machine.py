@@ -23,12 +23,12 @@ from moldau.broker.group.machine import GroupMachine
 from moldau.broker.group.records import from_record
 from moldau.broker.group.settings import ConsumerSettings, GroupSettings, MigrationPolicy
 from moldau.broker.group.timers import RebalanceTimer, SessionTimer
-from moldau.protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
-from moldau.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
-from moldau.protocol.messages.delete_groups import DeleteGroupsRequest
-from moldau.protocol.messages.describe_groups import DescribeGroupsRequest
-from moldau.protocol.messages.list_groups import ListGroupsRequest
-from moldau.protocol.messages.offset_commit import (
+from moldau.protocol.messages.groups.consumer_group_describe import ConsumerGroupDescribeRequest
+from moldau.protocol.messages.groups.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from moldau.protocol.messages.groups.delete_groups import DeleteGroupsRequest
+from moldau.protocol.messages.groups.describe_groups import DescribeGroupsRequest
+from moldau.protocol.messages.groups.list_groups import ListGroupsRequest
+from moldau.protocol.messages.groups.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,

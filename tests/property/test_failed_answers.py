@@ -10,12 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from e2e.wire import WireClient
-from moldau.broker.api_table import ApiSpec
 from moldau.broker.handlers import HANDLERS
+from moldau.broker.request.api_table import ApiSpec
 from moldau.core.error_codes import ErrorCode
 from moldau.protocol.messages import API_NAMES
-from moldau.protocol.messages.fetch import FetchRequest
-from moldau.protocol.messages.produce import ProduceRequest
+from moldau.protocol.messages.log.fetch import FetchRequest
+from moldau.protocol.messages.log.produce import ProduceRequest
 from moldau.protocol.spec import fields_of
 from moldau.testing import LocalCluster
 from moldau.testing.failed_answers import ERROR_FIELDS, can_fail

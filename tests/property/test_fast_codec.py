@@ -10,12 +10,12 @@ from moldau.core.chunks import Chunk, FileSlice
 from moldau.core.errors import PeerError
 from moldau.core.ids import TOPIC_ID_ZERO, TopicId
 from moldau.protocol import codec
-from moldau.protocol.fast.fetch import FetchRequestView, decode_fetch, encode_fetch_response
-from moldau.protocol.fast.produce import ProduceRequestView, decode_produce, encode_produce_response
-from moldau.protocol.messages import fetch as fetch_messages
-from moldau.protocol.messages import produce as produce_messages
-from moldau.protocol.messages.fetch import FetchRequest, FetchResponse
-from moldau.protocol.messages.produce import ProduceRequest, ProduceResponse
+from moldau.protocol.fast.fetch_codec import FetchRequestView, decode_fetch, encode_fetch_response
+from moldau.protocol.fast.produce_codec import ProduceRequestView, decode_produce, encode_produce_response
+from moldau.protocol.messages.log import fetch as fetch_messages
+from moldau.protocol.messages.log import produce as produce_messages
+from moldau.protocol.messages.log.fetch import FetchRequest, FetchResponse
+from moldau.protocol.messages.log.produce import ProduceRequest, ProduceResponse
 
 int8s = st.integers(-(2**7), 2**7 - 1)
 int16s = st.integers(-(2**15), 2**15 - 1)

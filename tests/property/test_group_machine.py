@@ -22,33 +22,33 @@ from moldau.broker.group.settings import GroupSettings
 from moldau.broker.group.timers import JoinTimer, RetentionTimer, SessionTimer, SyncTimer
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import ProducerId
-from moldau.protocol.messages.delete_groups import DeleteGroupsRequest
-from moldau.protocol.messages.describe_groups import DescribeGroupsRequest
-from moldau.protocol.messages.heartbeat import HeartbeatRequest
-from moldau.protocol.messages.join_group import (
+from moldau.protocol.messages.groups.delete_groups import DeleteGroupsRequest
+from moldau.protocol.messages.groups.describe_groups import DescribeGroupsRequest
+from moldau.protocol.messages.groups.heartbeat import HeartbeatRequest
+from moldau.protocol.messages.groups.join_group import (
     JoinGroupRequest,
     JoinGroupRequestProtocol,
     JoinGroupResponse,
 )
-from moldau.protocol.messages.leave_group import LeaveGroupRequest, MemberIdentity
-from moldau.protocol.messages.list_groups import ListGroupsRequest
-from moldau.protocol.messages.offset_commit import (
+from moldau.protocol.messages.groups.leave_group import LeaveGroupRequest, MemberIdentity
+from moldau.protocol.messages.groups.list_groups import ListGroupsRequest
+from moldau.protocol.messages.groups.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
-from moldau.protocol.messages.offset_delete import (
+from moldau.protocol.messages.groups.offset_delete import (
     OffsetDeleteRequest,
     OffsetDeleteRequestPartition,
     OffsetDeleteRequestTopic,
 )
-from moldau.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
-from moldau.protocol.messages.sync_group import (
+from moldau.protocol.messages.groups.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
+from moldau.protocol.messages.groups.sync_group import (
     SyncGroupRequest,
     SyncGroupRequestAssignment,
     SyncGroupResponse,
 )
-from moldau.protocol.messages.txn_offset_commit import (
+from moldau.protocol.messages.transactions.txn_offset_commit import (
     TxnOffsetCommitRequest,
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,

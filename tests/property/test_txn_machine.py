@@ -20,14 +20,17 @@ from moldau.broker.txn.timers import TransactionTimer
 from moldau.broker.txn.transaction import Transaction
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import NO_PRODUCER_EPOCH, Millis, ProducerEpoch, ProducerId, TopicPartition
-from moldau.protocol.messages.add_partitions_to_txn import (
+from moldau.protocol.messages.transactions.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnResponse,
     AddPartitionsToTxnTopic,
     AddPartitionsToTxnTransaction,
 )
-from moldau.protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
-from moldau.protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
+from moldau.protocol.messages.transactions.end_txn import EndTxnRequest, EndTxnResponse
+from moldau.protocol.messages.transactions.init_producer_id import (
+    InitProducerIdRequest,
+    InitProducerIdResponse,
+)
 from property.examples import machine_settings
 from scenarios.txn.txn_runner import TxnRunner, loaded
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from moldau.broker.partitions import Partition
+from moldau.broker.hosting.hosted_partitions import Partition
 from moldau.core.ids import TopicPartition
 from moldau.protocol.records.batch import HEADER_SIZE, read_header
 from moldau.storage.log.partition_log import PartitionLog

@@ -7,8 +7,8 @@ from typing import Final
 
 import orjson
 
-from moldau.broker.internal_topics import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
-from moldau.coordination import tree_layout as layout
+from moldau.broker.topics.internal_topics import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
+from moldau.coordination import tree_layout as tree
 from moldau.coordination.memory import MemoryStore
 from moldau.coordination.store import NodeExists, NoNode
 from moldau.testing.simulation.sim_network import SimNetwork
@@ -147,11 +147,11 @@ class Nemesis:
         topic, index = self._some_partition()
         numbers = [each.broker_id for each in self._brokers]
         target = self._random.sample(numbers, self._random.randint(3, len(numbers)))
-        self._ask(layout.REASSIGNMENT, {"topic": topic, "partition": index, "replicas": target})
+        self._ask(tree.REASSIGNMENT, {"topic": topic, "partition": index, "replicas": target})
 
     async def _elect(self) -> None:
         topic, index = self._some_partition()
-        self._ask(layout.PREFERRED_ELECTION, {"topic": topic, "partition": index})
+        self._ask(tree.PREFERRED_ELECTION, {"topic": topic, "partition": index})
 
     def _some_partition(self) -> tuple[str, int]:
         topic = self._random.choice((TOPIC, TOPIC, OFFSETS_TOPIC, TRANSACTIONS_TOPIC))

@@ -4,12 +4,15 @@ from contextlib import suppress
 from typing import Final
 
 from moldau.core.error_codes import ErrorCode
-from moldau.protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
-from moldau.protocol.messages.produce import (
+from moldau.protocol.messages.log.produce import (
     PartitionProduceData,
     ProduceRequest,
     ProduceResponse,
     TopicProduceData,
+)
+from moldau.protocol.messages.transactions.init_producer_id import (
+    InitProducerIdRequest,
+    InitProducerIdResponse,
 )
 from moldau.protocol.records.builder import build_batch
 from moldau.protocol.records.record import Record

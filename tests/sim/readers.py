@@ -5,18 +5,18 @@ from collections.abc import Iterator
 from typing import Final
 
 from moldau.core.error_codes import ErrorCode
-from moldau.protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
-from moldau.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
-from moldau.protocol.messages.join_group import (
+from moldau.protocol.messages.groups.heartbeat import HeartbeatRequest, HeartbeatResponse
+from moldau.protocol.messages.groups.join_group import (
     JoinGroupRequest,
     JoinGroupRequestProtocol,
     JoinGroupResponse,
 )
-from moldau.protocol.messages.sync_group import (
+from moldau.protocol.messages.groups.sync_group import (
     SyncGroupRequest,
     SyncGroupRequestAssignment,
     SyncGroupResponse,
 )
+from moldau.protocol.messages.log.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
 from moldau.protocol.records.batch import HEADER_SIZE, read_header
 from moldau.protocol.records.control import ControlType, read_end_transaction_marker
 from moldau.protocol.records.record import iter_records

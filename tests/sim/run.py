@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Final
 
-from moldau.broker.topic_rules import NewTopic
+from moldau.broker.topics.topic_rules import NewTopic
 from moldau.coordination.memory import MemoryTree
 from moldau.core.errors import ApiError
 from moldau.testing.simulation.sim_loop import SimLoop, run_simulated

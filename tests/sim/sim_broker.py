@@ -6,10 +6,10 @@ from functools import lru_cache
 from random import Random
 from typing import Final
 
-from moldau.broker.listeners import AdvertisedListeners
+from moldau.broker.broker import Broker
 from moldau.broker.members import Members
-from moldau.broker.parts import Broker
-from moldau.broker.session import ClientSession
+from moldau.broker.request.advertised_listeners import AdvertisedListeners
+from moldau.broker.request.client_session import ClientSession
 from moldau.cluster.broker_peers import BrokerPeers
 from moldau.cluster.member import ClusterMember, Surroundings
 from moldau.cluster.registration import Registration

@@ -8,8 +8,8 @@ from typing import Final, TypeVar
 from moldau.cluster.peer_network import read_answer, request_frame
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import PeerError
-from moldau.protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
-from moldau.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
+from moldau.protocol.messages.groups.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
+from moldau.protocol.messages.topics.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 from moldau.protocol.spec import Request, Response
 from moldau.testing.simulation.sim_network import SimConnection, SimNetwork
 

@@ -5,9 +5,9 @@ from collections.abc import Callable, Coroutine, Mapping
 from random import Random
 from typing import Any
 
-from moldau.broker.partitions import Partition
-from moldau.broker.parts import Broker
-from moldau.broker.topic_rules import NewTopic
+from moldau.broker.broker import Broker
+from moldau.broker.hosting.hosted_partitions import Partition
+from moldau.broker.topics.topic_rules import NewTopic
 from moldau.cluster.fetcher import ReplicaFetcher
 from moldau.cluster.peer_network import PeerNetwork
 from moldau.cluster.replication.throttle import ReplicationThrottle
@@ -16,7 +16,7 @@ from moldau.coordination.memory import MemoryTree
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
 from moldau.core.ids import BrokerId
-from moldau.protocol.messages.fetch import (
+from moldau.protocol.messages.log.fetch import (
     FetchPartition,
     FetchRequest,
     FetchResponse,

@@ -5,15 +5,18 @@ from contextlib import suppress
 
 import pytest
 
-from moldau.broker.internal_topics import TRANSACTIONS_TOPIC
+from moldau.broker.topics.internal_topics import TRANSACTIONS_TOPIC
 from moldau.core.error_codes import ErrorCode
-from moldau.protocol.messages.add_partitions_to_txn import (
+from moldau.protocol.messages.transactions.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnResponse,
     AddPartitionsToTxnTopic,
 )
-from moldau.protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
-from moldau.protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
+from moldau.protocol.messages.transactions.end_txn import EndTxnRequest, EndTxnResponse
+from moldau.protocol.messages.transactions.init_producer_id import (
+    InitProducerIdRequest,
+    InitProducerIdResponse,
+)
 from moldau.protocol.spec import Request
 from sim.sim_client import TRANSACTION, TROUBLE
 from sim.story import TOPIC, Story, tell

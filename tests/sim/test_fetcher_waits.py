@@ -7,7 +7,7 @@ from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import BrokerId
 from moldau.protocol.codec import decode, encode
 from moldau.protocol.headers import decode_request_header, encode_response_header
-from moldau.protocol.messages.fetch import (
+from moldau.protocol.messages.log.fetch import (
     FetchableTopicResponse,
     FetchRequest,
     FetchResponse,

@@ -6,13 +6,13 @@ from contextlib import suppress
 
 import pytest
 
-from moldau.broker.follower_session import LOOK_MS
+from moldau.broker.fetch.follower_session import LOOK_MS
 from moldau.cluster.fetcher import FETCH_VERSION, LEADER_RETRY_MS
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import BrokerId, TopicId
 from moldau.protocol.codec import decode, encode
 from moldau.protocol.headers import decode_request_header, encode_response_header
-from moldau.protocol.messages.fetch import (
+from moldau.protocol.messages.log.fetch import (
     FetchableTopicResponse,
     FetchPartition,
     FetchRequest,

@@ -1,8 +1,8 @@
 """The end of a transaction that comes twice, the second time when the next one is open."""
 
 from moldau.core.error_codes import ErrorCode
-from moldau.protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
-from moldau.protocol.messages.write_txn_markers import (
+from moldau.protocol.messages.transactions.end_txn import EndTxnRequest, EndTxnResponse
+from moldau.protocol.messages.transactions.write_txn_markers import (
     WritableTxnMarker,
     WritableTxnMarkerTopic,
     WriteTxnMarkersRequest,

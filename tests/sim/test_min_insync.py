@@ -1,7 +1,7 @@
 """Too few replicas in sync: what a write with acks=all is told before and after it was appended."""
 
 from moldau.core.error_codes import ErrorCode
-from moldau.protocol.messages.produce import (
+from moldau.protocol.messages.log.produce import (
     PartitionProduceData,
     ProduceRequest,
     ProduceResponse,

@@ -3,11 +3,11 @@
 from collections import deque
 from itertools import pairwise
 
-from moldau.broker.session import ClientSession
-from moldau.broker.topic_rules import NewTopic
+from moldau.broker.request.client_session import ClientSession
+from moldau.broker.topics.topic_rules import NewTopic
 from moldau.cluster.peer_network import request_frame
 from moldau.core.chunks import Chunk
-from moldau.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from moldau.protocol.messages.log.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from moldau.protocol.records.builder import build_batch
 from moldau.protocol.records.record import Record
 from moldau.testing.simulation.sim_loop import EPOCH_MS

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from moldau.broker.internal_topics import TRANSACTIONS_TOPIC
+from moldau.broker.topics.internal_topics import TRANSACTIONS_TOPIC
 from moldau.coordination.image import ImageDelta
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import BrokerId
-from moldau.protocol.messages.add_partitions_to_txn import (
+from moldau.protocol.messages.transactions.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnResponse,
     AddPartitionsToTxnTopic,
 )
-from moldau.protocol.messages.write_txn_markers import (
+from moldau.protocol.messages.transactions.write_txn_markers import (
     WritableTxnMarker,
     WritableTxnMarkerTopic,
     WriteTxnMarkersRequest,

@@ -4,12 +4,12 @@ version 2 a write joins by itself and every end raises the epoch (KIP-890)."""
 from typing import Final
 
 from moldau.core.error_codes import ErrorCode
-from moldau.protocol.messages.add_partitions_to_txn import (
+from moldau.protocol.messages.transactions.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnResponse,
     AddPartitionsToTxnTopic,
 )
-from moldau.protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
+from moldau.protocol.messages.transactions.end_txn import EndTxnRequest, EndTxnResponse
 from sim.history import History, Transaction, Violation
 from sim.producers import PRODUCE_VERSION, produce, try_init_producer
 from sim.sim_client import TRANSACTION, TROUBLE, SimClient

@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from moldau.broker.api_table import ApiTable
 from moldau.broker.handlers import HANDLERS
+from moldau.broker.request.api_table import ApiTable
 
 PAGE = Path(__file__).parents[2] / "docs" / "COMPAT.md"
 ROW = re.compile(r"^\| (\d+) \| (\w+) \| ([\d-]+) \|", re.MULTILINE)

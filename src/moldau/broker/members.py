@@ -6,8 +6,8 @@ Owned by the broker's thread. A broker that stands alone is the only one.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
-from moldau.broker.listeners import Address, AdvertisedListeners
-from moldau.broker.session import ClientConnection
+from moldau.broker.request.advertised_listeners import Address, AdvertisedListeners
+from moldau.broker.request.client_session import ClientConnection
 from moldau.core.ids import BrokerId
 
 NO_BROKER: Final = -1

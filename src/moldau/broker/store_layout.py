@@ -19,7 +19,7 @@ from urllib.parse import quote, unquote
 
 import orjson
 
-from moldau.broker.catalog import PartitionEntry
+from moldau.broker.topics.catalog import PartitionEntry
 from moldau.coordination.store import Create, NodeExists, NoNode, Store
 from moldau.core.ids import TopicId, topic_id_parse, topic_id_text
 

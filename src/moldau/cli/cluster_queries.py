@@ -11,10 +11,10 @@ from moldau.cli.failures import Failure, refused
 from moldau.cli.wire import Address
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import TopicPartition
-from moldau.protocol.messages import alter_partition_reassignments as alter
-from moldau.protocol.messages import elect_leaders as elect
-from moldau.protocol.messages import list_partition_reassignments as listing
-from moldau.protocol.messages.metadata import (
+from moldau.protocol.messages.topics import alter_partition_reassignments as alter
+from moldau.protocol.messages.topics import elect_leaders as elect
+from moldau.protocol.messages.topics import list_partition_reassignments as listing
+from moldau.protocol.messages.topics.metadata import (
     MetadataRequest,
     MetadataRequestTopic,
     MetadataResponse,

@@ -14,19 +14,19 @@ from confluent_kafka import KafkaError
 from moldau.cli.cluster import Cluster
 from moldau.cli.failures import Failure, refused, similar_names
 from moldau.cli.wire import Address
-from moldau.protocol.messages.describe_configs import (
+from moldau.protocol.messages.configs.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
     DescribeConfigsResourceResult,
     DescribeConfigsResponse,
 )
-from moldau.protocol.messages.incremental_alter_configs import (
+from moldau.protocol.messages.configs.incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
 )
-from moldau.protocol.messages.list_config_resources import (
+from moldau.protocol.messages.configs.list_config_resources import (
     ListConfigResourcesRequest,
     ListConfigResourcesResponse,
 )

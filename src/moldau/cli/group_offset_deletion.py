@@ -15,7 +15,7 @@ from moldau.cli.output import counted
 from moldau.cli.partitions import TopicPartitions
 from moldau.cli.wire import GROUP
 from moldau.core.ids import TopicPartition
-from moldau.protocol.messages.offset_delete import (
+from moldau.protocol.messages.groups.offset_delete import (
     OffsetDeleteRequest,
     OffsetDeleteRequestPartition,
     OffsetDeleteRequestTopic,

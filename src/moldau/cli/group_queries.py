@@ -11,8 +11,8 @@ from moldau.cli.wire import GROUP, Address
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import PeerError
 from moldau.core.ids import TopicPartition
-from moldau.protocol.messages import consumer_group_describe, describe_groups
-from moldau.protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
+from moldau.protocol.messages.groups import consumer_group_describe, describe_groups
+from moldau.protocol.messages.groups.list_groups import ListGroupsRequest, ListGroupsResponse
 from moldau.protocol.stored.consumer_protocol import (
     CONSUMER_PROTOCOL_TYPE,
     ConsumerProtocolAssignment,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from moldau.cli.failures import Failure
 from moldau.cli.wire import Address, Wire
 from moldau.core.ids import TopicPartition
-from moldau.protocol.messages.describe_log_dirs import (
+from moldau.protocol.messages.log.describe_log_dirs import (
     DescribableLogDirTopic,
     DescribeLogDirsRequest,
     DescribeLogDirsResponse,

@@ -10,10 +10,17 @@ from moldau.cli.failures import Failure, refused, similar_names
 from moldau.cli.wire import TRANSACTION, Address
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import TopicPartition
-from moldau.protocol.messages import describe_producers, describe_transactions
-from moldau.protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
-from moldau.protocol.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse
-from moldau.protocol.messages.write_txn_markers import (
+from moldau.protocol.messages.log import describe_producers
+from moldau.protocol.messages.transactions import describe_transactions
+from moldau.protocol.messages.transactions.init_producer_id import (
+    InitProducerIdRequest,
+    InitProducerIdResponse,
+)
+from moldau.protocol.messages.transactions.list_transactions import (
+    ListTransactionsRequest,
+    ListTransactionsResponse,
+)
+from moldau.protocol.messages.transactions.write_txn_markers import (
     WritableTxnMarker,
     WritableTxnMarkerTopic,
     WriteTxnMarkersRequest,

@@ -21,11 +21,14 @@ from moldau.core.errors import PeerError
 from moldau.protocol.codec import decode, encode
 from moldau.protocol.headers import RequestHeader, decode_response_header, encode_request_header
 from moldau.protocol.messages import API_NAMES
-from moldau.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
-from moldau.protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
-from moldau.protocol.messages.metadata import MetadataRequest, MetadataResponse
-from moldau.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
-from moldau.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
+from moldau.protocol.messages.cluster.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from moldau.protocol.messages.groups.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
+from moldau.protocol.messages.security.sasl_authenticate import (
+    SaslAuthenticateRequest,
+    SaslAuthenticateResponse,
+)
+from moldau.protocol.messages.security.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
+from moldau.protocol.messages.topics.metadata import MetadataRequest, MetadataResponse
 from moldau.protocol.spec import Request, Response
 
 Answer = TypeVar("Answer", bound=Response)

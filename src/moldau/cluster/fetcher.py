@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from typing import Final
 
-from moldau.broker.disks import Disks
-from moldau.broker.flusher import Flusher
-from moldau.broker.parked_fetches import ParkedFetches
-from moldau.broker.partitions import Partition
+from moldau.broker.fetch.parked_fetches import ParkedFetches
+from moldau.broker.hosting.disks import Disks
+from moldau.broker.hosting.flusher import Flusher
+from moldau.broker.hosting.hosted_partitions import Partition
 from moldau.cluster.peer_network import PeerChannel, PeerNetwork, read_answer, request_frame
 from moldau.cluster.replication.follower_session import FetchPosition, FollowerSession, PartitionKey
 from moldau.cluster.replication.follower_step import LogEnd, Retry, StartOver, Step, Truncate, decide_step
@@ -23,7 +23,7 @@ from moldau.core.errors import ApiError, PeerError, StorageFault
 from moldau.core.ids import BrokerId, TopicId
 from moldau.core.ports import Clock, Scheduler
 from moldau.core.settings.broker_keys import BrokerSettings
-from moldau.protocol.messages.fetch import (
+from moldau.protocol.messages.log.fetch import (
     FetchPartition,
     FetchRequest,
     FetchResponse,

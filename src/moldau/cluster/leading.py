@@ -1,14 +1,14 @@
 """Leads one partition with several replicas: moves the high watermark, answers `acks=all`, keeps the ISR right.
 
-Implements `broker.partitions.Leading` over the machines of `replication/`. One object is one leadership: the next
-epoch gets a new one.
+Implements `Leading` of `broker.hosting.hosted_partitions` over the machines of `replication/`. One object is one
+leadership: the next epoch gets a new one.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from moldau.broker.parked_fetches import ParkedFetches
-from moldau.broker.partitions import Partition
+from moldau.broker.fetch.parked_fetches import ParkedFetches
+from moldau.broker.hosting.hosted_partitions import Partition
 from moldau.cluster.replication.acks import PendingAcks
 from moldau.cluster.replication.in_sync import InSyncReplicas, IsrCommitted, IsrProposed, IsrRefused
 from moldau.cluster.replication.throttle import ReplicationThrottle, is_throttled

@@ -3,10 +3,10 @@
 import logging
 from typing import Final
 
+from moldau.broker.broker import Broker
 from moldau.broker.coordinator.shards import CoordinatorShards, Shard
-from moldau.broker.internal_topics import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
-from moldau.broker.partitions import Partition
-from moldau.broker.parts import Broker
+from moldau.broker.hosting.hosted_partitions import Partition
+from moldau.broker.topics.internal_topics import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
 from moldau.core.errors import ApiError, StorageFault
 
 _log = logging.getLogger("moldau.coordinator")

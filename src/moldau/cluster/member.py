@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from moldau.broker.parts import Broker
+from moldau.broker.broker import Broker
 from moldau.cluster.broker_peers import BrokerPeers
 from moldau.cluster.controller.runner import ControllerRunner, ControllerSettings
 from moldau.cluster.dead_brokers import remove_dead_broker

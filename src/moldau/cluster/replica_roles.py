@@ -8,9 +8,9 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from moldau.broker.partitions import Partition
-from moldau.broker.parts import Broker
-from moldau.broker.workers import RunInOrder
+from moldau.broker.broker import Broker
+from moldau.broker.hosting.hosted_partitions import Partition
+from moldau.broker.run_in_order import RunInOrder
 from moldau.cluster.catalog_feed import CatalogFeed
 from moldau.cluster.fetcher import ReplicaFetcher
 from moldau.cluster.leading import IsrWriter, PartitionLeading

@@ -8,7 +8,7 @@ over, so ours stop before that, and begin anew when it turns out that they are s
 from functools import partial
 from typing import Final
 
-from moldau.broker.partitions import Partition
+from moldau.broker.hosting.hosted_partitions import Partition
 from moldau.cluster.replica_roles import ReplicaRoles
 from moldau.coordination import tree_layout as layout
 from moldau.coordination.store import Reading, Store

@@ -4,30 +4,30 @@ import secrets
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from moldau.broker.answer_cache import AnswerCache
-from moldau.broker.api_table import ApiTable
-from moldau.broker.catalog_topics import CatalogTopics
-from moldau.broker.configs import ConfigStore
+from moldau.broker.broker import Broker
+from moldau.broker.configs.config_store import ConfigStore
 from moldau.broker.coordinator.log import ShardLog
 from moldau.broker.coordinator.router import GroupRouter, TxnRouter
 from moldau.broker.coordinator.shards import CoordinatorShards
-from moldau.broker.disks import Disks
-from moldau.broker.fetch_sessions import FetchSessions
-from moldau.broker.flusher import Flusher
+from moldau.broker.fetch.fetch_sessions import FetchSessions
+from moldau.broker.fetch.parked_fetches import ParkedFetches
 from moldau.broker.handlers import HANDLERS
-from moldau.broker.internal_topics import OFFSETS_TOPIC, TRANSACTIONS_TOPIC, InternalTopics
-from moldau.broker.listeners import Address, AdvertisedListeners
-from moldau.broker.log_host import HostedLogs, LogsByRole
-from moldau.broker.marker_sender import MarkerSender
-from moldau.broker.marker_writer import MarkerWriter
+from moldau.broker.hosting.disks import Disks
+from moldau.broker.hosting.flusher import Flusher
+from moldau.broker.hosting.hosted_partitions import HostedPartitions
+from moldau.broker.hosting.log_host import HostedLogs, LogsByRole
 from moldau.broker.members import Members
-from moldau.broker.parked_fetches import ParkedFetches
-from moldau.broker.partition_admin import LonePartitions, PartitionAdmin
-from moldau.broker.partitions import HostedPartitions
-from moldau.broker.parts import Broker
 from moldau.broker.peers import NoPeers, Peers
-from moldau.broker.producer_ids import ProducerIds
-from moldau.broker.topic_admin import TopicAdmin
+from moldau.broker.request.advertised_listeners import Address, AdvertisedListeners
+from moldau.broker.request.answer_cache import AnswerCache
+from moldau.broker.request.api_table import ApiTable
+from moldau.broker.topics.catalog_topics import CatalogTopics
+from moldau.broker.topics.internal_topics import OFFSETS_TOPIC, TRANSACTIONS_TOPIC, InternalTopics
+from moldau.broker.topics.partition_admin import LonePartitions, PartitionAdmin
+from moldau.broker.topics.topic_admin import TopicAdmin
+from moldau.broker.transactions.marker_sender import MarkerSender
+from moldau.broker.transactions.marker_writer import MarkerWriter
+from moldau.broker.transactions.producer_ids import ProducerIds
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
 from moldau.core.ids import BrokerId, TopicPartition

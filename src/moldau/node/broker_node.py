@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from moldau.broker.parts import Broker
-from moldau.broker.session import ClientConnection, ClientSession
+from moldau.broker.broker import Broker
+from moldau.broker.request.client_session import ClientConnection, ClientSession
 from moldau.coordination.store import Store
 from moldau.core.ports import Clock
 from moldau.core.settings.broker_keys import BrokerSettings

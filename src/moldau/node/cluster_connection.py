@@ -6,8 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from moldau.broker.broker import Broker
 from moldau.broker.members import Members
-from moldau.broker.parts import Broker
 from moldau.cluster.broker_peers import BrokerPeers
 from moldau.cluster.controller.partition_admin import ClusterPartitions
 from moldau.cluster.member import ClusterMember, Surroundings

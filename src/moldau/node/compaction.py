@@ -3,7 +3,7 @@
 import asyncio
 import logging
 
-from moldau.broker.parts import Broker
+from moldau.broker.broker import Broker
 from moldau.core.errors import StorageFault
 from moldau.node.removal import remove_later
 from moldau.storage.cleaner.job import CleanerSettings, CleanJob

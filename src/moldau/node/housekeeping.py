@@ -8,7 +8,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Final
 
-from moldau.broker.parts import Broker
+from moldau.broker.broker import Broker
 from moldau.core.errors import StorageFault
 from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.node.removal import remove_later

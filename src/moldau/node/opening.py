@@ -11,12 +11,12 @@ from functools import cached_property, lru_cache
 from typing import Final
 
 from moldau.broker import store_layout as layout
-from moldau.broker.catalog import TopicCatalog
-from moldau.broker.config_records import read_configs
-from moldau.broker.log_settings import log_config_of
-from moldau.broker.producer_ids import reserve_producer_ids
-from moldau.broker.topic_admin import random_topic_id
-from moldau.broker.topic_records import forget_deletions, load_catalog, match_cluster_logs, match_logs
+from moldau.broker.configs.config_records import read_configs
+from moldau.broker.configs.log_settings import log_config_of
+from moldau.broker.topics.catalog import TopicCatalog
+from moldau.broker.topics.topic_admin import random_topic_id
+from moldau.broker.topics.topic_records import forget_deletions, load_catalog, match_cluster_logs, match_logs
+from moldau.broker.transactions.producer_ids import reserve_producer_ids
 from moldau.coordination.sqlite import SqliteStore
 from moldau.coordination.store import Store
 from moldau.core.errors import ConfigError, PeerError, StorageFault

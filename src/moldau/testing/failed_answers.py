@@ -9,20 +9,20 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from moldau.broker.api_table import API_VERSIONS_KEY, ApiSpec
-from moldau.broker.fetch_sessions import FULL_FETCH_EPOCH
-from moldau.broker.session import RequestContext
+from moldau.broker.fetch.fetch_sessions import FULL_FETCH_EPOCH
+from moldau.broker.request.api_table import API_VERSIONS_KEY, ApiSpec
+from moldau.broker.request.client_session import RequestContext
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
-from moldau.protocol.fast.fetch import TOPIC_IDS_FROM
-from moldau.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
-from moldau.protocol.messages.metadata import (
+from moldau.protocol.fast.fetch_codec import TOPIC_IDS_FROM
+from moldau.protocol.messages.groups.offset_fetch import OffsetFetchRequest
+from moldau.protocol.messages.log.fetch import FetchPartition, FetchRequest, FetchTopic
+from moldau.protocol.messages.topics.metadata import (
     MetadataRequest,
     MetadataRequestTopic,
     MetadataResponse,
     MetadataResponseBroker,
 )
-from moldau.protocol.messages.offset_fetch import OffsetFetchRequest
 from moldau.protocol.spec import Field, Response, fields_of
 
 ERROR_FIELDS: Final = ("error_code", "partition_error_code")

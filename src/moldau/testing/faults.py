@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final, Literal
 
-from moldau.broker.api_table import ApiSpec
 from moldau.broker.handlers import HANDLERS
+from moldau.broker.request.api_table import ApiSpec
 from moldau.core.error_codes import ErrorCode
 from moldau.testing.failed_answers import can_fail
 

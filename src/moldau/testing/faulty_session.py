@@ -3,13 +3,13 @@
 import struct
 from typing import Final
 
-from moldau.broker.parts import Broker
-from moldau.broker.session import ClientConnection, ClientSession, RequestContext, frame_answer
+from moldau.broker.broker import Broker
+from moldau.broker.request.client_session import ClientConnection, ClientSession, RequestContext, frame_answer
 from moldau.core.chunks import Chunk
 from moldau.core.errors import PeerError
 from moldau.protocol import codec
 from moldau.protocol.headers import decode_request_header
-from moldau.protocol.messages.produce import ProduceRequest
+from moldau.protocol.messages.log.produce import ProduceRequest
 from moldau.testing.failed_answers import failed_answer
 from moldau.testing.faults import Fault, Faults
 

@@ -19,9 +19,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
-from moldau.broker.catalog import PartitionEntry
-from moldau.broker.parts import Broker
-from moldau.broker.topic_rules import NewTopic
+from moldau.broker.broker import Broker
+from moldau.broker.topics.catalog import PartitionEntry
+from moldau.broker.topics.topic_rules import NewTopic
 from moldau.coordination.memory import MemoryTree
 from moldau.core.ports import Result
 from moldau.testing.faults import Faults

@@ -4,15 +4,15 @@ from typing import Any
 
 from e2e.wire import WireClient
 from moldau.core.error_codes import ErrorCode
-from moldau.protocol.messages.heartbeat import HeartbeatRequest
-from moldau.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
-from moldau.protocol.messages.leave_group import LeaveGroupRequest, MemberIdentity
-from moldau.protocol.messages.offset_commit import (
+from moldau.protocol.messages.groups.heartbeat import HeartbeatRequest
+from moldau.protocol.messages.groups.join_group import JoinGroupRequest, JoinGroupRequestProtocol
+from moldau.protocol.messages.groups.leave_group import LeaveGroupRequest, MemberIdentity
+from moldau.protocol.messages.groups.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
-from moldau.protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
+from moldau.protocol.messages.groups.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 
 COMMIT_BY_NAME = 9
 

@@ -11,12 +11,19 @@ from compat.groups.waiting import wait_until
 from e2e.conversation import LATEST, batch_of
 from e2e.wire import WireClient
 from moldau.core.error_codes import ErrorCode
-from moldau.protocol.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
-from moldau.protocol.messages.end_txn import EndTxnRequest
-from moldau.protocol.messages.find_coordinator import FindCoordinatorRequest
-from moldau.protocol.messages.init_producer_id import InitProducerIdRequest
-from moldau.protocol.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
-from moldau.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from moldau.protocol.messages.groups.find_coordinator import FindCoordinatorRequest
+from moldau.protocol.messages.log.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
+from moldau.protocol.messages.log.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from moldau.protocol.messages.transactions.add_partitions_to_txn import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnTopic,
+)
+from moldau.protocol.messages.transactions.end_txn import EndTxnRequest
+from moldau.protocol.messages.transactions.init_producer_id import InitProducerIdRequest
 
 NOT_YET = {
     ErrorCode.CONCURRENT_TRANSACTIONS,

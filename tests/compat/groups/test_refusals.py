@@ -9,8 +9,8 @@ from compat.groups.raw_transactional import RawTransactional
 from compat.server_process import ServerProcess
 from e2e.wire import WireClient
 from moldau.core.error_codes import ErrorCode
-from moldau.protocol.messages.join_group import JoinGroupRequestProtocol
-from moldau.protocol.messages.list_transactions import ListTransactionsRequest
+from moldau.protocol.messages.groups.join_group import JoinGroupRequestProtocol
+from moldau.protocol.messages.transactions.list_transactions import ListTransactionsRequest
 
 INT32_MAX = 2**31 - 1
 

@@ -11,9 +11,9 @@ from compat.groups.waiting import wait_until
 from compat.server_process import ServerProcess
 from e2e.wire import WireClient
 from moldau.core.error_codes import ErrorCode
-from moldau.protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
-from moldau.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
-from moldau.protocol.messages.find_coordinator import FindCoordinatorRequest
+from moldau.protocol.messages.groups.consumer_group_describe import ConsumerGroupDescribeRequest
+from moldau.protocol.messages.groups.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from moldau.protocol.messages.groups.find_coordinator import FindCoordinatorRequest
 
 
 def test_a_topic_that_grows_starts_an_epoch(

@@ -11,8 +11,12 @@ from e2e.conversation import batch_of, metadata, produce_request
 from e2e.wire import WireClient
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import TopicPartition
-from moldau.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
-from moldau.protocol.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
+from moldau.protocol.messages.log.fetch import FetchPartition, FetchRequest, FetchTopic
+from moldau.protocol.messages.log.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
 from moldau.storage.log.partition_log import PartitionLog
 from moldau.testing import LocalCluster
 

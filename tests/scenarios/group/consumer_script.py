@@ -21,8 +21,8 @@ from moldau.broker.group.records import to_record
 from moldau.broker.group.settings import ConsumerSettings, MigrationPolicy
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import NO_PRODUCER_ID, TopicId
-from moldau.protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
-from moldau.protocol.messages.consumer_group_heartbeat import (
+from moldau.protocol.messages.groups.consumer_group_describe import ConsumerGroupDescribeRequest
+from moldau.protocol.messages.groups.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
     TopicPartitions,

@@ -12,12 +12,12 @@ from moldau.broker.txn.timers import TransactionTimer
 from moldau.core.ids import Millis, ProducerId, TopicPartition
 from moldau.core.machine import CancelTimer, SetTimer
 from moldau.protocol.codec import decode, encode
-from moldau.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
-from moldau.protocol.messages.add_partitions_to_txn import AddPartitionsToTxnRequest
-from moldau.protocol.messages.describe_transactions import DescribeTransactionsRequest
-from moldau.protocol.messages.end_txn import EndTxnRequest
-from moldau.protocol.messages.init_producer_id import InitProducerIdRequest
-from moldau.protocol.messages.list_transactions import ListTransactionsRequest
+from moldau.protocol.messages.transactions.add_offsets_to_txn import AddOffsetsToTxnRequest
+from moldau.protocol.messages.transactions.add_partitions_to_txn import AddPartitionsToTxnRequest
+from moldau.protocol.messages.transactions.describe_transactions import DescribeTransactionsRequest
+from moldau.protocol.messages.transactions.end_txn import EndTxnRequest
+from moldau.protocol.messages.transactions.init_producer_id import InitProducerIdRequest
+from moldau.protocol.messages.transactions.list_transactions import ListTransactionsRequest
 from moldau.protocol.spec import Request, Response
 
 Record = tuple[bytes, bytes | None]

@@ -16,16 +16,16 @@ from moldau.broker.txn.transaction import Transaction
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import Millis, ProducerEpoch, ProducerId, TopicPartition
 from moldau.core.machine import SetTimer
-from moldau.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
-from moldau.protocol.messages.add_partitions_to_txn import (
+from moldau.protocol.messages.transactions.add_offsets_to_txn import AddOffsetsToTxnRequest
+from moldau.protocol.messages.transactions.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnTopic,
     AddPartitionsToTxnTransaction,
 )
-from moldau.protocol.messages.describe_transactions import DescribeTransactionsRequest
-from moldau.protocol.messages.end_txn import EndTxnRequest
-from moldau.protocol.messages.init_producer_id import InitProducerIdRequest
-from moldau.protocol.messages.list_transactions import ListTransactionsRequest
+from moldau.protocol.messages.transactions.describe_transactions import DescribeTransactionsRequest
+from moldau.protocol.messages.transactions.end_txn import EndTxnRequest
+from moldau.protocol.messages.transactions.init_producer_id import InitProducerIdRequest
+from moldau.protocol.messages.transactions.list_transactions import ListTransactionsRequest
 from scenarios.txn.txn_runner import TxnRunner
 
 

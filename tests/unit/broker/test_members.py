@@ -1,7 +1,7 @@
 """Whom clients are told to ask for what a controller does: always somebody who is there."""
 
-from moldau.broker.listeners import AdvertisedListeners
 from moldau.broker.members import Member, Members
+from moldau.broker.request.advertised_listeners import AdvertisedListeners
 from moldau.core.ids import BrokerId
 
 

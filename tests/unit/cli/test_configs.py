@@ -5,7 +5,10 @@ import pytest
 
 from moldau.cli.config_queries import Alteration, Operation, Resource, Setting
 from moldau.cli.configs import parse_change, split_name
-from moldau.protocol.messages.describe_configs import DescribeConfigsResourceResult, DescribeConfigsSynonym
+from moldau.protocol.messages.configs.describe_configs import (
+    DescribeConfigsResourceResult,
+    DescribeConfigsSynonym,
+)
 
 
 def test_a_resource_has_a_name_but_for_all_brokers() -> None:

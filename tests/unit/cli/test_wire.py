@@ -14,9 +14,9 @@ from moldau.cli.wire import Address, Wire
 from moldau.cli.wire_security import Security
 from moldau.protocol.codec import encode
 from moldau.protocol.headers import decode_request_header, encode_response_header
-from moldau.protocol.messages.api_versions import ApiVersion, ApiVersionsResponse
-from moldau.protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
-from moldau.protocol.messages.metadata import MetadataResponse, MetadataResponseBroker
+from moldau.protocol.messages.cluster.api_versions import ApiVersion, ApiVersionsResponse
+from moldau.protocol.messages.groups.list_groups import ListGroupsRequest, ListGroupsResponse
+from moldau.protocol.messages.topics.metadata import MetadataResponse, MetadataResponseBroker
 from moldau.protocol.private.explain import ExplainRequest, ExplainResponse
 
 Answers = Callable[[int, int, int], bytes | None]

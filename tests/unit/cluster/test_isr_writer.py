@@ -2,8 +2,8 @@
 
 from cluster_kit import TreeKit, TurnClock
 from log_kit import new_log
-from moldau.broker.parked_fetches import ParkedFetches
-from moldau.broker.partitions import Partition
+from moldau.broker.fetch.parked_fetches import ParkedFetches
+from moldau.broker.hosting.hosted_partitions import Partition
 from moldau.cluster.isr_writer import LOOK_AGAIN_MS, StoreIsrWriter
 from moldau.cluster.leading import PartitionLeading
 from moldau.cluster.replication.in_sync import IsrProposed

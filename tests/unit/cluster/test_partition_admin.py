@@ -6,8 +6,8 @@ from typing import TypeVar
 import pytest
 
 from cluster_kit import TreeKit
-from moldau.broker.catalog import PartitionEntry, TopicCatalog, TopicEntry
-from moldau.broker.partition_admin import ElectionType, LonePartitions, PlaceResult, Reassignment
+from moldau.broker.topics.catalog import PartitionEntry, TopicCatalog, TopicEntry
+from moldau.broker.topics.partition_admin import ElectionType, LonePartitions, PlaceResult, Reassignment
 from moldau.cluster.controller.partition_admin import ClusterPartitions
 from moldau.coordination.partition_states import StateWrite, write_states
 from moldau.core.ids import BrokerId, TopicId, TopicPartition

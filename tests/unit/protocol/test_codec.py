@@ -7,23 +7,23 @@ import pytest
 from moldau.core.errors import PeerError
 from moldau.protocol.codec import decode, encode, encode_into
 from moldau.protocol.decoding import ELEMENTS_MAX
-from moldau.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
-from moldau.protocol.messages.create_topics import CreateTopicsRequest
-from moldau.protocol.messages.describe_topic_partitions import Cursor, DescribeTopicPartitionsRequest
-from moldau.protocol.messages.fetch import (
+from moldau.protocol.messages.cluster.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from moldau.protocol.messages.log.fetch import (
     FetchPartition,
     FetchRequest,
     FetchTopic,
     ForgottenTopic,
     ReplicaState,
 )
-from moldau.protocol.messages.list_offsets import (
+from moldau.protocol.messages.log.list_offsets import (
     ListOffsetsPartitionResponse,
     ListOffsetsResponse,
     ListOffsetsTopicResponse,
 )
-from moldau.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
-from moldau.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from moldau.protocol.messages.log.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from moldau.protocol.messages.topics.create_topics import CreateTopicsRequest
+from moldau.protocol.messages.topics.describe_topic_partitions import Cursor, DescribeTopicPartitionsRequest
+from moldau.protocol.messages.topics.metadata import MetadataRequest, MetadataRequestTopic
 from moldau.protocol.spec import (
     Message,
     Request,

@@ -3,8 +3,8 @@
 import pytest
 
 from moldau.protocol.messages import API_NAMES, request_class
-from moldau.protocol.messages.fetch import FetchRequest, FetchResponse, ReplicaState
-from moldau.protocol.messages.offset_commit import OffsetCommitRequest
+from moldau.protocol.messages.groups.offset_commit import OffsetCommitRequest
+from moldau.protocol.messages.log.fetch import FetchRequest, FetchResponse, ReplicaState
 from moldau.protocol.spec import Versions, fields_of
 
 

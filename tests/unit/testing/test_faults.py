@@ -20,8 +20,8 @@ from e2e.conversation import (
 )
 from e2e.wire import HungUp, WireClient
 from moldau.core.error_codes import ErrorCode
-from moldau.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
-from moldau.protocol.messages.metadata import MetadataRequest
+from moldau.protocol.messages.log.fetch import FetchPartition, FetchRequest, FetchTopic
+from moldau.protocol.messages.topics.metadata import MetadataRequest
 from moldau.testing import LocalCluster
 
 HOUR_MS = 3_600_000

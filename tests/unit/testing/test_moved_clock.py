@@ -16,11 +16,11 @@ from e2e.conversation import (
 )
 from e2e.wire import WireClient
 from moldau.core.error_codes import ErrorCode
-from moldau.protocol.messages.fetch import FetchRequest
-from moldau.protocol.messages.find_coordinator import FindCoordinatorRequest
-from moldau.protocol.messages.heartbeat import HeartbeatRequest
-from moldau.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
-from moldau.protocol.messages.sync_group import SyncGroupRequest
+from moldau.protocol.messages.groups.find_coordinator import FindCoordinatorRequest
+from moldau.protocol.messages.groups.heartbeat import HeartbeatRequest
+from moldau.protocol.messages.groups.join_group import JoinGroupRequest, JoinGroupRequestProtocol
+from moldau.protocol.messages.groups.sync_group import SyncGroupRequest
+from moldau.protocol.messages.log.fetch import FetchRequest
 from moldau.testing import LocalCluster, MovedClock
 
 HOUR_S = 3600

@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Awaitable
 from typing import Any
 
-from moldau.broker.configs import ConfigStore
+from moldau.broker.configs.config_store import ConfigStore
 from moldau.broker.coordinator.log import ShardLog, StoredMarker, StoredRecord
 from moldau.broker.coordinator.router import client_facts
 from moldau.broker.coordinator.runner import ShardRunner
@@ -21,7 +21,7 @@ from moldau.broker.group.offsets.replies import WRITE_ERRORS
 from moldau.broker.group.records import from_record, to_record
 from moldau.broker.group.refusals import refused
 from moldau.broker.group.settings import GroupSettings
-from moldau.broker.session import Client
+from moldau.broker.request.client_session import Client
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError, PeerError, StorageFault
 from moldau.core.ids import Millis, ProducerId

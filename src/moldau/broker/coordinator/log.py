@@ -6,8 +6,8 @@ Knows records and batches. What a fact means is the machine's.
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from moldau.broker.parked_fetches import ParkedFetches
-from moldau.broker.partitions import Partition
+from moldau.broker.fetch.parked_fetches import ParkedFetches
+from moldau.broker.hosting.hosted_partitions import Partition
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
 from moldau.core.ids import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, ProducerEpoch, ProducerId

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from moldau.broker.coordinator.shards import CoordinatorShards, coordinator_error
 from moldau.broker.group.client import ClientFacts
-from moldau.broker.producer_ids import ProducerIds
-from moldau.broker.session import Client
+from moldau.broker.request.client_session import Client
+from moldau.broker.transactions.producer_ids import ProducerIds
 from moldau.core.errors import ApiError
 from moldau.core.ids import ProducerId
 from moldau.protocol.spec import Request

@@ -7,8 +7,8 @@ leads; the others are on other brokers. What a shard does is its own business.
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Generic, Protocol, TypeVar
 
-from moldau.broker.catalog import TopicCatalog, TopicEntry
-from moldau.broker.internal_topics import java_hash
+from moldau.broker.topics.catalog import TopicCatalog, TopicEntry
+from moldau.broker.topics.internal_topics import java_hash
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError, StorageFault
 from moldau.core.ids import TopicPartition

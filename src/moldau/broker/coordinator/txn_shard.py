@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from moldau.broker.coordinator.log import ShardLog, StoredMarker, StoredRecord
 from moldau.broker.coordinator.runner import ShardRunner
-from moldau.broker.marker_sender import MarkerSender
-from moldau.broker.producer_ids import ProducerIds
+from moldau.broker.transactions.marker_sender import MarkerSender
+from moldau.broker.transactions.producer_ids import ProducerIds
 from moldau.broker.txn.facts import TxnFact, is_durable
 from moldau.broker.txn.machine import TxnMachine
 from moldau.broker.txn.markers import TxnOutcome, WriteMarkers

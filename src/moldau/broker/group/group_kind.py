@@ -4,7 +4,7 @@ from typing import Protocol
 
 from moldau.broker.group.offsets.committed import Retention
 from moldau.core.error_codes import ErrorCode
-from moldau.protocol.messages.list_groups import ListedGroup
+from moldau.protocol.messages.groups.list_groups import ListedGroup
 
 
 class Group(Protocol):

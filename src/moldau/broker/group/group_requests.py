@@ -11,18 +11,18 @@ from moldau.broker.group.state import ShardState
 from moldau.broker.group.timers import SessionTimer
 from moldau.core.error_codes import ErrorCode
 from moldau.core.machine import Answer, CancelTimer, Outcome
-from moldau.protocol.messages.delete_groups import (
+from moldau.protocol.messages.groups.delete_groups import (
     DeletableGroupResult,
     DeleteGroupsRequest,
     DeleteGroupsResponse,
 )
-from moldau.protocol.messages.describe_groups import (
+from moldau.protocol.messages.groups.describe_groups import (
     DescribedGroup,
     DescribedGroupMember,
     DescribeGroupsRequest,
     DescribeGroupsResponse,
 )
-from moldau.protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
+from moldau.protocol.messages.groups.list_groups import ListGroupsRequest, ListGroupsResponse
 
 _GROUP_NOT_FOUND_VERSION: Final = 6
 """From here on DescribeGroups may say so (KIP-1043); before, a group nobody knows is dead."""

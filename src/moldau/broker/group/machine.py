@@ -50,19 +50,19 @@ from moldau.broker.group.timers import (
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import Millis, ProducerId
 from moldau.core.machine import Answer, CancelTimer, Outcome, SetTimer
-from moldau.protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
-from moldau.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
-from moldau.protocol.messages.delete_groups import DeleteGroupsRequest
-from moldau.protocol.messages.describe_groups import DescribeGroupsRequest
-from moldau.protocol.messages.heartbeat import HeartbeatRequest
-from moldau.protocol.messages.join_group import JoinGroupRequest
-from moldau.protocol.messages.leave_group import LeaveGroupRequest
-from moldau.protocol.messages.list_groups import ListGroupsRequest
-from moldau.protocol.messages.offset_commit import OffsetCommitRequest
-from moldau.protocol.messages.offset_delete import OffsetDeleteRequest
-from moldau.protocol.messages.offset_fetch import OffsetFetchRequest
-from moldau.protocol.messages.sync_group import SyncGroupRequest
-from moldau.protocol.messages.txn_offset_commit import TxnOffsetCommitRequest
+from moldau.protocol.messages.groups.consumer_group_describe import ConsumerGroupDescribeRequest
+from moldau.protocol.messages.groups.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from moldau.protocol.messages.groups.delete_groups import DeleteGroupsRequest
+from moldau.protocol.messages.groups.describe_groups import DescribeGroupsRequest
+from moldau.protocol.messages.groups.heartbeat import HeartbeatRequest
+from moldau.protocol.messages.groups.join_group import JoinGroupRequest
+from moldau.protocol.messages.groups.leave_group import LeaveGroupRequest
+from moldau.protocol.messages.groups.list_groups import ListGroupsRequest
+from moldau.protocol.messages.groups.offset_commit import OffsetCommitRequest
+from moldau.protocol.messages.groups.offset_delete import OffsetDeleteRequest
+from moldau.protocol.messages.groups.offset_fetch import OffsetFetchRequest
+from moldau.protocol.messages.groups.sync_group import SyncGroupRequest
+from moldau.protocol.messages.transactions.txn_offset_commit import TxnOffsetCommitRequest
 from moldau.protocol.spec import Request
 
 DECIDERS: Final[Mapping[type[Request], Callable[[ShardState, Call, Any], GroupOutcome]]] = {

@@ -12,30 +12,30 @@ from moldau.broker.group.consumer.heartbeat_replies import heartbeat_refused
 from moldau.broker.group.offsets.replies import commit_refused, fetch_refused, txn_commit_refused
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
-from moldau.protocol.messages.consumer_group_describe import (
+from moldau.protocol.messages.groups.consumer_group_describe import (
     ConsumerGroupDescribeRequest,
     ConsumerGroupDescribeResponse,
 )
-from moldau.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
-from moldau.protocol.messages.delete_groups import (
+from moldau.protocol.messages.groups.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from moldau.protocol.messages.groups.delete_groups import (
     DeletableGroupResult,
     DeleteGroupsRequest,
     DeleteGroupsResponse,
 )
-from moldau.protocol.messages.describe_groups import (
+from moldau.protocol.messages.groups.describe_groups import (
     DescribedGroup,
     DescribeGroupsRequest,
     DescribeGroupsResponse,
 )
-from moldau.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
-from moldau.protocol.messages.join_group import JoinGroupRequest
-from moldau.protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse
-from moldau.protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
-from moldau.protocol.messages.offset_commit import OffsetCommitRequest
-from moldau.protocol.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteResponse
-from moldau.protocol.messages.offset_fetch import OffsetFetchRequest
-from moldau.protocol.messages.sync_group import SyncGroupRequest
-from moldau.protocol.messages.txn_offset_commit import TxnOffsetCommitRequest
+from moldau.protocol.messages.groups.heartbeat import HeartbeatRequest, HeartbeatResponse
+from moldau.protocol.messages.groups.join_group import JoinGroupRequest
+from moldau.protocol.messages.groups.leave_group import LeaveGroupRequest, LeaveGroupResponse
+from moldau.protocol.messages.groups.list_groups import ListGroupsRequest, ListGroupsResponse
+from moldau.protocol.messages.groups.offset_commit import OffsetCommitRequest
+from moldau.protocol.messages.groups.offset_delete import OffsetDeleteRequest, OffsetDeleteResponse
+from moldau.protocol.messages.groups.offset_fetch import OffsetFetchRequest
+from moldau.protocol.messages.groups.sync_group import SyncGroupRequest
+from moldau.protocol.messages.transactions.txn_offset_commit import TxnOffsetCommitRequest
 from moldau.protocol.spec import Request, Response
 
 

@@ -16,7 +16,7 @@ from moldau.broker.txn.states import (
 )
 from moldau.broker.txn.transaction import Transaction
 from moldau.core.error_codes import ErrorCode
-from moldau.protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
+from moldau.protocol.messages.transactions.end_txn import EndTxnRequest, EndTxnResponse
 
 V2_REQUEST_VERSION: Final = 5
 """Clients that send this know that every end raises their epoch (KIP-890)."""

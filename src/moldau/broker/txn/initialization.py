@@ -8,7 +8,10 @@ from moldau.broker.txn.states import ENDING, EPOCH_GIVEN_MAX, TxnState
 from moldau.broker.txn.transaction import Transaction
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, ProducerEpoch
-from moldau.protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
+from moldau.protocol.messages.transactions.init_producer_id import (
+    InitProducerIdRequest,
+    InitProducerIdResponse,
+)
 
 
 class Identity(NamedTuple):

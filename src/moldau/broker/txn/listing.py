@@ -7,10 +7,13 @@ from moldau.broker.txn.states import TxnState
 from moldau.broker.txn.transaction import Transaction
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import Millis, TopicPartition
-from moldau.protocol.messages.describe_transactions import TopicData
-from moldau.protocol.messages.describe_transactions import TransactionState as Described
-from moldau.protocol.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse
-from moldau.protocol.messages.list_transactions import TransactionState as Listed
+from moldau.protocol.messages.transactions.describe_transactions import TopicData
+from moldau.protocol.messages.transactions.describe_transactions import TransactionState as Described
+from moldau.protocol.messages.transactions.list_transactions import (
+    ListTransactionsRequest,
+    ListTransactionsResponse,
+)
+from moldau.protocol.messages.transactions.list_transactions import TransactionState as Listed
 
 _STATES = {state.label: state for state in TxnState}
 

@@ -11,8 +11,11 @@ from moldau.broker.txn.states import ENDING, EPOCH_BUMP_VERSION, TxnState
 from moldau.broker.txn.transaction import Transaction
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import TopicPartition
-from moldau.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
-from moldau.protocol.messages.add_partitions_to_txn import (
+from moldau.protocol.messages.transactions.add_offsets_to_txn import (
+    AddOffsetsToTxnRequest,
+    AddOffsetsToTxnResponse,
+)
+from moldau.protocol.messages.transactions.add_partitions_to_txn import (
     AddPartitionsToTxnPartitionResult,
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnResponse,

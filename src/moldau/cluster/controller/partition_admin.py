@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
-from moldau.broker.partition_admin import (
+from moldau.broker.run_in_order import RunInOrder
+from moldau.broker.topics.partition_admin import (
     NO_MOVE,
     NOT_NEEDED,
     ElectionType,
@@ -16,7 +17,6 @@ from moldau.broker.partition_admin import (
     Reassignment,
     no_such_place,
 )
-from moldau.broker.workers import RunInOrder
 from moldau.cluster.controller.elections import decide_preferred, decide_unclean
 from moldau.cluster.controller.reassignment import check_target, decide_cancel, decide_start
 from moldau.cluster.controller.writing import move_writes

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Final
 
-from moldau.broker.session import ClientSession
+from moldau.broker.request.client_session import ClientSession
 from moldau.core.chunks import Chunk, FileSlice
 from moldau.core.errors import PeerError
 from moldau.testing.simulation.crash_disk import PowerCut
@@ -98,7 +98,7 @@ class SimNetwork:
 
 
 class SimConnection:
-    """Both ends: implements `broker.session.ClientConnection` and `cluster.peer_network.PeerChannel`."""
+    """Both ends: implements `broker.request.client_session.ClientConnection` and `cluster.peer_network.PeerChannel`."""
 
     session: ClientSession
 

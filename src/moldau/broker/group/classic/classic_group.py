@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from moldau.broker.group.classic.subscriptions import GroupProtocol, subscribed_topics
 from moldau.broker.group.offsets.committed import Retention
 from moldau.core.error_codes import ErrorCode
-from moldau.protocol.messages.list_groups import ListedGroup
+from moldau.protocol.messages.groups.list_groups import ListedGroup
 from moldau.protocol.stored.consumer_protocol import CONSUMER_PROTOCOL_TYPE
 
 

@@ -25,7 +25,7 @@ from moldau.broker.group.facts import (
 from moldau.broker.group.history.changes import ChangeKind
 from moldau.broker.group.settings import PENDING_MEMBERS_MAX, GroupSettings
 from moldau.core.error_codes import ErrorCode
-from moldau.protocol.messages.join_group import JoinGroupRequest
+from moldau.protocol.messages.groups.join_group import JoinGroupRequest
 
 _WHY_LEADERS_REJOIN: Final = "leaders do so when topics they read, or their partition counts, have changed"
 

@@ -2,8 +2,8 @@
 
 from moldau.broker.group.classic.classic_group import ClassicGroup, Member
 from moldau.core.error_codes import ErrorCode
-from moldau.protocol.messages.join_group import JoinGroupResponse, JoinGroupResponseMember
-from moldau.protocol.messages.sync_group import SyncGroupResponse
+from moldau.protocol.messages.groups.join_group import JoinGroupResponse, JoinGroupResponseMember
+from moldau.protocol.messages.groups.sync_group import SyncGroupResponse
 
 
 def join_refused(error: ErrorCode, member_id: str) -> JoinGroupResponse:

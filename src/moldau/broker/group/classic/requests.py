@@ -25,10 +25,10 @@ from moldau.broker.group.migration.classic_members import (
 from moldau.broker.group.state import ShardState
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
-from moldau.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
-from moldau.protocol.messages.join_group import JoinGroupRequest
-from moldau.protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse
-from moldau.protocol.messages.sync_group import SyncGroupRequest
+from moldau.protocol.messages.groups.heartbeat import HeartbeatRequest, HeartbeatResponse
+from moldau.protocol.messages.groups.join_group import JoinGroupRequest
+from moldau.protocol.messages.groups.leave_group import LeaveGroupRequest, LeaveGroupResponse
+from moldau.protocol.messages.groups.sync_group import SyncGroupRequest
 
 _MEMBER_ID_REQUIRED_VERSION = 4
 _SKIP_ASSIGNMENT_VERSION = 9

@@ -7,8 +7,8 @@ from moldau.broker.group.facts import MemberIdWithdrawn
 from moldau.broker.group.history.changes import ChangeKind
 from moldau.broker.group.settings import NEW_MEMBER_JOIN_TIMEOUT_MS
 from moldau.core.error_codes import ErrorCode
-from moldau.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
-from moldau.protocol.messages.leave_group import (
+from moldau.protocol.messages.groups.heartbeat import HeartbeatRequest, HeartbeatResponse
+from moldau.protocol.messages.groups.leave_group import (
     LeaveGroupRequest,
     LeaveGroupResponse,
     MemberIdentity,

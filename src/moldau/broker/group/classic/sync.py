@@ -9,7 +9,7 @@ from moldau.broker.group.classic.rebalance import remove_member, saved, start_re
 from moldau.broker.group.facts import SyncReceived
 from moldau.broker.group.history.changes import ChangeKind
 from moldau.core.error_codes import ErrorCode
-from moldau.protocol.messages.sync_group import SyncGroupRequest
+from moldau.protocol.messages.groups.sync_group import SyncGroupRequest
 
 
 def decide_sync(draft: ClassicDraft, request_id: int, request: SyncGroupRequest) -> None:

@@ -13,7 +13,7 @@ from moldau.broker.group.consumer.places import NOWHERE, Places
 from moldau.broker.group.consumer.topic_view import TopicInfo
 from moldau.broker.group.offsets.committed import Retention
 from moldau.core.error_codes import ErrorCode
-from moldau.protocol.messages.list_groups import ListedGroup
+from moldau.protocol.messages.groups.list_groups import ListedGroup
 from moldau.protocol.stored.consumer_protocol import CONSUMER_PROTOCOL_TYPE
 
 _MEMBER_EPOCH_VERSION: Final = 9

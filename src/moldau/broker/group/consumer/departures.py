@@ -12,7 +12,7 @@ from moldau.broker.group.history.changes import ChangeKind
 from moldau.broker.group.migration.downgrade import downgraded
 from moldau.broker.group.state import ShardState
 from moldau.broker.group.timers import RebalanceTimer
-from moldau.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from moldau.protocol.messages.groups.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 
 
 def leave(state: ShardState, call: Call, request: ConsumerGroupHeartbeatRequest) -> GroupOutcome:

@@ -6,7 +6,7 @@ from moldau.broker.group.consumer.consumer_member import ConsumerMember
 from moldau.broker.group.consumer.places import Places, by_topic
 from moldau.broker.group.state import ShardState
 from moldau.core.error_codes import ErrorCode
-from moldau.protocol.messages.consumer_group_describe import (
+from moldau.protocol.messages.groups.consumer_group_describe import (
     Assignment,
     ConsumerGroupDescribeRequest,
     ConsumerGroupDescribeResponse,

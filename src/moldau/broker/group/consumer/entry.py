@@ -13,7 +13,7 @@ from moldau.broker.group.regex import pattern
 from moldau.broker.group.state import ShardState
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
-from moldau.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from moldau.protocol.messages.groups.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 
 
 def consumer_group(state: ShardState, group_id: str) -> ConsumerGroup:

@@ -24,7 +24,7 @@ from moldau.broker.group.migration.upgrade import draft_to_join
 from moldau.broker.group.state import ShardState
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
-from moldau.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from moldau.protocol.messages.groups.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 
 _OWN_ID_VERSION: Final = 1
 _UNCHANGED: Final = -1

@@ -4,7 +4,7 @@ from moldau.broker.group.consumer.consumer_member import ConsumerMember
 from moldau.broker.group.consumer.places import by_topic
 from moldau.broker.group.settings import ConsumerSettings
 from moldau.core.errors import ApiError
-from moldau.protocol.messages.consumer_group_heartbeat import (
+from moldau.protocol.messages.groups.consumer_group_heartbeat import (
     Assignment,
     ConsumerGroupHeartbeatResponse,
     TopicPartitions,

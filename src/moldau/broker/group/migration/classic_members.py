@@ -30,10 +30,10 @@ from moldau.broker.group.migration.embedded import assignment_bytes, named_place
 from moldau.broker.group.timers import RebalanceTimer
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError, PeerError
-from moldau.protocol.messages.heartbeat import HeartbeatRequest
-from moldau.protocol.messages.join_group import JoinGroupResponse
-from moldau.protocol.messages.leave_group import MemberIdentity
-from moldau.protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
+from moldau.protocol.messages.groups.heartbeat import HeartbeatRequest
+from moldau.protocol.messages.groups.join_group import JoinGroupResponse
+from moldau.protocol.messages.groups.leave_group import MemberIdentity
+from moldau.protocol.messages.groups.sync_group import SyncGroupRequest, SyncGroupResponse
 from moldau.protocol.stored.consumer_protocol import CONSUMER_PROTOCOL_TYPE, ConsumerProtocolSubscription
 
 

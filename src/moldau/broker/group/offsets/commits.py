@@ -14,7 +14,7 @@ from moldau.broker.group.timers import SessionTimer
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import NO_TIMESTAMP, TOPIC_ID_ZERO, Millis, ProducerEpoch, ProducerId
 from moldau.core.machine import Answer, Outcome, SetTimer
-from moldau.protocol.messages.offset_commit import (
+from moldau.protocol.messages.groups.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
@@ -22,7 +22,7 @@ from moldau.protocol.messages.offset_commit import (
     OffsetCommitResponsePartition,
     OffsetCommitResponseTopic,
 )
-from moldau.protocol.messages.txn_offset_commit import (
+from moldau.protocol.messages.transactions.txn_offset_commit import (
     TxnOffsetCommitRequest,
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitResponse,

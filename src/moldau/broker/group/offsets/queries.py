@@ -6,7 +6,7 @@ from moldau.broker.group.offsets.offsets import Offsets
 from moldau.broker.group.offsets.replies import fetched, groups_asked_for, no_offset
 from moldau.broker.group.state import ShardState
 from moldau.core.error_codes import ErrorCode
-from moldau.protocol.messages.offset_fetch import (
+from moldau.protocol.messages.groups.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
     OffsetFetchRequestTopics,

@@ -11,7 +11,7 @@ from moldau.broker.group.state import ShardState
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import Millis, ProducerId
 from moldau.core.machine import Answer, Outcome
-from moldau.protocol.messages.offset_delete import (
+from moldau.protocol.messages.groups.offset_delete import (
     OffsetDeleteRequest,
     OffsetDeleteRequestTopic,
     OffsetDeleteResponse,

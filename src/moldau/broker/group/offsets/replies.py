@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from moldau.core.error_codes import ErrorCode
-from moldau.protocol.messages.offset_commit import (
+from moldau.protocol.messages.groups.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitResponse,
     OffsetCommitResponsePartition,
     OffsetCommitResponseTopic,
 )
-from moldau.protocol.messages.offset_fetch import (
+from moldau.protocol.messages.groups.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
     OffsetFetchRequestTopics,
@@ -24,7 +24,7 @@ from moldau.protocol.messages.offset_fetch import (
     OffsetFetchResponseTopic,
     OffsetFetchResponseTopics,
 )
-from moldau.protocol.messages.txn_offset_commit import (
+from moldau.protocol.messages.transactions.txn_offset_commit import (
     TxnOffsetCommitRequest,
     TxnOffsetCommitResponse,
     TxnOffsetCommitResponsePartition,

@@ -1,0 +1,121 @@
+"""What a follower reads over one connection: it names its partitions once, then only what changed (KIP-227).
+
+Owns which partitions the next answer must look at: those the follower asked for anew, those written to or committed
+further meanwhile, those there was no room for. The rest is looked at now and then. So a round costs what has
+changed, not what is followed.
+"""
+
+from typing import Final
+
+from moldau.broker.fetch.fetch_sessions import EPOCH_MAX, NO_SESSION, PARTITIONS_MAX, Forgotten, Wanted
+from moldau.broker.fetch.parked_fetches import ParkedFetch, ParkedFetches
+from moldau.broker.hosting.hosted_partitions import Partition, Place
+from moldau.core.error_codes import ErrorCode
+from moldau.core.errors import ApiError
+from moldau.protocol.fast.fetch_codec import PartitionWanted
+
+SESSION_ID: Final = 1
+"""A session lives as long as its connection, which has no other."""
+LOOK_MS: Final = 400
+"""How often every partition is looked at, and at least with each request that waited its time: who is level must be
+seen to be, and a log's start moves without a word."""
+_NOTHING_SENT: Final = (-1, -1)
+
+
+class Reading:
+    """One partition, as the follower asked for it and was last told of it."""
+
+    __slots__ = ("partition", "sent", "wanted")
+
+    def __init__(self, wanted: PartitionWanted) -> None:
+        self.wanted = wanted
+        self.partition: Partition | None = None
+        """Where we are told of news: the replica that was here when last looked at."""
+        self.sent = _NOTHING_SENT
+        """High watermark and start of the log."""
+
+
+class FollowerSession:
+    __slots__ = ("_looked_ms", "_parked_fetches", "_readings", "epoch", "follower", "id", "parked", "pending")
+
+    def __init__(self, parked_fetches: ParkedFetches, *, is_kept: bool) -> None:
+        """`is_kept` is whether the follower will go on with it."""
+        self.id = SESSION_ID if is_kept else NO_SESSION
+        self.epoch = 1
+        self.follower = (-1, -1)
+        """A broker's id and epoch."""
+        self.pending: dict[Place, None] = {}
+        """What the next answer must look at, the longest unserved first."""
+        self.parked: ParkedFetch | None = None
+        self._parked_fetches = parked_fetches
+        self._readings: dict[Place, Reading] = {}
+        self._looked_ms = 0
+
+    def resume(self, session_id: int, epoch: int) -> None:
+        """ApiError when this is not what comes next; the follower then starts anew."""
+        if session_id == NO_SESSION or session_id != self.id:
+            raise ApiError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+        if epoch != self.epoch:
+            raise ApiError(ErrorCode.INVALID_FETCH_SESSION_EPOCH)
+        self.epoch = 1 if epoch == EPOCH_MAX else epoch + 1
+
+    def ask(self, follower: tuple[int, int], changed: Wanted, forgotten: Forgotten, now_ms: int) -> None:
+        """The next request."""
+        for topic, indexes in forgotten:
+            for index in indexes:
+                self._forget((topic, index))
+        for topic, partitions in changed:
+            for wanted in partitions:
+                place = (topic, wanted[0])
+                reading = self._readings.get(place)
+                if reading is None:
+                    self._readings[place] = Reading(wanted)
+                else:
+                    reading.wanted = wanted
+                self.pending[place] = None
+        if len(self._readings) > PARTITIONS_MAX:
+            raise ApiError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+        if follower != self.follower or now_ms - self._looked_ms >= LOOK_MS:
+            self.follower = follower
+            self._looked_ms = now_ms
+            self.pending.update(dict.fromkeys(self._readings))
+
+    def look_at(self, place: Place, partition: Partition | None) -> Reading:
+        """`partition` is who is to tell us of news there."""
+        reading = self._readings[place]
+        if reading.partition is not partition:
+            if reading.partition is not None:
+                reading.partition.followers.pop(self, None)
+            if partition is not None:
+                partition.followers[self] = place
+            reading.partition = partition
+        return reading
+
+    def is_news(self, place: Place, high_watermark: int, start_offset: int) -> bool:
+        """Whether the follower was last told something else. It is told now."""
+        reading = self._readings[place]
+        before, reading.sent = reading.sent, (high_watermark, start_offset)
+        return before != reading.sent
+
+    def committed(self, place: Place) -> None:
+        """The high watermark has moved: the next answer says so."""
+        self.pending[place] = None
+
+    def appended(self, place: Place) -> None:
+        """There is more to read, or the leader has changed: nothing to wait for any longer."""
+        self.pending[place] = None
+        if self.parked is not None:
+            self._parked_fetches.wake(self.parked)
+
+    def close(self) -> None:
+        if self.parked is not None:
+            self._parked_fetches.cancel(self.parked)
+            self.parked = None
+        for place in list(self._readings):
+            self._forget(place)
+
+    def _forget(self, place: Place) -> None:
+        reading = self._readings.pop(place, None)
+        if reading is not None and reading.partition is not None:
+            reading.partition.followers.pop(self, None)
+        self.pending.pop(place, None)

@@ -1,0 +1,24 @@
+"""Explain (20000), v0: an API of our own, not advertised. What a group's coordinator remembers, for people."""
+
+from dataclasses import asdict
+
+import orjson
+
+from moldau.broker.request.api_table import ApiSpec
+from moldau.broker.request.client_session import RequestContext
+from moldau.core.error_codes import ErrorCode
+from moldau.protocol.private.explain import ExplainRequest, ExplainResponse
+
+
+def handle(ctx: RequestContext, request: ExplainRequest) -> ExplainResponse:
+    shard = ctx.broker.groups.shards.find(request.group_id)
+    if shard is None:
+        return ExplainResponse(error_code=ErrorCode.GROUP_ID_NOT_FOUND)
+    if request.topic is None:
+        explanation = asdict(shard.machine.explain_group(request.group_id))
+    else:
+        explanation = asdict(shard.machine.explain_offset(request.group_id, request.topic, request.partition))
+    return ExplainResponse(explanation=orjson.dumps(explanation, default=str).decode())
+
+
+API = ApiSpec.of(ExplainRequest, handle, is_advertised=False)

@@ -1,0 +1,86 @@
+"""FindCoordinator (10), v0-6.
+
+v1 kinds of key   v3 flexible   v4 many keys at once (KIP-699)   v5 abortable errors   v6 share groups
+
+The topic a coordinator keeps its state in is made when the first client looks for one. librdkafka takes the
+presence of this API for a sign that lz4 may be used.
+"""
+
+from typing import Final
+
+from moldau.broker.request.api_table import ApiSpec
+from moldau.broker.request.client_session import RequestContext
+from moldau.core.error_codes import ErrorCode
+from moldau.core.errors import ApiError
+from moldau.protocol.messages.groups.find_coordinator import (
+    Coordinator,
+    FindCoordinatorRequest,
+    FindCoordinatorResponse,
+)
+
+GROUP: Final = 0
+TRANSACTION: Final = 1
+BATCHED_SINCE: Final = 4
+NO_NODE: Final = -1
+
+
+async def handle(ctx: RequestContext, request: FindCoordinatorRequest) -> FindCoordinatorResponse:
+    keys = request.coordinator_keys if ctx.version >= BATCHED_SINCE else [request.key]
+    code, message = await _make_ready(ctx, request.key_type)
+    found = [
+        _refused(key, code, message)
+        if code is not ErrorCode.NONE
+        else _coordinator(ctx, request.key_type, key)
+        for key in keys
+    ]
+    first = found[0] if found else _refused("", code, message)
+    return FindCoordinatorResponse(
+        throttle_time_ms=0,
+        error_code=first.error_code,
+        error_message=first.error_message,
+        node_id=first.node_id,
+        host=first.host,
+        port=first.port,
+        coordinators=found,
+    )
+
+
+API = ApiSpec.of(FindCoordinatorRequest, handle)
+
+
+async def _make_ready(ctx: RequestContext, key_type: int) -> tuple[ErrorCode, str | None]:
+    try:
+        if key_type == GROUP:
+            await ctx.broker.groups.shards.ensure()
+            return ErrorCode.NONE, None
+        if key_type == TRANSACTION:
+            await ctx.broker.transactions.shards.ensure()
+            return ErrorCode.NONE, None
+        return ErrorCode.INVALID_REQUEST, f"there is no coordinator for keys of type {key_type}"
+    except ApiError as error:
+        return ErrorCode.COORDINATOR_NOT_AVAILABLE, error.message
+
+
+def _coordinator(ctx: RequestContext, key_type: int, key: str) -> Coordinator:
+    """The broker that leads the partition the key's state is in."""
+    broker = ctx.broker
+    shards = broker.groups.shards if key_type == GROUP else broker.transactions.shards
+    place = shards.place_of(key)
+    leader = NO_NODE if place is None else broker.catalog.leader_of(place)
+    address = broker.members.address_of(leader, ctx.client.connection)
+    if address is None:
+        return _refused(key, ErrorCode.COORDINATOR_NOT_AVAILABLE, f"nobody leads {place} at present")
+    return Coordinator(
+        key=key,
+        node_id=leader,
+        host=address.host,
+        port=address.port,
+        error_code=ErrorCode.NONE,
+        error_message=None,
+    )
+
+
+def _refused(key: str, code: ErrorCode, message: str | None) -> Coordinator:
+    return Coordinator(
+        key=key, node_id=NO_NODE, host="", port=NO_NODE, error_code=code, error_message=message
+    )

@@ -1,0 +1,19 @@
+"""SyncGroup (14), v0-5.
+
+v3 static members (KIP-345)   v4 flexible   v5 protocol type and name (KIP-559)
+
+The answer waits for the leader's assignment.
+"""
+
+from typing import Any
+
+from moldau.broker.request.api_table import ApiSpec
+from moldau.broker.request.client_session import RequestContext
+from moldau.protocol.messages.groups.sync_group import SyncGroupRequest
+
+
+def handle(ctx: RequestContext, request: SyncGroupRequest) -> Any:
+    return ctx.broker.groups.ask(request.group_id, request, ctx.version, ctx.client)
+
+
+API = ApiSpec.of(SyncGroupRequest, handle)

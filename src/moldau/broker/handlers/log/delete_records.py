@@ -1,0 +1,65 @@
+"""DeleteRecords (21), v0-2: moves the start of a log forward (KIP-107).
+
+v2 flexible
+
+Whole segments below the new start go with the next retention. A compacted topic refuses: compaction alone decides
+what goes there.
+"""
+
+from moldau.broker.hosting.hosted_partitions import missing_partition_error
+from moldau.broker.request.api_table import ApiSpec
+from moldau.broker.request.client_session import RequestContext
+from moldau.broker.topics.catalog import INTERNAL_TOPICS
+from moldau.core.error_codes import ErrorCode
+from moldau.core.errors import ApiError
+from moldau.protocol.messages.log.delete_records import (
+    DeleteRecordsPartitionResult,
+    DeleteRecordsRequest,
+    DeleteRecordsResponse,
+    DeleteRecordsTopicResult,
+)
+from moldau.storage.log.partition_log import PartitionLog
+
+NO_LOW_WATERMARK = -1
+
+
+def handle(ctx: RequestContext, request: DeleteRecordsRequest) -> DeleteRecordsResponse:
+    return DeleteRecordsResponse(
+        topics=[
+            DeleteRecordsTopicResult(
+                name=topic.name,
+                partitions=[
+                    _delete(ctx, topic.name, each.partition_index, each.offset) for each in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+API = ApiSpec.of(DeleteRecordsRequest, handle)
+
+
+def _delete(ctx: RequestContext, topic: str, index: int, offset: int) -> DeleteRecordsPartitionResult:
+    try:
+        low_watermark = _find_log(ctx, topic, index).delete_records_before(offset)
+    except ApiError as error:
+        return DeleteRecordsPartitionResult(
+            partition_index=index, low_watermark=NO_LOW_WATERMARK, error_code=error.code
+        )
+    return DeleteRecordsPartitionResult(partition_index=index, low_watermark=low_watermark)
+
+
+def _find_log(ctx: RequestContext, topic: str, index: int) -> PartitionLog:
+    partition = ctx.broker.partitions.find(topic, index)
+    if topic in INTERNAL_TOPICS:
+        raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION)
+    if partition is None:
+        raise ApiError(missing_partition_error(ctx.broker.catalog, topic, index))
+    if not partition.is_leader:
+        raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+    if partition.log is None:
+        raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR)
+    if partition.log.config.compact and not partition.log.config.delete:
+        raise ApiError(ErrorCode.POLICY_VIOLATION)
+    return partition.log

@@ -1,0 +1,56 @@
+"""DescribeProducers (61), v0: who is writing to a partition, with sequence and open transaction (KIP-664)."""
+
+from moldau.broker.hosting.hosted_partitions import missing_partition_error
+from moldau.broker.request.api_table import ApiSpec
+from moldau.broker.request.client_session import RequestContext
+from moldau.core.error_codes import ErrorCode
+from moldau.protocol.messages.log.describe_producers import (
+    DescribeProducersRequest,
+    DescribeProducersResponse,
+    PartitionResponse,
+    ProducerState,
+    TopicResponse,
+)
+
+
+def handle(ctx: RequestContext, request: DescribeProducersRequest) -> DescribeProducersResponse:
+    return DescribeProducersResponse(
+        throttle_time_ms=0,
+        topics=[
+            TopicResponse(
+                name=topic.name,
+                partitions=[_describe(ctx, topic.name, index) for index in topic.partition_indexes],
+            )
+            for topic in request.topics
+        ],
+    )
+
+
+API = ApiSpec.of(DescribeProducersRequest, handle)
+
+
+def _describe(ctx: RequestContext, topic: str, index: int) -> PartitionResponse:
+    partition = ctx.broker.partitions.find(topic, index)
+    code = ErrorCode.NONE
+    producers: list[ProducerState] = []
+    if partition is None:
+        code = missing_partition_error(ctx.broker.catalog, topic, index)
+    elif not partition.is_leader:
+        code = ErrorCode.NOT_LEADER_OR_FOLLOWER
+    elif partition.log is None:
+        code = ErrorCode.KAFKA_STORAGE_ERROR
+    else:
+        producers = [
+            ProducerState(
+                producer_id=state.producer_id,
+                producer_epoch=state.producer_epoch,
+                last_sequence=state.last_sequence,
+                last_timestamp=state.last_timestamp_ms,
+                coordinator_epoch=state.coordinator_epoch,
+                current_txn_start_offset=state.txn_first_offset,
+            )
+            for state in partition.log.producers.views()
+        ]
+    return PartitionResponse(
+        partition_index=index, error_code=code, error_message=None, active_producers=producers
+    )

@@ -1,0 +1,159 @@
+"""Fetch (1), v4-18.
+
+v5 log start offset   v7 sessions (KIP-227)   v9 leader epoch (KIP-320)   v11 rack (KIP-392)   v12 flexible,
+last fetched epoch   v13 topic ids (KIP-516)   v15 replica state   v17 directory id   v18 high watermark
+
+Record batches are never looked into: an answer is a list of slices of log files.
+"""
+
+from operator import itemgetter
+from typing import Final
+
+from moldau.broker.fetch.consumer_fetch import ConsumerFetch, framed
+from moldau.broker.fetch.fetch_sessions import FULL_FETCH_EPOCH, NO_SESSION, FetchSession, Wanted
+from moldau.broker.fetch.follower_fetch import FollowerFetch
+from moldau.broker.fetch.follower_session import FollowerSession
+from moldau.broker.request.api_table import ApiSpec
+from moldau.broker.request.client_session import ClientSession
+from moldau.core.chunks import Chunk
+from moldau.core.error_codes import ErrorCode
+from moldau.core.errors import ApiError
+from moldau.protocol.fast.fetch_codec import TOPIC_IDS_FROM, FetchRequestView, decode_fetch
+from moldau.protocol.messages.log.fetch import FetchRequest
+
+MANY_PARTITIONS: Final = 100
+"""Of one topic in one request: fewer are not worth looking for repetitions."""
+_index_of = itemgetter(0)
+
+
+def handle_frame(
+    session: ClientSession, frame: memoryview, position: int, version: int, correlation_id: int
+) -> list[Chunk] | None:
+    asked = decode_fetch(frame, position, version)
+    (
+        replica,
+        wait_ms,
+        bytes_min,
+        bytes_max,
+        isolation,
+        session_id,
+        session_epoch,
+        wanted,
+        forgotten,
+        rack,
+        _,
+    ) = asked
+    if replica >= 0:
+        return _serve_follower(session, version, correlation_id, asked)
+    broker = session.broker
+    bytes_max = min(bytes_max, broker.configs.broker.fetch_max_bytes)
+    bytes_min = min(bytes_min, bytes_max)
+    is_full = True
+    fetch_session: FetchSession | None = None
+    for _, partitions in wanted:
+        if len(partitions) > MANY_PARTITIONS:
+            wanted = _each_once(wanted)
+            break
+    if session_epoch >= 0:
+        sessions = broker.fetch_sessions
+        try:
+            now_ms = broker.clock.monotonic_ms()
+            has_topic_ids = version >= TOPIC_IDS_FROM
+            fetch_session = sessions.resume(session_id, session_epoch, now_ms, has_topic_ids=has_topic_ids)
+            if fetch_session is not None:
+                sessions.update(fetch_session, wanted, forgotten)
+                wanted = fetch_session.wanted()
+                is_full = False
+            elif _all_hosted(session, wanted):
+                fetch_session = sessions.open(wanted, now_ms, has_topic_ids=has_topic_ids)
+        except ApiError as error:
+            return framed(version, correlation_id, error.code, NO_SESSION, [])
+    elif session_id != NO_SESSION:
+        broker.fetch_sessions.close(session_id)
+    if len(wanted) > 1 or (wanted and len(wanted[0][1]) > 1):
+        portion_bytes = session.connection.portion_bytes()
+        if bytes_min <= portion_bytes < bytes_max:
+            bytes_max = portion_bytes
+        if session.fetch_turn and fetch_session is None:
+            wanted = _rotated(wanted, session.fetch_turn)
+    consumed = ConsumerFetch(
+        session,
+        version,
+        correlation_id,
+        wanted,
+        bytes_min,
+        bytes_max,
+        isolation,
+        fetch_session,
+        is_full,
+        rack if broker.selects_replicas else "",
+    )
+    return _answer(consumed, 0 if not wanted else wait_ms)
+
+
+def _serve_follower(
+    session: ClientSession, version: int, correlation_id: int, asked: FetchRequestView
+) -> list[Chunk] | None:
+    replica, wait_ms, bytes_min, bytes_max, _, session_id, session_epoch, wanted, forgotten, _, epoch = asked
+    try:
+        reading = _followed(session, session_id, session_epoch)
+        reading.ask((replica, epoch), wanted, forgotten, session.broker.clock.monotonic_ms())
+    except ApiError as error:
+        return framed(version, correlation_id, error.code, NO_SESSION, [])
+    is_full = session_epoch <= FULL_FETCH_EPOCH
+    return _answer(
+        FollowerFetch(session, version, correlation_id, reading, bytes_min, bytes_max, is_full=is_full),
+        wait_ms,
+    )
+
+
+def _followed(session: ClientSession, session_id: int, session_epoch: int) -> FollowerSession:
+    """What the follower on this connection reads; from now on something else if it starts anew."""
+    if session_epoch > FULL_FETCH_EPOCH:
+        if session.following is None:
+            raise ApiError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+        session.following.resume(session_id, session_epoch)
+        return session.following
+    if session.following is not None:
+        session.following.close()
+    is_kept = session_epoch == FULL_FETCH_EPOCH
+    session.following = FollowerSession(session.broker.parked_fetches, is_kept=is_kept)
+    return session.following
+
+
+def _answer(fetch: ConsumerFetch | FollowerFetch, wait_ms: int) -> list[Chunk] | None:
+    """None when there is less than was asked for: the answer follows when there is more, or time is up."""
+    answer = fetch.read(is_final=wait_ms <= 0)
+    if answer is None:
+        fetch.park(wait_ms)
+    return answer
+
+
+API = ApiSpec.of(FetchRequest, handle_frame=handle_frame)
+
+
+def _each_once(wanted: Wanted) -> Wanted:
+    """A partition named twice is read once, from where it was named last."""
+    return [
+        (topic, partitions)
+        if len(set(map(_index_of, partitions))) == len(partitions)
+        else (topic, list({_index_of(partition): partition for partition in partitions}.values()))
+        for topic, partitions in wanted
+    ]
+
+
+def _rotated(wanted: Wanted, turn: int) -> Wanted:
+    """The same, beginning with the one whose turn it is, so that none is starved by those named before it."""
+    turn %= sum(len(partitions) for _, partitions in wanted)
+    for place, (topic, partitions) in enumerate(wanted):
+        if turn < len(partitions):
+            first, last = (topic, partitions[turn:]), (topic, partitions[:turn])
+            return [first, *wanted[place + 1 :], *wanted[:place], last]
+        turn -= len(partitions)
+    return wanted
+
+
+def _all_hosted(session: ClientSession, wanted: Wanted) -> bool:
+    """A session that is full of partitions nobody has would cost memory and save nothing."""
+    find = session.broker.partitions.find
+    return all(find(topic, each[0]) is not None for topic, partitions in wanted for each in partitions)

@@ -1,0 +1,56 @@
+"""OffsetForLeaderEpoch (23), v2-4.
+
+v3 replica id   v4 flexible
+
+Where a leader epoch ended: how a client or follower finds out that its log was cut behind its back (KIP-320).
+"""
+
+from moldau.broker.hosting.hosted_partitions import leader_error, missing_partition_error
+from moldau.broker.request.api_table import ApiSpec
+from moldau.broker.request.client_session import RequestContext
+from moldau.core.error_codes import ErrorCode
+from moldau.protocol.messages.log.offset_for_leader_epoch import (
+    EpochEndOffset,
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderEpochResponse,
+    OffsetForLeaderPartition,
+    OffsetForLeaderTopicResult,
+)
+
+UNKNOWN = -1
+
+
+def handle(ctx: RequestContext, request: OffsetForLeaderEpochRequest) -> OffsetForLeaderEpochResponse:
+    return OffsetForLeaderEpochResponse(
+        throttle_time_ms=0,
+        topics=[
+            OffsetForLeaderTopicResult(
+                topic=topic.topic,
+                partitions=[_look_up(ctx, topic.topic, wanted) for wanted in topic.partitions],
+            )
+            for topic in request.topics
+        ],
+    )
+
+
+API = ApiSpec.of(OffsetForLeaderEpochRequest, handle)
+
+
+def _look_up(ctx: RequestContext, topic: str, wanted: OffsetForLeaderPartition) -> EpochEndOffset:
+    partition = ctx.broker.partitions.find(topic, wanted.partition)
+    if partition is None:
+        return _answer(wanted, missing_partition_error(ctx.broker.catalog, topic, wanted.partition))
+    if (code := leader_error(partition, wanted.current_leader_epoch)) is not None:
+        return _answer(wanted, code)
+    if partition.log is None:
+        return _answer(wanted, ErrorCode.KAFKA_STORAGE_ERROR)
+    epoch, end_offset = partition.log.end_offset_for_epoch(wanted.leader_epoch)
+    return _answer(wanted, ErrorCode.NONE, epoch, end_offset)
+
+
+def _answer(
+    wanted: OffsetForLeaderPartition, code: ErrorCode, epoch: int = UNKNOWN, end_offset: int = UNKNOWN
+) -> EpochEndOffset:
+    return EpochEndOffset(
+        error_code=code, partition=wanted.partition, leader_epoch=epoch, end_offset=end_offset
+    )

@@ -1,0 +1,50 @@
+"""AlterPartitionReassignments (45), v0-1 (KIP-455).
+
+v1 a change of the replication factor may be ruled out (KIP-860)
+
+The answer says that a move has begun, or why not; that it is done shows in ListPartitionReassignments.
+"""
+
+from itertools import groupby
+
+from moldau.broker.request.api_table import ApiSpec
+from moldau.broker.request.client_session import RequestContext
+from moldau.core.ids import TopicPartition
+from moldau.protocol.messages.topics.alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    AlterPartitionReassignmentsResponse,
+    ReassignablePartitionResponse,
+    ReassignableTopicResponse,
+)
+
+
+async def handle(
+    ctx: RequestContext, request: AlterPartitionReassignmentsRequest
+) -> AlterPartitionReassignmentsResponse:
+    targets = {
+        TopicPartition(topic.name, partition.partition_index): partition.replicas
+        for topic in request.topics
+        for partition in topic.partitions
+    }
+    results = await ctx.broker.partition_admin.reassign(
+        targets, allows_factor_change=request.allow_replication_factor_change
+    )
+    return AlterPartitionReassignmentsResponse(
+        allow_replication_factor_change=request.allow_replication_factor_change,
+        error_message=None,
+        responses=[
+            ReassignableTopicResponse(
+                name=topic,
+                partitions=[
+                    ReassignablePartitionResponse(
+                        partition_index=each.place.partition, error_code=each.code, error_message=each.message
+                    )
+                    for each in group
+                ],
+            )
+            for topic, group in groupby(sorted(results), lambda each: each.place.topic)
+        ],
+    )
+
+
+API = ApiSpec.of(AlterPartitionReassignmentsRequest, handle)

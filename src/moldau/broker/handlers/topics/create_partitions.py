@@ -1,0 +1,48 @@
+"""CreatePartitions (37), v0-3.
+
+v2 flexible   v3 quota errors (not used)
+"""
+
+from collections import Counter
+
+from moldau.broker.request.api_table import ApiSpec
+from moldau.broker.request.client_session import RequestContext
+from moldau.core.error_codes import ErrorCode
+from moldau.core.errors import ApiError
+from moldau.protocol.messages.topics.create_partitions import (
+    CreatePartitionsRequest,
+    CreatePartitionsResponse,
+    CreatePartitionsTopic,
+    CreatePartitionsTopicResult,
+)
+
+
+async def handle(ctx: RequestContext, request: CreatePartitionsRequest) -> CreatePartitionsResponse:
+    times = Counter(topic.name for topic in request.topics)
+    results = [
+        CreatePartitionsTopicResult(
+            name=name, error_code=ErrorCode.INVALID_REQUEST, error_message="Duplicate topic name."
+        )
+        for name, count in times.items()
+        if count > 1
+    ]
+    for topic in request.topics:
+        if times[topic.name] == 1:
+            results.append(await _grow(ctx, topic, validate_only=request.validate_only))
+    return CreatePartitionsResponse(results=results)
+
+
+API = ApiSpec.of(CreatePartitionsRequest, handle)
+
+
+async def _grow(
+    ctx: RequestContext, topic: CreatePartitionsTopic, *, validate_only: bool
+) -> CreatePartitionsTopicResult:
+    assignments = None if topic.assignments is None else [each.broker_ids for each in topic.assignments]
+    try:
+        await ctx.broker.topics.grow(topic.name, topic.count, assignments, validate_only=validate_only)
+    except ApiError as error:
+        return CreatePartitionsTopicResult(
+            name=topic.name, error_code=error.code, error_message=error.message
+        )
+    return CreatePartitionsTopicResult(name=topic.name)

@@ -1,0 +1,78 @@
+"""CreateTopics (19), v2-7.
+
+v2 the lowest there is   v4 counts of -1 take the broker's defaults (KIP-464)   v5 flexible, tells the new topic's
+configuration (KIP-525)   v6 quota errors (not used)   v7 topic id
+
+A name that comes twice is refused, all others are created one by one; one that fails does not stop the next.
+"""
+
+from collections import Counter
+
+from moldau.broker.configs.config_admin import describe_topic
+from moldau.broker.request.api_table import ApiSpec
+from moldau.broker.request.client_session import RequestContext
+from moldau.broker.topics.topic_rules import NewTopic, check_total
+from moldau.core.error_codes import ErrorCode
+from moldau.core.errors import ApiError
+from moldau.protocol.messages.topics.create_topics import (
+    CreatableTopic,
+    CreatableTopicConfigs,
+    CreatableTopicResult,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
+
+
+async def handle(ctx: RequestContext, request: CreateTopicsRequest) -> CreateTopicsResponse:
+    times = Counter(topic.name for topic in request.topics)
+    results = [
+        _refused(name, ApiError(ErrorCode.INVALID_REQUEST, "Duplicate topic name."))
+        for name, count in times.items()
+        if count > 1
+    ]
+    wanted = [topic for topic in request.topics if times[topic.name] == 1]
+    try:
+        check_total(sum(max(topic.num_partitions, len(topic.assignments), 1) for topic in wanted))
+    except ApiError as error:
+        results += [_refused(topic.name, error) for topic in wanted]
+    else:
+        results += [await _create(ctx, topic, validate_only=request.validate_only) for topic in wanted]
+    return CreateTopicsResponse(topics=results)
+
+
+API = ApiSpec.of(CreateTopicsRequest, handle)
+
+
+async def _create(ctx: RequestContext, topic: CreatableTopic, *, validate_only: bool) -> CreatableTopicResult:
+    new = NewTopic(
+        name=topic.name,
+        num_partitions=topic.num_partitions,
+        replication_factor=topic.replication_factor,
+        assignments=[(each.partition_index, each.broker_ids) for each in topic.assignments],
+        configs=[(each.name, each.value) for each in topic.configs],
+    )
+    try:
+        entry = await ctx.broker.topics.create(new, validate_only=validate_only)
+    except ApiError as error:
+        return _refused(topic.name, error)
+    return CreatableTopicResult(
+        name=entry.name,
+        topic_id=entry.topic_id,
+        error_message=None,
+        num_partitions=len(entry.partitions),
+        replication_factor=len(entry.partitions[0].replicas),
+        configs=[
+            CreatableTopicConfigs(
+                name=config.name,
+                value=config.value,
+                read_only=config.is_read_only,
+                config_source=config.source,
+                is_sensitive=config.is_sensitive,
+            )
+            for config in describe_topic(ctx.broker.configs, entry.configs)
+        ],
+    )
+
+
+def _refused(name: str, error: ApiError) -> CreatableTopicResult:
+    return CreatableTopicResult(name=name, error_code=error.code, error_message=error.message)

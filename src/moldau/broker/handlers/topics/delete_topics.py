@@ -1,0 +1,89 @@
+"""DeleteTopics (20), v1-6.
+
+v3 an error of its own when deletion is disabled   v4 flexible   v5 error messages   v6 topics by name or by id
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from moldau.broker.request.api_table import ApiSpec
+from moldau.broker.request.client_session import RequestContext
+from moldau.broker.topics.catalog import TopicEntry
+from moldau.core.error_codes import ErrorCode
+from moldau.core.errors import ApiError
+from moldau.core.ids import TOPIC_ID_ZERO, TopicId
+from moldau.protocol.messages.topics.delete_topics import (
+    DeletableTopicResult,
+    DeleteTopicsRequest,
+    DeleteTopicsResponse,
+    DeleteTopicState,
+)
+
+IDS_SINCE: Final = 6
+DISABLED_SINCE: Final = 3
+NOT_HERE: Final = "This server does not host this topic-partition."
+ID_NOT_HERE: Final = "This server does not host this topic ID."
+
+
+async def handle(ctx: RequestContext, request: DeleteTopicsRequest) -> DeleteTopicsResponse:
+    wanted: Sequence[DeleteTopicState] = request.topics
+    if ctx.version < IDS_SINCE:
+        wanted = [DeleteTopicState(name=name, topic_id=TOPIC_ID_ZERO) for name in request.topic_names]
+    times = Counter(_key(state) for state in wanted)
+    results = []
+    for key, state in {_key(state): state for state in wanted}.items():
+        entry = _find(ctx, key)
+        if entry is not None and isinstance(key, bytes) and entry.name in times:
+            continue  # Answered under its name.
+        results.append(await _delete(ctx, state, entry, times))
+    return DeleteTopicsResponse(responses=results)
+
+
+API = ApiSpec.of(DeleteTopicsRequest, handle)
+
+
+async def _delete(
+    ctx: RequestContext, state: DeleteTopicState, entry: TopicEntry | None, times: Mapping[str | TopicId, int]
+) -> DeletableTopicResult:
+    topic_id = TopicId(state.topic_id)
+    try:
+        _check(state, times)
+        if entry is None:
+            if state.name is None:
+                raise ApiError(ErrorCode.UNKNOWN_TOPIC_ID, ID_NOT_HERE)
+            raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, NOT_HERE)
+        topic_id = entry.topic_id
+        if state.name is not None and topic_id in times:
+            raise _invalid("The provided topic name maps to an ID that was already supplied.")
+        await ctx.broker.topics.delete(entry)
+        ctx.broker.groups.topics_deleted([entry.name])
+    except ApiError as error:
+        code = error.code
+        if code is ErrorCode.TOPIC_DELETION_DISABLED and ctx.version < DISABLED_SINCE:
+            code = ErrorCode.INVALID_REQUEST
+        return DeletableTopicResult(
+            name=state.name, topic_id=topic_id, error_code=code, error_message=error.message
+        )
+    return DeletableTopicResult(name=entry.name, topic_id=topic_id)
+
+
+def _check(state: DeleteTopicState, times: Mapping[str | TopicId, int]) -> None:
+    if state.name is None and state.topic_id == TOPIC_ID_ZERO:
+        raise _invalid("Neither topic name nor id were specified.")
+    if state.name is not None and state.topic_id != TOPIC_ID_ZERO:
+        raise _invalid("You may not specify both topic name and topic id.")
+    if times[_key(state)] > 1:
+        raise _invalid("Duplicate topic id." if state.name is None else "Duplicate topic name.")
+
+
+def _invalid(message: str) -> ApiError:
+    return ApiError(ErrorCode.INVALID_REQUEST, message)
+
+
+def _key(state: DeleteTopicState) -> str | TopicId:
+    return TopicId(state.topic_id) if state.name is None else state.name
+
+
+def _find(ctx: RequestContext, key: str | TopicId) -> TopicEntry | None:
+    return ctx.broker.catalog.find(key) if isinstance(key, str) else ctx.broker.catalog.find_by_id(key)

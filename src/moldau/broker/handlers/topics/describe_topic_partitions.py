@@ -1,0 +1,102 @@
+"""DescribeTopicPartitions (75), v0: topics page by page, in the order of their names (KIP-966).
+
+An answer holds at most `max.request.partition.size.limit` partitions; the cursor says where the next one starts.
+"""
+
+from collections.abc import Sequence
+
+from moldau.broker.handlers.topics.metadata import OPERATIONS_NOT_ASKED, TOPIC_OPERATIONS
+from moldau.broker.request.api_table import ApiSpec
+from moldau.broker.request.client_session import RequestContext
+from moldau.broker.topics.catalog import TopicEntry
+from moldau.broker.topics.topic_rules import topic_name_problem
+from moldau.core.error_codes import ErrorCode
+from moldau.core.ids import TOPIC_ID_ZERO
+from moldau.protocol.messages.topics.describe_topic_partitions import (
+    Cursor,
+    DescribeTopicPartitionsRequest,
+    DescribeTopicPartitionsResponse,
+    DescribeTopicPartitionsResponsePartition,
+    DescribeTopicPartitionsResponseTopic,
+)
+
+
+def handle(ctx: RequestContext, request: DescribeTopicPartitionsRequest) -> DescribeTopicPartitionsResponse:
+    cursor = request.cursor
+    asked = sorted({topic.name for topic in request.topics})
+    if cursor is not None and (cursor.partition_index < 0 or (asked and cursor.topic_name not in asked)):
+        refused = [_refused(name, ErrorCode.INVALID_REQUEST) for name in asked]
+        return DescribeTopicPartitionsResponse(topics=refused)
+    names = asked or sorted(entry.name for entry in ctx.broker.catalog.topics())
+    if cursor is not None:
+        names = [name for name in names if name >= cursor.topic_name]
+    left = max(
+        1, min(request.response_partition_limit, ctx.broker.configs.broker.max_request_partition_size_limit)
+    )
+    topics: list[DescribeTopicPartitionsResponseTopic] = []
+    for name in names:
+        first = cursor.partition_index if cursor is not None and cursor.topic_name == name else 0
+        if left == 0:
+            return DescribeTopicPartitionsResponse(topics=topics, next_cursor=_cursor(name, first))
+        entry = ctx.broker.catalog.find(name)
+        if entry is None:
+            topics.append(_missing(name))
+            continue
+        indexes = range(len(entry.partitions))[first : first + left]
+        topics.append(_topic(ctx, entry, indexes))
+        left -= len(indexes)
+        if first + len(indexes) < len(entry.partitions):
+            return DescribeTopicPartitionsResponse(
+                topics=topics, next_cursor=_cursor(name, first + len(indexes))
+            )
+    return DescribeTopicPartitionsResponse(topics=topics)
+
+
+API = ApiSpec.of(DescribeTopicPartitionsRequest, handle)
+
+
+def _cursor(name: str, index: int) -> Cursor:
+    return Cursor(topic_name=name, partition_index=index)
+
+
+def _topic(
+    ctx: RequestContext, entry: TopicEntry, indexes: Sequence[int]
+) -> DescribeTopicPartitionsResponseTopic:
+    return DescribeTopicPartitionsResponseTopic(
+        name=entry.name,
+        topic_id=entry.topic_id,
+        is_internal=entry.is_internal,
+        partitions=[
+            DescribeTopicPartitionsResponsePartition(
+                error_code=ErrorCode.NONE if partition.leader >= 0 else ErrorCode.LEADER_NOT_AVAILABLE,
+                partition_index=index,
+                leader_id=partition.leader,
+                leader_epoch=partition.leader_epoch,
+                replica_nodes=partition.replicas,
+                isr_nodes=partition.isr,
+                eligible_leader_replicas=[],
+                last_known_elr=[],
+                offline_replicas=ctx.broker.members.offline(partition.replicas),
+            )
+            for index in indexes
+            for partition in (entry.partitions[index],)
+        ],
+        topic_authorized_operations=TOPIC_OPERATIONS,
+    )
+
+
+def _missing(name: str) -> DescribeTopicPartitionsResponseTopic:
+    is_bad_name = topic_name_problem(name) is not None
+    return _refused(
+        name, ErrorCode.INVALID_TOPIC_EXCEPTION if is_bad_name else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    )
+
+
+def _refused(name: str, code: ErrorCode) -> DescribeTopicPartitionsResponseTopic:
+    return DescribeTopicPartitionsResponseTopic(
+        error_code=code,
+        name=name,
+        topic_id=TOPIC_ID_ZERO,
+        partitions=[],
+        topic_authorized_operations=OPERATIONS_NOT_ASKED,
+    )

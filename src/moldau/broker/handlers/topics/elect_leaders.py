@@ -1,0 +1,50 @@
+"""ElectLeaders (43), v0-2.
+
+v0 the preferred replica only   v1 unclean elections too (KIP-460)   v2 flexible
+"""
+
+from itertools import groupby
+
+from moldau.broker.request.api_table import ApiSpec
+from moldau.broker.request.client_session import RequestContext
+from moldau.broker.topics.partition_admin import ElectionType
+from moldau.core.error_codes import ErrorCode
+from moldau.core.ids import TopicPartition
+from moldau.protocol.messages.topics.elect_leaders import (
+    ElectLeadersRequest,
+    ElectLeadersResponse,
+    PartitionResult,
+    ReplicaElectionResult,
+)
+
+
+async def handle(ctx: RequestContext, request: ElectLeadersRequest) -> ElectLeadersResponse:
+    if request.election_type not in tuple(ElectionType):
+        return ElectLeadersResponse(error_code=ErrorCode.INVALID_REQUEST, replica_election_results=[])
+    places = (
+        None
+        if request.topic_partitions is None
+        else [
+            TopicPartition(topic.topic, partition)
+            for topic in request.topic_partitions
+            for partition in topic.partitions
+        ]
+    )
+    results = await ctx.broker.partition_admin.elect(ElectionType(request.election_type), places)
+    return ElectLeadersResponse(
+        replica_election_results=[
+            ReplicaElectionResult(
+                topic=topic,
+                partition_result=[
+                    PartitionResult(
+                        partition_id=each.place.partition, error_code=each.code, error_message=each.message
+                    )
+                    for each in group
+                ],
+            )
+            for topic, group in groupby(sorted(results), lambda each: each.place.topic)
+        ]
+    )
+
+
+API = ApiSpec.of(ElectLeadersRequest, handle)

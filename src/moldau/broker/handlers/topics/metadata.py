@@ -1,0 +1,143 @@
+"""Metadata (3), v0-13.
+
+v1 null asks for all topics   v4 auto-creation asked for   v5 offline replicas   v7 leader epoch   v8 authorised
+operations   v9 flexible   v10 topic ids   v11 cluster operations gone   v12 topics by id alone   v13 top-level error
+
+A topic that may be created on demand is created before the answer: the client needs no second try.
+"""
+
+from collections.abc import Awaitable, Sequence
+from typing import Final
+
+from moldau.broker.request.api_table import ApiSpec
+from moldau.broker.request.client_session import RequestContext
+from moldau.broker.topics.catalog import TopicEntry
+from moldau.broker.topics.topic_admin import topic_name_problem
+from moldau.core.error_codes import ErrorCode
+from moldau.core.errors import ApiError
+from moldau.core.ids import TOPIC_ID_ZERO, TopicId
+from moldau.protocol.messages.topics.metadata import (
+    MetadataRequest,
+    MetadataRequestTopic,
+    MetadataResponse,
+    MetadataResponseBroker,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
+
+NULL_MEANS_ALL_SINCE: Final = 1
+OPERATIONS_NOT_ASKED: Final = -(2**31)
+TOPIC_OPERATIONS: Final = sum(1 << code for code in (3, 4, 5, 6, 7, 8, 10, 11))
+"""Read, write, create, delete, alter, describe, describe and alter configs: all that exist for a topic."""
+CLUSTER_OPERATIONS: Final = sum(1 << code for code in (5, 7, 8, 9, 10, 11, 12))
+
+
+def handle(ctx: RequestContext, request: MetadataRequest) -> MetadataResponse | Awaitable[MetadataResponse]:
+    if request.topics is None or (not request.topics and ctx.version < NULL_MEANS_ALL_SINCE):
+        return _answer(ctx, request, [_known(ctx, request, entry) for entry in ctx.broker.catalog.topics()])
+    # Whoever asks for a topic twice is told once.
+    wanted = list({(topic.topic_id, topic.name): topic for topic in request.topics}.values())
+    missing = [] if not _may_create(ctx, request) else _creatable(ctx, wanted)
+    if missing:
+        return _create_and_answer(ctx, request, wanted, missing)
+    return _answer(ctx, request, [_topic(ctx, request, topic) for topic in wanted])
+
+
+API = ApiSpec.of(MetadataRequest, handle, is_cached=True)
+
+
+async def _create_and_answer(
+    ctx: RequestContext, request: MetadataRequest, wanted: Sequence[MetadataRequestTopic], missing: list[str]
+) -> MetadataResponse:
+    for name in missing:
+        try:
+            await ctx.broker.topics.create_with_defaults(name)
+        except ApiError:  # Whatever stands in the way shows as an unknown topic below.
+            continue
+    return _answer(ctx, request, [_topic(ctx, request, topic) for topic in wanted])
+
+
+def _may_create(ctx: RequestContext, request: MetadataRequest) -> bool:
+    return request.allow_auto_topic_creation and ctx.broker.configs.broker.auto_create_topics_enable
+
+
+def _creatable(ctx: RequestContext, wanted: Sequence[MetadataRequestTopic]) -> list[str]:
+    names = dict.fromkeys(topic.name for topic in wanted if topic.topic_id == TOPIC_ID_ZERO)
+    return [
+        name
+        for name in names
+        if name and ctx.broker.catalog.find(name) is None and topic_name_problem(name) is None
+    ]
+
+
+def _topic(
+    ctx: RequestContext, request: MetadataRequest, wanted: MetadataRequestTopic
+) -> MetadataResponseTopic:
+    catalog = ctx.broker.catalog
+    if wanted.topic_id != TOPIC_ID_ZERO:
+        entry = catalog.find_by_id(TopicId(wanted.topic_id))
+        if entry is None:
+            return _unknown(ErrorCode.UNKNOWN_TOPIC_ID, None, TopicId(wanted.topic_id))
+        return _known(ctx, request, entry)
+    name = wanted.name or ""
+    entry = catalog.find(name)
+    if entry is not None:
+        return _known(ctx, request, entry)
+    is_bad_name = topic_name_problem(name) is not None
+    code = ErrorCode.INVALID_TOPIC_EXCEPTION if is_bad_name else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    return _unknown(code, name, TOPIC_ID_ZERO)
+
+
+def _unknown(code: ErrorCode, name: str | None, topic_id: TopicId) -> MetadataResponseTopic:
+    return MetadataResponseTopic(
+        error_code=code,
+        name=name,
+        topic_id=topic_id,
+        is_internal=False,
+        partitions=[],
+        topic_authorized_operations=OPERATIONS_NOT_ASKED,
+    )
+
+
+def _known(ctx: RequestContext, request: MetadataRequest, entry: TopicEntry) -> MetadataResponseTopic:
+    return MetadataResponseTopic(
+        error_code=ErrorCode.NONE,
+        name=entry.name,
+        topic_id=entry.topic_id,
+        is_internal=entry.is_internal,
+        partitions=[
+            MetadataResponsePartition(
+                error_code=ErrorCode.NONE if partition.leader >= 0 else ErrorCode.LEADER_NOT_AVAILABLE,
+                partition_index=index,
+                leader_id=partition.leader,
+                leader_epoch=partition.leader_epoch,
+                replica_nodes=partition.replicas,
+                isr_nodes=partition.isr,
+                offline_replicas=ctx.broker.members.offline(partition.replicas),
+            )
+            for index, partition in enumerate(entry.partitions)
+        ],
+        topic_authorized_operations=(
+            TOPIC_OPERATIONS if request.include_topic_authorized_operations else OPERATIONS_NOT_ASKED
+        ),
+    )
+
+
+def _answer(
+    ctx: RequestContext, request: MetadataRequest, topics: list[MetadataResponseTopic]
+) -> MetadataResponse:
+    broker = ctx.broker
+    return MetadataResponse(
+        throttle_time_ms=0,
+        brokers=[
+            MetadataResponseBroker(node_id=broker_id, host=host, port=port, rack=rack)
+            for broker_id, (host, port), rack in broker.members.seen_by(ctx.client.connection)
+        ],
+        cluster_id=broker.cluster_id,
+        controller_id=broker.members.admin_broker_id,
+        topics=topics,
+        cluster_authorized_operations=(
+            CLUSTER_OPERATIONS if request.include_cluster_authorized_operations else OPERATIONS_NOT_ASKED
+        ),
+        error_code=ErrorCode.NONE,
+    )

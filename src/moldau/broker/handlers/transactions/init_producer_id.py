@@ -1,0 +1,69 @@
+"""InitProducerId (22), v0-5.
+
+v2 flexible   v3 producer id and epoch to go on with (KIP-360)   v4 fenced error   v5 transactions v2
+
+An idempotent producer gets a fresh id whatever it sends; a transactional one is its coordinator's business.
+"""
+
+from collections.abc import Awaitable
+
+from moldau.broker.coordinator.router import client_facts
+from moldau.broker.coordinator.shards import coordinator_error
+from moldau.broker.request.api_table import ApiSpec
+from moldau.broker.request.client_session import RequestContext
+from moldau.core.error_codes import ErrorCode
+from moldau.core.errors import ApiError
+from moldau.core.ids import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, ProducerId
+from moldau.protocol.messages.transactions.init_producer_id import (
+    InitProducerIdRequest,
+    InitProducerIdResponse,
+)
+
+
+def handle(
+    ctx: RequestContext, request: InitProducerIdRequest
+) -> InitProducerIdResponse | Awaitable[InitProducerIdResponse]:
+    if request.transactional_id == "":
+        return _refused(ErrorCode.INVALID_REQUEST)
+    if request.transactional_id is not None:
+        return _initialize(ctx, request, request.transactional_id)
+    producer_id = ctx.broker.producer_ids.take()
+    return _claim(ctx) if producer_id is None else _granted(producer_id)
+
+
+API = ApiSpec.of(InitProducerIdRequest, handle)
+
+
+async def _initialize(
+    ctx: RequestContext, request: InitProducerIdRequest, transactional_id: str
+) -> InitProducerIdResponse:
+    transactions = ctx.broker.transactions
+    try:
+        shard = await transactions.shards.ready(transactional_id)
+        fresh = await transactions.fresh_producer_id(shard, transactional_id)
+        client = client_facts(ctx.client)
+        reply: InitProducerIdResponse = await shard.ask(
+            lambda machine, request_id, now_ms: machine.decide_init_producer_id(
+                request_id, request, ctx.version, client, now_ms, fresh
+            )
+        )
+    except ApiError as error:
+        return _refused(coordinator_error(error))
+    return reply
+
+
+async def _claim(ctx: RequestContext) -> InitProducerIdResponse:
+    try:
+        return _granted(await ctx.broker.producer_ids.claim_and_take())
+    except ApiError as error:
+        return _refused(error.code)
+
+
+def _granted(producer_id: ProducerId) -> InitProducerIdResponse:
+    return InitProducerIdResponse(error_code=ErrorCode.NONE, producer_id=producer_id, producer_epoch=0)
+
+
+def _refused(code: ErrorCode) -> InitProducerIdResponse:
+    return InitProducerIdResponse(
+        error_code=code, producer_id=NO_PRODUCER_ID, producer_epoch=NO_PRODUCER_EPOCH
+    )

@@ -1,0 +1,82 @@
+"""WriteTxnMarkers (27), v1-2.
+
+v1 flexible   v2 transaction version (KIP-1228)
+
+From a coordinator to the leaders of partitions, and from an administrator who ends a hanging transaction.
+"""
+
+import asyncio
+
+from moldau.broker.coordinator.router import client_facts
+from moldau.broker.request.api_table import ApiSpec
+from moldau.broker.request.client_session import RequestContext
+from moldau.core.error_codes import ErrorCode
+from moldau.core.ids import ProducerEpoch, ProducerId, TopicPartition
+from moldau.protocol.messages.transactions.write_txn_markers import (
+    WritableTxnMarker,
+    WritableTxnMarkerPartitionResult,
+    WritableTxnMarkerResult,
+    WritableTxnMarkerTopicResult,
+    WriteTxnMarkersRequest,
+    WriteTxnMarkersResponse,
+)
+
+
+async def handle(ctx: RequestContext, request: WriteTxnMarkersRequest) -> WriteTxnMarkersResponse:
+    return WriteTxnMarkersResponse(markers=[await _write(ctx, marker) for marker in request.markers])
+
+
+API = ApiSpec.of(WriteTxnMarkersRequest, handle)
+
+
+async def _write(ctx: RequestContext, marker: WritableTxnMarker) -> WritableTxnMarkerResult:
+    written = {
+        TopicPartition(topic.name, index): _write_one(ctx, marker, TopicPartition(topic.name, index))
+        for topic in marker.topics
+        for index in topic.partition_indexes
+    }
+    topics = [
+        WritableTxnMarkerTopicResult(
+            name=topic.name,
+            partitions=[
+                WritableTxnMarkerPartitionResult(
+                    partition_index=index, error_code=await written[TopicPartition(topic.name, index)]
+                )
+                for index in topic.partition_indexes
+            ],
+        )
+        for topic in marker.topics
+    ]
+    _note(ctx, marker)
+    return WritableTxnMarkerResult(producer_id=marker.producer_id, topics=topics)
+
+
+def _write_one(
+    ctx: RequestContext, marker: WritableTxnMarker, place: TopicPartition
+) -> asyncio.Future[ErrorCode]:
+    """Comes when the marker is committed."""
+    done: asyncio.Future[ErrorCode] = asyncio.get_running_loop().create_future()
+    ctx.broker.markers.write(
+        place,
+        lambda code: None if done.done() else done.set_result(code),
+        producer_id=ProducerId(marker.producer_id),
+        producer_epoch=ProducerEpoch(marker.producer_epoch),
+        coordinator_epoch=marker.coordinator_epoch,
+        committed=marker.transaction_result,
+        transaction_version=marker.transaction_version,
+    )
+    return done
+
+
+def _note(ctx: RequestContext, marker: WritableTxnMarker) -> None:
+    """The transaction's own coordinator should be able to tell what happened to it."""
+    places = [
+        TopicPartition(topic.name, index) for topic in marker.topics for index in topic.partition_indexes
+    ]
+    client = client_facts(ctx.client)
+    for shard in ctx.broker.transactions.shards:
+        shard.tell(
+            lambda machine, now_ms: machine.decide_markers_by_admin(
+                marker.producer_id, marker.producer_epoch, places, client, now_ms
+            )
+        )

@@ -1,0 +1,81 @@
+"""Keeps the logs of topics: makes them on the disks, serves them, takes them away, tells them their settings.
+
+Implements what `topic_admin` (LogHost) and `config_store` (ConfigListener) need of whoever hosts logs.
+"""
+
+from moldau.broker.fetch.parked_fetches import ParkedFetches
+from moldau.broker.hosting.disks import Disks
+from moldau.broker.hosting.hosted_partitions import HostedPartitions, Partition
+from moldau.broker.topics.catalog import TopicEntry
+from moldau.core.ids import BrokerId, TopicPartition
+from moldau.core.ports import Clock
+from moldau.core.settings.broker_keys import BrokerSettings
+from moldau.storage.log_config import LogConfig
+
+
+class LogsByRole:
+    """For a broker of a cluster: its logs come and go with its roles, whoever asked for the topic."""
+
+    def create_logs(self, entry: TopicEntry, first_partition: int, config: LogConfig) -> None: ...
+
+    def delete_logs(self, entry: TopicEntry) -> None: ...
+
+    def serve(self, entry: TopicEntry, first_partition: int) -> None: ...
+
+    def stop_serving(self, entry: TopicEntry) -> None: ...
+
+
+class HostedLogs:
+    def __init__(
+        self,
+        broker_id: BrokerId,
+        clock: Clock,
+        disks: Disks,
+        partitions: HostedPartitions,
+        parked_fetches: ParkedFetches,
+    ) -> None:
+        self._broker_id = broker_id
+        self._clock = clock
+        self._disks = disks
+        self._partitions = partitions
+        self._parked_fetches = parked_fetches
+
+    def create_logs(self, entry: TopicEntry, first_partition: int, config: LogConfig) -> None:
+        for place in self._ours(entry, first_partition):
+            if self._disks.find(place) is None:
+                directory = self._disks.emptiest()
+                directory.create_log(place, entry.topic_id, config, now_ms=self._clock.now_ms())
+
+    def delete_logs(self, entry: TopicEntry) -> None:
+        for place in self._ours(entry, 0):
+            self._disks.delete(place)
+
+    def serve(self, entry: TopicEntry, first_partition: int) -> None:
+        for place in self._ours(entry, first_partition):
+            log = self._disks.find(place)
+            leader_epoch = entry.partitions[place.partition].leader_epoch
+            if log is not None:
+                # The only replica: all it has is committed.
+                log.advance_high_watermark(log.end_offset)
+            self._partitions.add(Partition(entry.name, entry.topic_id, place.partition, log, leader_epoch))
+
+    def stop_serving(self, entry: TopicEntry) -> None:
+        """Whoever waits for the topic's data learns that it is gone."""
+        for partition in self._partitions.remove_topic(entry.name):
+            if partition.waiters:
+                self._parked_fetches.appended(partition)
+
+    def topic_config_changed(self, topic: str, config: LogConfig) -> None:
+        for partition in self._partitions.of_topic(topic):
+            if partition.log is not None:
+                partition.log.config = config
+
+    def broker_settings_changed(self, settings: BrokerSettings) -> None:
+        """Logs hear of it through `topic_config_changed`; everyone else reads the settings when they need them."""
+
+    def _ours(self, entry: TopicEntry, first_partition: int) -> list[TopicPartition]:
+        return [
+            TopicPartition(entry.name, index)
+            for index in range(first_partition, len(entry.partitions))
+            if self._broker_id in entry.partitions[index].replicas
+        ]

@@ -1,0 +1,194 @@
+"""One client's conversation: frames in, answers out.
+
+Decodes the request header, finds the handler in the table, frames the answer. Owns what is known of the client
+(address, software, principal). Must not know any API; must not touch sockets.
+"""
+
+import struct
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from moldau.broker.request.answer_cache import AnswerKey
+from moldau.broker.request.api_table import API_VERSIONS_KEY, ApiSpec
+from moldau.core.chunks import Chunk
+from moldau.core.errors import PeerError
+from moldau.protocol import codec
+from moldau.protocol.headers import decode_request_header
+
+if TYPE_CHECKING:
+    from moldau.broker.broker import Broker
+    from moldau.broker.fetch.follower_session import FollowerSession
+
+_REQUEST_START: Final = struct.Struct(">hhi")
+_CLIENT_ID_SIZE: Final = struct.Struct(">h")
+_RESPONSE_V0: Final = struct.Struct(">ii")
+_RESPONSE_V1: Final = struct.Struct(">iib")
+
+NO_ANSWER: Final[list[Chunk]] = []
+"""What a produce request with acks=0 gets: the connection goes on, nothing is sent."""
+
+
+class ClientConnection(Protocol):
+    """What the conversation needs of a connection."""
+
+    peer: str
+    local_host: str
+    local_port: int
+    listener: str
+
+    def reply(self, chunks: list[Chunk]) -> None:
+        """The answer to a frame for which `on_frame` returned None."""
+
+    def abort(self, reason: str) -> None:
+        """Closes the connection and logs one line that says why."""
+
+    def portion_bytes(self) -> int:
+        """How much one answer should hold at most, for the client to be served best."""
+
+
+@dataclass(slots=True)
+class Client:
+    """Who is on the other end, as far as they told us."""
+
+    connection: ClientConnection
+    client_id: str | None = None
+    software_name: str = ""
+    software_version: str = ""
+    principal: str = "User:ANONYMOUS"
+
+
+@dataclass(slots=True)
+class RequestContext:
+    """What a handler may look at besides the request itself."""
+
+    broker: "Broker"
+    client: Client
+    version: int
+
+
+class ClientSession:
+    """Created by the listener for each connection; lives as long as it."""
+
+    __slots__ = ("_broker", "_connection", "_table", "client", "fetch_turn", "following", "on_disconnect")
+
+    def __init__(self, broker: "Broker", connection: ClientConnection) -> None:
+        self._broker = broker
+        self._table = broker.table
+        self._connection = connection
+        self.client = Client(connection)
+        self.fetch_turn = 0
+        """With which of the partitions it names the next fetch begins, where the last had no room for all."""
+        self.following: FollowerSession | None = None
+        """What a follower on the other end reads."""
+        self.on_disconnect: Callable[[], None] | None = None
+        """Called once if the client goes while an answer is parked."""
+
+    def on_frame(self, frame: memoryview) -> list[Chunk] | None:
+        """The answer, or None when it will come later through `connection.reply`."""
+        try:
+            api_key, version, correlation_id = _REQUEST_START.unpack_from(frame)
+        except struct.error:
+            raise PeerError(f"a request of {len(frame)} bytes is too short to have a header") from None
+        spec = self._table.find(api_key)
+        if spec is None:
+            raise PeerError(f"API key {api_key} is not one this broker serves")
+        if not spec.min_version <= version <= spec.max_version:
+            return self._unsupported_version(spec, version, correlation_id)
+        if spec.handle_frame is not None:
+            position = _body_position(frame, is_flexible=version >= spec.flexible_from)
+            return spec.handle_frame(self, frame, position, version, correlation_id)
+        return self._handle(spec, bytes(frame), version, correlation_id)
+
+    def closed(self) -> None:
+        if self.following is not None:
+            self.following.close()
+        callback, self.on_disconnect = self.on_disconnect, None
+        if callback is not None:
+            callback()
+
+    @property
+    def broker(self) -> "Broker":
+        return self._broker
+
+    @property
+    def connection(self) -> ClientConnection:
+        return self._connection
+
+    def _handle(self, spec: ApiSpec, frame: bytes, version: int, correlation_id: int) -> list[Chunk] | None:
+        header, position = decode_request_header(frame, 0)
+        self.client.client_id = header.client_id
+        cache_key = None
+        if spec.is_cached:
+            connection = self._connection
+            request_bytes = frame[position:]
+            cache_key = AnswerKey(
+                spec.key, version, request_bytes, connection.listener, connection.local_host
+            )
+            cached = self._broker.answers.find(cache_key)
+            if cached is not None:
+                return frame_answer(correlation_id, cached, has_tags=version >= spec.flexible_from)
+        # Bytes after the request are ignored, as Kafka does: librdkafka leaves some behind Metadata v13.
+        request, _ = codec.decode(spec.request, version, frame, position)
+        assert spec.handle is not None
+        answer = spec.handle(RequestContext(self._broker, self.client, version), request)
+        if isinstance(answer, Awaitable):
+            self._broker.scheduler.spawn(self._answer_later(spec, answer, version, correlation_id))
+            return None
+        body = codec.encode(answer, version)
+        if cache_key is not None:
+            self._broker.answers.remember(cache_key, body)
+        return self._framed(spec, body, version, correlation_id)
+
+    async def _answer_later(
+        self, spec: ApiSpec, answer: Awaitable[Any], version: int, correlation_id: int
+    ) -> None:
+        try:
+            body = codec.encode(await answer, version)
+        except Exception as problem:
+            self._connection.abort(f"{spec.name} v{version} failed: {problem!r}")
+            raise
+        self._connection.reply(self._framed(spec, body, version, correlation_id))
+
+    def _framed(self, spec: ApiSpec, body: bytes, version: int, correlation_id: int) -> list[Chunk]:
+        """The ApiVersions answer never has tags in its header: the client may not know that it could (KIP-511)."""
+        has_tags = version >= spec.flexible_from and spec.key != API_VERSIONS_KEY
+        return frame_answer(correlation_id, body, has_tags=has_tags)
+
+    def _unsupported_version(self, spec: ApiSpec, version: int, correlation_id: int) -> list[Chunk]:
+        """Clients probe with the newest ApiVersions they know and expect a v0 answer with error 35 (KIP-511)."""
+        if spec.key != API_VERSIONS_KEY:
+            raise PeerError(
+                f"{spec.name} v{version} is not served: this broker takes "
+                f"v{spec.min_version} to v{spec.max_version}"
+            )
+        assert spec.handle is not None
+        answer = spec.handle(RequestContext(self._broker, self.client, version), None)
+        return frame_answer(correlation_id, codec.encode(answer, 0), has_tags=False)
+
+
+def _body_position(frame: memoryview, *, is_flexible: bool) -> int:
+    """Where the body starts: after the client id and, in a flexible header, no tagged fields to speak of."""
+    try:
+        client_id_size = _CLIENT_ID_SIZE.unpack_from(frame, 8)[0]
+        position = 10 + client_id_size if client_id_size > 0 else 10
+        if not is_flexible:
+            return position
+        if frame[position] == 0:
+            return position + 1
+    except (struct.error, IndexError):
+        raise PeerError(f"a request header is cut short after {len(frame)} bytes") from None
+    return decode_request_header(frame, 0)[1]
+
+
+def frame_answer(correlation_id: int, body: bytes | bytearray, *, has_tags: bool) -> list[Chunk]:
+    if has_tags:
+        return [_RESPONSE_V1.pack(len(body) + 5, correlation_id, 0) + body]
+    return [_RESPONSE_V0.pack(len(body) + 4, correlation_id) + body]
+
+
+def frame_chunks(correlation_id: int, body: list[Chunk], size: int, *, has_tags: bool) -> list[Chunk]:
+    """As `frame_answer`, for a body that is partly in files."""
+    if has_tags:
+        return [_RESPONSE_V1.pack(size + 5, correlation_id, 0), *body]
+    return [_RESPONSE_V0.pack(size + 4, correlation_id), *body]

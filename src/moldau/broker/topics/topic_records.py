@@ -1,0 +1,184 @@
+"""Topics in the coordination store: written, read back, matched with the logs found on disk.
+
+Everything here blocks and runs on a worker thread, or at the start before anything is served. Each change is one
+`multi`: after a crash a topic is there or it is not.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from moldau.broker import store_layout as layout
+from moldau.broker.configs.config_records import read_configs
+from moldau.broker.topics.catalog import INTERNAL_TOPICS, PartitionEntry, TopicCatalog, TopicEntry
+from moldau.coordination.store import Create, Delete, NodeExists, NoNode, Op, Store
+from moldau.coordination.tree_layout import TopicNode, decode_topic, encode_topic
+from moldau.core.error_codes import ErrorCode
+from moldau.core.errors import ApiError
+from moldau.core.ids import TopicId, TopicPartition, topic_id_parse
+
+
+def load_catalog(store: Store) -> TopicCatalog:
+    catalog = TopicCatalog()
+    configured = set(store.children(layout.TOPIC_CONFIGS))
+    for name in store.children(layout.TOPICS):
+        topic_id, replicas = layout.decode_topic(store.get(layout.topic_path(name)).data)
+        configs = read_configs(store, layout.TOPIC_CONFIGS, name) if name in configured else {}
+        catalog.put(TopicEntry(name, topic_id, _load_states(store, name, replicas), configs))
+    return catalog
+
+
+def _load_states(store: Store, name: str, replicas: Sequence[tuple[int, ...]]) -> tuple[PartitionEntry, ...]:
+    born = {brokers: layout.newborn(brokers) for brokers in set(replicas)}
+    entries = [born[brokers] for brokers in replicas]
+    folder = f"{layout.topic_path(name)}/partitions"
+    if store.exists(folder):
+        for index in map(int, store.children(folder)):
+            state = store.get(f"{folder}/{index}/state").data
+            entries[index] = layout.decode_state(state, replicas[index])
+    return tuple(entries)
+
+
+def write_new(store: Store, entry: TopicEntry) -> None:
+    """ApiError when the topic is there already."""
+    replicas = (partition.replicas for partition in entry.partitions)
+    ops: list[Op] = [Create(layout.topic_path(entry.name), layout.encode_topic(entry.topic_id, replicas))]
+    if entry.configs:
+        ops.append(Create(layout.topic_config_path(entry.name), layout.encode_configs(entry.configs)))
+    try:
+        store.multi(ops)
+    except NodeExists:
+        raise ApiError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{entry.name}' already exists.") from None
+
+
+def write_partitions(store: Store, entry: TopicEntry, *, expected: int) -> None:
+    """ApiError when the topic has not the number of partitions the change was decided on. Partitions that are there
+    stay as the store has them: their replicas may be on the move."""
+    version, present = _look_up(store, entry)
+    count = len(present.replicas)
+    if count != expected:
+        raise ApiError(
+            ErrorCode.INVALID_PARTITIONS,
+            f"The topic {entry.name} has {count} partition(s) by now, not {expected}; ask again.",
+        )
+    added = tuple(partition.replicas for partition in entry.partitions[count:])
+    data = encode_topic(present._replace(replicas=present.replicas[: len(entry.partitions)] + added))
+    store.set(layout.topic_path(entry.name), data, version)
+
+
+def write_deletion(store: Store, entry: TopicEntry) -> None:
+    """Takes the topic out and leaves a mark, so that its logs go even if we stop before they have."""
+    _look_up(store, entry)
+    ops: list[Op] = [Delete(path) for path in _subtree(store, layout.topic_path(entry.name))]
+    config_path = layout.topic_config_path(entry.name)
+    if store.exists(config_path):
+        ops.append(Delete(config_path))
+    ops.append(Create(layout.deletion_path(entry.topic_id), entry.name.encode()))
+    store.multi(ops)
+
+
+def write_deleted(store: Store, topic_id: TopicId) -> None:
+    """The logs are gone; the mark goes too."""
+    with suppress(NoNode):
+        store.delete(layout.deletion_path(topic_id))
+
+
+def forget_deletions(store: Store) -> None:
+    """For the start, once the logs of deleted topics are off every directory."""
+    for node in store.children(layout.DELETIONS):
+        write_deleted(store, topic_id_parse(node))
+
+
+def _look_up(store: Store, entry: TopicEntry) -> tuple[int, TopicNode]:
+    """Version and content of a topic's node. ApiError when it is gone, or another has its name now."""
+    try:
+        data, version = store.get(layout.topic_path(entry.name))
+        node = decode_topic(data)
+        if node.topic_id == entry.topic_id:
+            return version, node
+    except NoNode:
+        pass
+    raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"topic '{entry.name}' was deleted meanwhile")
+
+
+def _subtree(store: Store, path: str) -> list[str]:
+    """A node and all below it, deepest first."""
+    below = [node for child in store.children(path) for node in _subtree(store, f"{path}/{child}")]
+    return [*below, path]
+
+
+class FoundLogs(NamedTuple):
+    """What became of the logs found on disk."""
+
+    adopted: list[TopicEntry]
+    """Topics that were on disk only, as in a directory Apache Kafka wrote; now in store and catalog."""
+    deleted: list[TopicPartition]
+    """Logs of topics whose deletion was not finished: to be removed."""
+    strays: list[TopicPartition]
+    """Logs nobody can account for, such as those of another topic of the same name: to be set aside."""
+
+
+def match_logs(
+    store: Store,
+    catalog: TopicCatalog,
+    found: Mapping[TopicPartition, TopicId],
+    broker_id: int,
+    recorded: Mapping[str, Mapping[str, str]],
+) -> FoundLogs:
+    """Holds the logs on disk against the catalog. Call once at the start, before anything is served. `recorded` are
+    the settings that topics had with the broker they come from, as far as they are known."""
+    deleted = {topic_id_parse(node) for node in store.children(layout.DELETIONS)}
+    removed: list[TopicPartition] = []
+    strays: list[TopicPartition] = []
+    unknown: dict[str, dict[TopicId, int]] = {}
+    for (name, index), topic_id in found.items():
+        entry = catalog.find(name)
+        if topic_id in deleted:
+            removed.append(TopicPartition(name, index))
+        elif entry is None:
+            counts = unknown.setdefault(name, {})
+            counts[topic_id] = max(counts.get(topic_id, 0), index + 1)
+        elif entry.topic_id != topic_id or index >= len(entry.partitions):
+            strays.append(TopicPartition(name, index))
+    adopted = []
+    for name, counts in unknown.items():
+        # Two topics of one name cannot both be; the one with more partitions stays.
+        topic_id = max(counts, key=lambda each: (counts[each], each))
+        if len(counts) > 1:
+            others = {*counts} - {topic_id}
+            strays += [place for place, its_id in found.items() if place.topic == name and its_id in others]
+        partitions = (layout.newborn((broker_id,)),) * counts[topic_id]
+        adopted.append(TopicEntry(name, topic_id, partitions, _adopted_configs(name, recorded.get(name, {}))))
+    for entry in adopted:
+        write_new(store, entry)
+        catalog.put(entry)
+    return FoundLogs(adopted, removed, strays)
+
+
+def match_cluster_logs(
+    store: Store, catalog: TopicCatalog, found: Mapping[TopicPartition, TopicId | None], broker_id: int
+) -> FoundLogs:
+    """As `match_logs`, where other brokers have a say: nothing is adopted, they would know nothing of it."""
+    deleted = {topic_id_parse(node) for node in store.children(layout.DELETIONS)}
+    removed: list[TopicPartition] = []
+    strays: list[TopicPartition] = []
+    for place, topic_id in found.items():
+        entry = catalog.find(place.topic)
+        if topic_id in deleted:
+            removed.append(place)
+        elif (
+            entry is None
+            or entry.topic_id != topic_id
+            or place.partition >= len(entry.partitions)
+            or broker_id not in entry.partitions[place.partition].replicas
+        ):
+            strays.append(place)
+    return FoundLogs([], removed, strays)
+
+
+def _adopted_configs(name: str, recorded: Mapping[str, str]) -> dict[str, str]:
+    """How long the broker that wrote the topic kept what has no setting of its own is not known here, so nothing of it
+    may be deleted before somebody says."""
+    if name in INTERNAL_TOPICS:
+        return {"cleanup.policy": "compact", **recorded}
+    return {"retention.ms": "-1", "retention.bytes": "-1", **recorded}

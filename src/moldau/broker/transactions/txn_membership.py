@@ -1,0 +1,147 @@
+"""Making partitions part of a transaction before something is written to them for it (KIP-890).
+
+Clients of transactions v2 leave that to us; older ones have done it, and we only see to it that they have: a write
+that arrives late must not open a transaction nobody will end.
+"""
+
+from collections.abc import Awaitable, Iterable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from moldau.broker.coordinator.router import client_facts
+from moldau.broker.request.client_session import Client
+from moldau.broker.transactions.verification import WaitingWrite
+from moldau.core.error_codes import ErrorCode
+from moldau.core.errors import ApiError
+from moldau.core.ids import TopicPartition
+from moldau.protocol.messages.transactions.add_partitions_to_txn import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnResponse,
+    AddPartitionsToTxnTopic,
+    AddPartitionsToTxnTransaction,
+)
+
+if TYPE_CHECKING:
+    from moldau.broker.broker import Broker
+
+REQUEST_VERSION: Final = 5
+NOBODY: Final = -1
+COORDINATOR_MOVING: Final = frozenset(
+    {
+        ErrorCode.NOT_COORDINATOR,
+        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+        ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    }
+)
+"""A producer is told to try again with NOT_ENOUGH_REPLICAS, which it knows how to take (KIP-890)."""
+Refused = dict[TopicPartition, ErrorCode]
+
+
+def join_transaction(
+    broker: "Broker",
+    client: Client,
+    transactional_id: str,
+    producer_id: int,
+    producer_epoch: int,
+    places: Sequence[TopicPartition],
+    *,
+    verify_only: bool,
+) -> Refused | Awaitable[Refused]:
+    """The partitions that may not be written to, and why; empty when all is well. An awaitable of it where the
+    coordinator is another broker, or its other replicas must hear of it first."""
+    request = AddPartitionsToTxnRequest(
+        transactions=[
+            AddPartitionsToTxnTransaction(
+                transactional_id=transactional_id,
+                producer_id=producer_id,
+                producer_epoch=producer_epoch,
+                verify_only=verify_only,
+                topics=_by_topic(places),
+            )
+        ]
+    )
+    shards = broker.transactions.shards
+    shard = shards.find(transactional_id)
+    if shard is None:
+        place = shards.place_of(transactional_id)
+        if place is None:  # There has never been a transaction.
+            return dict.fromkeys(places, ErrorCode.INVALID_TXN_STATE)
+        leader = broker.catalog.leader_of(place)
+        if leader in (NOBODY, broker.broker_id):  # Being elected, or still loading.
+            return dict.fromkeys(places, ErrorCode.NOT_ENOUGH_REPLICAS)
+        return _still_open(broker, producer_id, _ask_coordinator(broker, leader, request, places), places)
+    facts = client_facts(client)
+    try:
+        reply = shard.ask_now(
+            lambda machine, request_id, now_ms: machine.decide_add_partitions(
+                request_id, request, REQUEST_VERSION, facts, now_ms
+            )
+        )
+    except ApiError:
+        return dict.fromkeys(places, ErrorCode.NOT_ENOUGH_REPLICAS)
+    if isinstance(reply, Awaitable):
+        return _still_open(broker, producer_id, _committed(reply, places), places)
+    return _refused(reply, places)
+
+
+def _still_open(
+    broker: "Broker", producer_id: int, word: Awaitable[Refused], places: Sequence[TopicPartition]
+) -> Awaitable[Refused]:
+    """The coordinator's word. Where it is old when it comes the producer is to try again."""
+    found = ((place, broker.partitions.find(*place)) for place in places)
+    waiting = [
+        (place, partition.verifying.begin(producer_id)) for place, partition in found if partition is not None
+    ]
+    return _unless_old(word, waiting)
+
+
+async def _unless_old(
+    word: Awaitable[Refused], waiting: Sequence[tuple[TopicPartition, WaitingWrite]]
+) -> Refused:
+    refused: Refused = {}
+    try:
+        refused = await word
+    finally:
+        old = [place for place, write in waiting if not write.end()]
+    return {**dict.fromkeys(old, ErrorCode.NOT_ENOUGH_REPLICAS), **refused}
+
+
+async def _committed(
+    reply: Awaitable[AddPartitionsToTxnResponse], places: Sequence[TopicPartition]
+) -> Refused:
+    try:
+        return _refused(await reply, places)
+    except ApiError:
+        return dict.fromkeys(places, ErrorCode.NOT_ENOUGH_REPLICAS)
+
+
+async def _ask_coordinator(
+    broker: "Broker", leader: int, request: AddPartitionsToTxnRequest, places: Sequence[TopicPartition]
+) -> Refused:
+    try:
+        answer = await broker.peers.ask(leader, request, REQUEST_VERSION, AddPartitionsToTxnResponse)
+    except ApiError:
+        return dict.fromkeys(places, ErrorCode.NOT_ENOUGH_REPLICAS)
+    refused = _refused(answer, places)
+    return {
+        place: ErrorCode.NOT_ENOUGH_REPLICAS if code in COORDINATOR_MOVING else code
+        for place, code in refused.items()
+    }
+
+
+def _refused(reply: AddPartitionsToTxnResponse, places: Sequence[TopicPartition]) -> Refused:
+    if reply.error_code:
+        return dict.fromkeys(places, ErrorCode(reply.error_code))
+    return {
+        TopicPartition(topic.name, result.partition_index): ErrorCode(result.partition_error_code)
+        for transaction in reply.results_by_transaction
+        for topic in transaction.topic_results
+        for result in topic.results_by_partition
+        if result.partition_error_code
+    }
+
+
+def _by_topic(places: Iterable[TopicPartition]) -> list[AddPartitionsToTxnTopic]:
+    by_topic: dict[str, list[int]] = {}
+    for topic, partition in places:
+        by_topic.setdefault(topic, []).append(partition)
+    return [AddPartitionsToTxnTopic(name=name, partitions=indexes) for name, indexes in by_topic.items()]
