@@ -25,7 +25,7 @@ class Noun(click.Command):
         self._module = module
 
     def load(self) -> click.Command:
-        command = import_module(f"moldau.cli.{self._module}").command
+        command = import_module(f"moldau.cli.commands.{self._module}").command
         assert isinstance(command, click.Command)
         return command
 
@@ -65,9 +65,9 @@ platform = Platform(
         Noun("broker", "broker", "Start a broker that Kafka clients talk to."),
         Noun("registry", "registry", "Start a schema registry on any Kafka cluster."),
         Noun("zookeeper", "zookeeper", "Start a ZooKeeper for brokers, or look into one."),
-        Noun("cluster", "cluster_status", "Start a cluster on this machine, show the state of any."),
+        Noun("cluster", "cluster", "Start a cluster on this machine, show the state of any."),
         Noun("topics", "topics", "Create, list, describe, alter and delete topics."),
-        Noun("partitions", "partition_moves", "Move partitions between brokers, have leaders elected."),
+        Noun("partitions", "partitions", "Move partitions between brokers, have leaders elected."),
         Noun("configs", "configs", "Show and change settings of topics, brokers and groups."),
         Noun("produce", "produce", "Write records to a topic."),
         Noun("consume", "consume", "Read records of a topic."),
@@ -102,7 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _show_what_was_meant(arguments: Sequence[str]) -> None:
     # Not above: a command that was typed well needs none of it.
-    from moldau.cli.kafka_habits import translated
+    from moldau.cli.kafka_syntax import translated
 
     meant = translated(arguments)
     if meant is not None:

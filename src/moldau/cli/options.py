@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from moldau.cli.cluster import Cluster
+from moldau.cli.client.connection import Cluster
 from moldau.cli.failures import Failure
 from moldau.cli.profiles import BOOTSTRAP_SERVERS, Profiles
 from moldau.core.errors import ConfigError
@@ -205,7 +205,7 @@ def complete_topic(ctx: click.Context, param: click.Parameter, incomplete: str) 
 
 def complete_group(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     # Not above: only a shell that completes needs it.
-    from moldau.cli.group_queries import list_groups
+    from moldau.cli.client.group_queries import list_groups
 
     return complete_names(ctx, incomplete, lambda cluster: [listed.group for listed in list_groups(cluster)])
 

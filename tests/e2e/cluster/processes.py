@@ -13,10 +13,10 @@ from compat.server_process import wait_until
 from e2e.cli.shell import Shell
 from e2e.cluster.ensemble import GatesOf, gated_zookeepers
 from e2e.cluster.gates import Gate, Gates
-from moldau.cli.cluster import Cluster
-from moldau.cli.cluster_queries import Partition, Picture, picture
-from moldau.cli.cluster_up import wait_until_acquainted
+from moldau.cli.client.cluster_queries import Partition, Picture, picture
+from moldau.cli.client.connection import Cluster
 from moldau.cli.failures import Failure
+from moldau.cli.local.local_cluster import wait_until_acquainted
 from moldau.coordination.zookeeper import ZooKeeperStore
 from moldau.coordination.zookeeper_server import ZooKeeperServer
 from zookeeper_kit import one_zookeeper, three_zookeepers

@@ -7,9 +7,9 @@ import click
 import pytest
 from confluent_kafka import OFFSET_BEGINNING, OFFSET_END
 
+from moldau.cli.client.positions import Start, StartOffset
 from moldau.cli.options import Duration, KeyValue, Timestamp, read_properties
-from moldau.cli.partitions import TopicPartitions
-from moldau.cli.positions import Start, StartOffset
+from moldau.cli.topic_partitions import TopicPartitions
 
 
 def test_a_pair_is_parted_at_the_first_equals_sign() -> None:

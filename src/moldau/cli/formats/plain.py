@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from moldau.cli.output import counted
+from moldau.cli.render.output import counted
 
 Encode = Callable[[bytes], bytes]
 Decode = Callable[[bytes, Any], bytes]

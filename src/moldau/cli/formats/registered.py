@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
+from moldau.cli.client.registry_http import RegistryHttp
 from moldau.cli.failures import Failure
-from moldau.cli.registry_http import RegistryHttp
-from moldau.cli.schema_files import IDL_SUFFIX, read_schema
+from moldau.cli.formats.schema_files import IDL_SUFFIX, read_schema
 from moldau.registry.schemas import InvalidSchema, ParsedSchema, parse
 
 TYPES = {"avro": "AVRO", "protobuf": "PROTOBUF", "json-schema": "JSON"}

@@ -1,0 +1,5 @@
+"""`moldau groups`."""
+
+from moldau.cli.commands.groups.describe_groups import command
+
+__all__ = ["command"]

@@ -1,0 +1,5 @@
+"""`moldau partitions`."""
+
+from moldau.cli.commands.partitions.reassign import command
+
+__all__ = ["command"]

@@ -1,0 +1,272 @@
+"""`moldau partitions`: move replicas from broker to broker, and have leaders elected."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from moldau.cli import kafka_json
+from moldau.cli.client.cluster_queries import Outcome, Picture, elect_leaders, moves, picture, start_moves
+from moldau.cli.client.connection import Cluster
+from moldau.cli.commands.partitions.move_plans import plan_text, propose, read_plan
+from moldau.cli.commands.partitions.throttles import clear_throttle, set_throttle
+from moldau.cli.confirmation import confirm
+from moldau.cli.failures import Failure
+from moldau.cli.options import complete_topic, on_cluster
+from moldau.cli.render.output import columns, counted
+from moldau.cli.topic_partitions import TopicPartitions, choose_partitions
+from moldau.core.error_codes import ErrorCode
+
+PREFERRED = 0
+UNCLEAN = 1
+
+
+@click.group("partitions")
+def command() -> None:
+    """Move partitions between brokers, and have their leaders elected."""
+
+
+@command.group("reassign")
+def reassign() -> None:
+    """Move replicas: `generate` a plan, `execute` it, `verify` how far it is, `cancel` it.
+
+    Plans are in the format of kafka-reassign-partitions.
+    """
+
+
+plan_option = click.option(
+    "--plan",
+    "path",
+    metavar="FILE",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="The plan, in JSON.",
+)
+
+
+@reassign.command("generate")
+@click.argument("topics", metavar="TOPIC...", nargs=-1, shell_complete=complete_topic)
+@click.option(
+    "--topics-file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="The topics, in the JSON of kafka-reassign-partitions --topics-to-move-json-file.",
+)
+@click.option(
+    "--brokers", "broker_list", metavar="IDS", required=True, help="Whom to spread them over: 0,1,2."
+)
+@click.option("--replication-factor", type=click.IntRange(min=1), help="Left out: as many replicas as now.")
+@click.option(
+    "--plan", "path", metavar="FILE", type=click.Path(path_type=Path), help="Write the proposed plan there."
+)
+@on_cluster
+def generate(
+    cluster: Cluster,
+    topics: Sequence[str],
+    topics_file: Path | None,
+    broker_list: str,
+    replication_factor: int | None,
+    path: Path | None,
+) -> None:
+    """Propose where the replicas of each TOPIC should go. Nothing is moved."""
+    names = [part.strip() for part in broker_list.split(",")]
+    if not all(name.isdecimal() for name in names) or len(set(names)) < len(names):
+        raise click.BadParameter(
+            f"'{broker_list}' is no list of brokers: write 0,1,2.", param_hint="--brokers"
+        )
+    if bool(topics) == (topics_file is not None):
+        raise click.UsageError("Name topics, or pass --topics-file.")
+    if topics_file is not None:
+        topics = sorted({each["topic"] for each in kafka_json.TOPICS.read(topics_file)})
+        if not topics:
+            raise Failure(
+                f"{topics_file} names no topic.", f"It should look like this: {kafka_json.TOPICS.example}"
+            )
+    seen = picture(cluster, topics)
+    proposed = propose(seen, [int(name) for name in names], replication_factor)
+    current = {part.place: part.replicas for part in seen.partitions}
+    click.echo(f"Current partition replica assignment\n{plan_text(current)}\n")
+    click.echo(f"Proposed partition reassignment configuration\n{plan_text(proposed)}")
+    if path is not None:
+        path.write_text(plan_text(proposed) + "\n", encoding="utf-8")
+
+
+@reassign.command("execute")
+@plan_option
+@click.option(
+    "--throttle",
+    "bytes_per_s",
+    metavar="BYTES",
+    type=click.IntRange(min=1),
+    help="At most so many bytes a second from and to each broker. `verify` takes it away when all is done.",
+)
+@on_cluster
+def execute(cluster: Cluster, path: Path, bytes_per_s: int | None) -> None:
+    """Begin to move replicas as the plan says. It goes on in the background; `verify` says how far it is."""
+    plan = read_plan(path)
+    seen = {part.place: part for part in picture(cluster, sorted({place.topic for place in plan})).partitions}
+    missing = next((place for place in plan if place not in seen), None)
+    if missing is not None:
+        raise Failure(f"there is no partition {missing}.", "Nothing was moved.")
+    coming = {move.place: move.adding for move in moves(cluster)}
+    present = {
+        place: [each for each in seen[place].replicas if each not in coming.get(place, ())] for place in plan
+    }
+    click.echo(f"Current partition replica assignment\n{plan_text(present)}\n")
+    click.echo("Keep this: executed as a plan it takes everything back to where it was.\n")
+    if bytes_per_s is not None:
+        set_throttle(cluster, plan, present, bytes_per_s)
+        click.echo(
+            f"The throttle is {bytes_per_s} bytes a second. Run verify until all is done: it takes it away."
+        )
+    _report(start_moves(cluster, plan), "moved")
+    click.echo(f"Successfully started the reassignment of {counted(len(plan), 'partition')}.")
+
+
+preserve_option = click.option(
+    "--preserve-throttles", "is_kept", is_flag=True, help="Leave throttles as they are."
+)
+
+
+@reassign.command("verify")
+@plan_option
+@preserve_option
+@on_cluster
+def verify(cluster: Cluster, path: Path, is_kept: bool) -> int:
+    """Say how far a plan has got. The exit code is 0 once all of it is done; throttles are taken away then."""
+    plan = read_plan(path)
+    present = picture(cluster, sorted({place.topic for place in plan}))
+    seen = {part.place: part for part in present.partitions}
+    moving = {move.place for move in moves(cluster)}
+    is_done = True
+    click.echo("Status of partition reassignment:")
+    for place, wanted in sorted(plan.items()):
+        found = seen.get(place)
+        if found is None:
+            said = f"There is no partition {place}."
+        elif place in moving:
+            said = f"Reassignment of partition {place} is still in progress."
+        elif list(found.replicas) == list(wanted):
+            click.echo(f"Reassignment of partition {place} is completed.")
+            continue
+        else:
+            are = ",".join(map(str, found.replicas))
+            should = ",".join(map(str, wanted))
+            said = f"There is no active reassignment of partition {place}, but its replicas are {are}, not {should}."
+        is_done = False
+        click.echo(said)
+    if not is_kept and not moving & set(plan):
+        _clear_throttles(cluster, present)
+    return 0 if is_done else 1
+
+
+@reassign.command("cancel")
+@plan_option
+@preserve_option
+@on_cluster
+def cancel(cluster: Cluster, path: Path, is_kept: bool) -> None:
+    """Take back what is still under way of a plan: its partitions stay with the replicas they had before."""
+    plan = read_plan(path)
+    moving = {move.place for move in moves(cluster)}
+    wanted = [place for place in plan if place in moving]
+    if not wanted:
+        click.echo("None of the plan's partitions is on the move.")
+        return
+    _report(start_moves(cluster, dict.fromkeys(wanted)), "taken back")
+    click.echo(f"Took back the reassignment of {counted(len(wanted), 'partition')}.")
+    if not is_kept:
+        _clear_throttles(cluster, picture(cluster, sorted({place.topic for place in plan})))
+
+
+@reassign.command("list")
+@on_cluster
+def list_moves(cluster: Cluster) -> None:
+    """List the partitions on the move."""
+    rows = [
+        (
+            str(move.place),
+            *(",".join(map(str, each)) or None for each in (move.replicas, move.adding, move.removing)),
+        )
+        for move in moves(cluster)
+    ]
+    click.echo(
+        columns(("PARTITION", "REPLICAS", "COMING", "GOING"), rows)
+        if rows
+        else "No partition is on the move."
+    )
+
+
+@command.command("elect")
+@click.argument("partitions", metavar="[TOPIC[:PARTITIONS]]...", nargs=-1, type=TopicPartitions())
+@click.option("--all", "everywhere", is_flag=True, help="Wherever it is needed in the cluster.")
+@click.option(
+    "--from-file",
+    "path",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="The partitions, in the JSON of kafka-leader-election --path-to-json-file.",
+)
+@click.option(
+    "--type",
+    "kind",
+    type=click.Choice(["preferred", "unclean"]),
+    default="preferred",
+    show_default=True,
+    help="The first of the replicas; or, for partitions without a leader, any replica that is there.",
+)
+@click.option("--yes", is_flag=True, help="Do not ask before an unclean election.")
+@on_cluster
+def elect(
+    cluster: Cluster,
+    partitions: Sequence[tuple[str, Sequence[int]]],
+    everywhere: bool,
+    path: Path | None,
+    kind: str,
+    yes: bool,
+) -> None:
+    """Have leaders elected, for the partitions named (`orders`, `orders:0,2`), those of a file, or --all there are."""
+    if bool(partitions) + everywhere + (path is not None) != 1:
+        raise click.UsageError("Name topics, or pass --all or --from-file.")
+    if path is not None:
+        partitions = _partitions_of(path)
+    if kind == "unclean" and not yes:
+        confirm(
+            "An unclean leader may miss records that were acknowledged; they are lost then. Go on?",
+            "no leader was elected.",
+        )
+    places = None if everywhere else choose_partitions(cluster, partitions)
+    outcomes = elect_leaders(cluster, PREFERRED if kind == "preferred" else UNCLEAN, places)
+    elected = [each for each in outcomes if each.code is ErrorCode.NONE]
+    idle = [each for each in outcomes if each.code is ErrorCode.ELECTION_NOT_NEEDED]
+    if elected:
+        names = ", ".join(str(each.place) for each in elected)
+        click.echo(f"Successfully completed leader election ({kind.upper()}) for partitions {names}.")
+    if idle or not outcomes:
+        count = f" for {counted(len(idle), 'partition')}" if idle else ""
+        click.echo(f"Leader election not needed{count}.")
+    _report(
+        [each for each in outcomes if each.code is not ErrorCode.ELECTION_NOT_NEEDED], "given another leader"
+    )
+
+
+def _partitions_of(path: Path) -> Sequence[tuple[str, Sequence[int]]]:
+    found = [(each["topic"], [each["partition"]]) for each in kafka_json.ELECTION.read(path)]
+    if not found:
+        raise Failure(
+            f"{path} names no partition.", f"It should look like this: {kafka_json.ELECTION.example}"
+        )
+    return found
+
+
+def _clear_throttles(cluster: Cluster, seen: Picture) -> None:
+    cleared = clear_throttle(cluster, {part.place.topic for part in seen.partitions}, seen.brokers)
+    if cleared:
+        click.echo(f"Took the throttle away from {', '.join(map(str, cleared))}.")
+
+
+def _report(outcomes: Sequence[Outcome], what: str) -> None:
+    """A Failure that names every partition for which it did not work."""
+    failed = [each for each in outcomes if each.code is not ErrorCode.NONE]
+    if failed:
+        lines = "\n".join(f"  {each.place}: {each.message or each.code.name}" for each in failed)
+        raise Failure(f"{counted(len(failed), 'partition')} could not be {what}:\n{lines}")

@@ -1,0 +1,55 @@
+"""The throttle of a move (KIP-73): which replicas it is for, and how fast brokers may copy them.
+
+It is kept in the settings kafka-reassign-partitions keeps it in, so that either tool can take away what the other set.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from moldau.cli.client.config_queries import Alteration, Operation, Resource, alter, describe
+from moldau.cli.client.connection import Cluster
+from moldau.cli.commands.partitions.move_plans import Plan
+
+LEADERS = "leader.replication.throttled.replicas"
+FOLLOWERS = "follower.replication.throttled.replicas"
+RATES = ("leader.replication.throttled.rate", "follower.replication.throttled.rate")
+SET_BY_HAND = ("topic", "broker, dynamic")
+
+
+def throttled_replicas(plan: Plan, present: Plan) -> Mapping[str, Mapping[str, str]]:
+    """By topic, the values of both settings: leaders are slowed where replicas are now, followers where they come."""
+    settings: dict[str, Mapping[str, str]] = {}
+    for topic in sorted({place.topic for place in plan}):
+        leaders: list[str] = []
+        followers: list[str] = []
+        for place in sorted(place for place in plan if place.topic == topic):
+            leaders += [f"{place.partition}:{each}" for each in present[place]]
+            followers += [f"{place.partition}:{each}" for each in plan[place] if each not in present[place]]
+        named = {LEADERS: ",".join(leaders), FOLLOWERS: ",".join(followers)}
+        settings[topic] = {key: replicas for key, replicas in named.items() if replicas}
+    return settings
+
+
+def set_throttle(cluster: Cluster, plan: Plan, present: Plan, bytes_per_s: int) -> None:
+    for topic, settings in throttled_replicas(plan, present).items():
+        changes = [Alteration(key, Operation.SET, value) for key, value in settings.items()]
+        alter(cluster, Resource("topic", topic), changes, dry_run=False)
+    for broker_id in sorted({each for place in plan for each in (*plan[place], *present[place])}):
+        changes = [Alteration(key, Operation.SET, str(bytes_per_s)) for key in RATES]
+        alter(cluster, Resource("broker", str(broker_id)), changes, dry_run=False)
+
+
+def clear_throttle(cluster: Cluster, topics: Collection[str], brokers: Collection[int]) -> Sequence[Resource]:
+    """Whatever had one; a second time, nothing has."""
+    resources = [Resource("topic", topic) for topic in sorted(topics)]
+    resources += [Resource("broker", str(broker_id)) for broker_id in sorted(brokers)]
+    throttled = []
+    for resource, settings in describe(cluster, resources).items():
+        keys = [
+            setting.name
+            for setting in settings
+            if setting.name in (LEADERS, FOLLOWERS, *RATES) and setting.source in SET_BY_HAND
+        ]
+        if keys:
+            alter(cluster, resource, [Alteration(key, Operation.DELETE) for key in keys], dry_run=False)
+            throttled.append(resource)
+    return throttled

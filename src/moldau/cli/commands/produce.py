@@ -1,0 +1,212 @@
+"""`moldau produce`: writes records to a topic and says how many the brokers acknowledged."""
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import click
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
+
+from moldau.cli.client.connection import POLL_S, Cluster
+from moldau.cli.client.delivery_failures import BrokerRefusals, delivery_failure
+from moldau.cli.failures import similar_names
+from moldau.cli.formats.format_options import Formats, format_options
+from moldau.cli.formats.record_input import LineFormat, Outgoing
+from moldau.cli.options import KeyValue, Timestamp, complete_topic, on_cluster
+from moldau.cli.render.output import counted, output_option, print_data
+from moldau.cli.topic_partitions import no_such_partition
+
+# What waits in the client is bounded, so that a slow broker slows the reading of the input down and a record
+# does not outlive its timeout in the queue.
+QUEUE_KIB_MAX = 32 * 1024
+
+
+class Delivery:
+    """Sends records and keeps the account of them."""
+
+    def __init__(self, producer: Producer, topic: str) -> None:
+        self._producer = producer
+        self._topic = topic
+        self.delivered = 0
+        self.failed = 0
+        self.first_error: KafkaError | None = None
+        self.first_lost: Message | None = None
+
+    def send(self, records: Iterable[Outgoing]) -> None:
+        """Stops reading at the first failure: what follows would most likely fail as well."""
+        for record in records:
+            self._send_one(record)
+            self._producer.poll(0)
+            if self.first_error is not None:
+                return
+
+    def _send_one(self, record: Outgoing) -> None:
+        while True:
+            try:
+                self._producer.produce(
+                    self._topic,
+                    record.value,
+                    record.key,
+                    partition=record.partition,
+                    timestamp=record.timestamp_ms,
+                    headers=record.headers,
+                    on_delivery=self._report,
+                )
+                return
+            except BufferError:
+                self._producer.poll(POLL_S)
+            except KafkaException as error:
+                self._fail(error.args[0], None)
+                return
+
+    def finish(self) -> None:
+        """Returns when every record is acknowledged or given up."""
+        while self._producer.flush(POLL_S):
+            pass
+
+    def _report(self, error: KafkaError | None, message: Message) -> None:
+        if error is None:
+            self.delivered += 1
+        else:
+            self._fail(error, message)
+
+    def _fail(self, error: KafkaError, lost: Message | None) -> None:
+        self.failed += 1
+        if self.first_error is None:
+            self.first_error, self.first_lost = error, lost
+
+
+@click.command("produce")
+@click.argument("topic", shell_complete=complete_topic)
+@click.option("--value", help="Write this one record. Left out: each line of the standard input is a record.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["raw", "json", "hex"]),
+    default="raw",
+    show_default=True,
+    help="raw: a line is a value. json: an object, as `consume --format json` prints it. hex: digits.",
+)
+@click.option("--key", help="The key of every record that has none of its own.")
+@click.option("--key-separator", metavar="TEXT", help="What parts key and value in a line; \\t for a tab.")
+@click.option("--null-marker", metavar="TEXT", help="A value of exactly this is sent as null (a tombstone).")
+@click.option("--header", "headers", type=KeyValue(), multiple=True, help="A header; may be repeated.")
+@click.option(
+    "--partition", type=click.IntRange(min=0), help="Left out: by the key's hash, as Java clients do."
+)
+@click.option("--keep-partitions", is_flag=True, help="json: into the partition the object names.")
+@click.option(
+    "--timestamp", type=Timestamp(), help="Milliseconds since 1970, ISO 8601, or how long ago (15m)."
+)
+@click.option(
+    "--compression",
+    type=click.Choice(["none", "gzip", "snappy", "lz4", "zstd"]),
+    default="none",
+    show_default=True,
+)
+@click.option(
+    "--acks",
+    type=click.Choice(["0", "1", "all"]),
+    default="all",
+    show_default=True,
+    help="Who must have a record before it counts: nobody, the leader, all in-sync replicas.",
+)
+@format_options
+@output_option
+@on_cluster
+def command(
+    cluster: Cluster,
+    topic: str,
+    value: str | None,
+    form: str,
+    key: str | None,
+    key_separator: str | None,
+    null_marker: str | None,
+    headers: Sequence[tuple[str, str]],
+    partition: int | None,
+    keep_partitions: bool,
+    timestamp: int | None,
+    compression: str,
+    acks: str,
+    output: str,
+    **told: str | None,
+) -> None:
+    """Write records to TOPIC: the lines of the standard input, or one --value."""
+    formats = Formats(topic, timeout_s=cluster.timeout_s, **told)
+    if key is not None and key_separator is not None:
+        raise click.UsageError("--key and --key-separator both name the key: pass one of them.")
+    if form == "json" and (key_separator is not None or null_marker is not None):
+        raise click.UsageError(
+            "An object has its own keys and nulls: leave --key-separator and --null-marker out."
+        )
+    if keep_partitions and (form != "json" or partition is not None):
+        raise click.UsageError("--keep-partitions is for --format json, and without --partition.")
+    _require_topic(cluster, topic, partition)
+    line_format = LineFormat(
+        form,
+        key.encode() if key is not None else None,
+        key_separator,
+        null_marker,
+        headers,
+        -1 if partition is None else partition,
+        timestamp or 0,
+        keep_partitions,
+    )
+    refusals = BrokerRefusals()
+    settings = {**producer_settings(cluster, compression, acks), **refusals.client_settings()}
+    delivery = Delivery(cluster.producer(settings), topic)
+    lines = _lines() if value is None else [value.encode()]
+    try:
+        delivery.send(formats.encoded(line_format.parse(lines)))
+    finally:
+        delivery.finish()
+        _summarize(delivery, acks, output)
+    if delivery.first_error is not None:
+        raise delivery_failure(cluster, topic, delivery.first_error, delivery.first_lost, refusals.last)
+
+
+def producer_settings(cluster: Cluster, compression: str, acks: str) -> Mapping[str, object]:
+    return {
+        "acks": acks,
+        "compression.type": compression,
+        # Java's producer has it on by default since KIP-679; it is only possible with all replicas asked.
+        "enable.idempotence": acks == "all",
+        # Where Java's producer would put the key, or joins and compaction would see it in two partitions.
+        "partitioner": "murmur2_random",
+        "message.timeout.ms": int(cluster.timeout_s * 1000),
+        "queue.buffering.max.kbytes": QUEUE_KIB_MAX,
+    }
+
+
+def _lines() -> Iterator[bytes]:
+    if sys.stdin.isatty():
+        click.echo("One record a line; Ctrl-D ends.", err=True)
+    for line in sys.stdin.buffer:
+        yield line.rstrip(b"\n").removesuffix(b"\r")
+
+
+def _require_topic(cluster: Cluster, topic: str, partition: int | None) -> None:
+    """An unknown topic is for the brokers to create, when they do so (`auto.create.topics.enable`)."""
+    found = cluster.find_topic(topic)
+    if found is None:
+        similar = similar_names(topic, cluster.topic_names())
+        found = cluster.auto_create_topic(topic)
+        if found is None:
+            raise cluster.unknown_topic(topic)
+        note = f" (There is '{similar[0]}', too.)" if similar else ""
+        click.echo(f"There was no topic '{topic}'; the broker created it.{note}", err=True)
+    count = len(found.partitions)
+    if partition is not None and partition >= count:
+        hint = f"`moldau topics alter {topic} --partitions {partition + 1}` would add it."
+        raise no_such_partition(topic, partition, count, hint)
+
+
+def _summarize(delivery: Delivery, acks: str, output: str) -> None:
+    if output != "table":
+        acknowledged = 0 if acks == "0" else delivery.delivered
+        print_data(
+            output, {"sent": delivery.delivered, "acknowledged": acknowledged, "failed": delivery.failed}
+        )
+        return
+    verb = "sent, no acknowledgement asked for" if acks == "0" else "acknowledged"
+    failed = f", {delivery.failed:,} failed" if delivery.failed else ""
+    click.echo(f"{counted(delivery.delivered, 'record')} {verb}{failed}.")

@@ -1,0 +1,5 @@
+"""`moldau streams`."""
+
+from moldau.cli.commands.streams.run import command
+
+__all__ = ["command"]

@@ -1,0 +1,215 @@
+"""`moldau streams`: run, plan, describe, list, status, reset."""
+
+from collections.abc import Sequence
+
+import click
+
+from moldau.cli.client.connection import Cluster
+from moldau.cli.commands.streams.application_status import checkpoint_option, list_command, status_command
+from moldau.cli.commands.streams.plan import on_change_option, plan_command
+from moldau.cli.confirmation import confirm
+from moldau.cli.failures import Failure
+from moldau.cli.local.streams_driver import run_applications
+from moldau.cli.options import KeyValue, on_cluster
+from moldau.core.errors import ConfigError
+
+file_argument = click.argument("file", type=click.Path(exists=True, dir_okay=False))
+
+
+@click.group("streams")
+def command() -> None:
+    """Run Streams applications on Spark.
+
+    An application is a Python file that defines a StreamsBuilder, or a function build() that returns one.
+    """
+
+
+@command.command("run")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(exists=True))
+@checkpoint_option
+@click.option(
+    "--instances", metavar="N", type=click.IntRange(min=0), default=0, help="Worker slots (0: one a core)."
+)
+@click.option(
+    "--master",
+    metavar="URL",
+    default="local[*]",
+    show_default=True,
+    help="Spark: local, spark://..., or sc://... for Spark Connect.",
+)
+@click.option("--http", metavar="HOST:PORT", help="Serve status, control, metrics and views there.")
+@click.option("--trigger-ms", metavar="MS", type=click.IntRange(min=0), default=100, show_default=True)
+@click.option(
+    "--records-per-batch", metavar="N", type=click.IntRange(min=1), default=400_000, show_default=True
+)
+@click.option(
+    "--bytes-per-batch",
+    metavar="BYTES",
+    type=click.IntRange(min=1),
+    default=64 << 20,
+    show_default=True,
+    help="A batch reads no more than this; it bounds the memory of the workers.",
+)
+@click.option(
+    "--max-task-idle-ms",
+    metavar="MS",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="How long an empty partition is waited for when one it is joined with has records.",
+)
+@click.option(
+    "--close-idle-ms",
+    metavar="MS",
+    type=click.IntRange(min=1),
+    help="After so long without input stream time follows the clock, so that windows close. Left out: never.",
+)
+@click.option(
+    "--record-ms-max",
+    metavar="MS",
+    type=click.IntRange(min=1),
+    default=300_000,
+    show_default=True,
+    help="A function that takes longer for one record has failed.",
+)
+@click.option(
+    "--partitioner",
+    "partitioners",
+    type=KeyValue(),
+    metavar="TOPIC=NAME",
+    multiple=True,
+    help="How keys are spread over a topic where its records do not tell: murmur2_random, consistent_random.",
+)
+@click.option(
+    "--record-cache/--no-record-cache",
+    default=True,
+    show_default=True,
+    help="Aggregates tell the last change of each key and batch, or every one.",
+)
+@click.option(
+    "--dead-letters/--no-dead-letters",
+    default=True,
+    show_default=True,
+    help="A record that fails goes to APPLICATION-dlq, or makes its batch fail until it can be processed.",
+)
+@click.option(
+    "--latency",
+    type=click.Choice(["micro_batch", "real_time"]),
+    default="micro_batch",
+    show_default=True,
+    help="real_time: milliseconds, for a chain of column expressions built at least once.",
+)
+@on_change_option
+@click.option("--conf", "conf", type=KeyValue(), multiple=True, help="A setting of Spark.")
+@click.option(
+    "--output",
+    "-o",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="What is told: lines for people, or one JSON object a line.",
+)
+@on_cluster
+def run(
+    cluster: Cluster,
+    files: Sequence[str],
+    checkpoint_dir: str,
+    instances: int,
+    master: str,
+    http: str | None,
+    trigger_ms: int,
+    records_per_batch: int,
+    bytes_per_batch: int,
+    max_task_idle_ms: int,
+    close_idle_ms: int | None,
+    record_ms_max: int,
+    partitioners: Sequence[tuple[str, str]],
+    record_cache: bool,
+    dead_letters: bool,
+    latency: str,
+    on_change: str,
+    conf: Sequence[tuple[str, str]],
+    output: str,
+) -> None:
+    """Run applications until Ctrl-C, all in one process. They go on where they were stopped or killed.
+
+    FILE is a Python file that defines an application, or a folder of such files. One that fails leaves the
+    others alone.
+    """
+    from moldau.pipeline.spark.partitioners import require_known
+
+    try:
+        for topic, partitioner in partitioners:
+            require_known(partitioner, f"--partitioner {topic}")
+    except ConfigError as failure:
+        raise Failure(str(failure)) from None
+    # Spark takes its time to start, and could only say later that nobody answers.
+    cluster.topic_names()
+    settings = {
+        "bootstrap_servers": cluster.bootstrap_servers,
+        "checkpoint_dir": checkpoint_dir,
+        "instances": instances,
+        "trigger_ms": trigger_ms,
+        "records_per_batch_max": records_per_batch,
+        "bytes_per_batch_max": bytes_per_batch,
+        "max_task_idle_ms": max_task_idle_ms,
+        "close_idle_ms": close_idle_ms,
+        "record_ms_max": record_ms_max,
+        "partitioners": dict(partitioners),
+        "record_cache": record_cache,
+        "dead_letters": dead_letters,
+        "latency": latency,
+        "on_change": on_change,
+        "client_settings": cluster._properties,
+    }
+    spark = {"master": master, "conf": dict(conf)}
+    order = {"settings": settings, "spark": spark, "http": http}
+    run_applications(files, order, as_json=output == "json")
+
+
+@command.command("describe")
+@file_argument
+@click.option("--graph", type=click.Choice(["mermaid", "dot"]), help="As a graph, for a tool that draws it.")
+def describe(file: str, graph: str | None) -> None:
+    """Show the topology of the application in FILE."""
+    from moldau.pipeline.spark.app_file import load_application
+
+    try:
+        topology = load_application(file, by_value=False)
+    except ConfigError as failure:
+        raise Failure(str(failure)) from None
+    click.echo(topology.graph(graph) if graph else topology.describe())
+
+
+command.add_command(plan_command)
+command.add_command(list_command)
+command.add_command(status_command)
+
+
+@command.command("reset")
+@click.argument("application")
+@checkpoint_option
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option(
+    "--checkpoint-lost", "is_lost", is_flag=True, help="There is no checkpoint any more: forget the rest."
+)
+@on_cluster
+def reset_command(cluster: Cluster, application: str, checkpoint_dir: str, yes: bool, is_lost: bool) -> None:
+    """Forget all of APPLICATION: its checkpoint, its group's offsets, its own topics.
+
+    It then starts from the beginning of its inputs. Stop it first; what it has written stays.
+    """
+    from moldau.pipeline.spark.reset import require_resettable, reset
+
+    folder = f"{checkpoint_dir}/{application}"
+    try:
+        require_resettable(application, folder, is_lost=is_lost)
+        if not yes:
+            confirm(f"Forget the state and the position of {application}?", f"{application} was not reset.")
+        removed = reset(cluster.admin, application, folder, is_lost=is_lost)
+    except ConfigError as failure:
+        raise Failure(str(failure)) from None
+    for one in removed:
+        click.echo(f"removed {one}")
+    if not removed:
+        click.echo(f"There was nothing of {application}.", err=True)

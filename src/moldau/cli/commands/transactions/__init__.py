@@ -1,0 +1,5 @@
+"""`moldau transactions`."""
+
+from moldau.cli.commands.transactions.describe_transactions import command
+
+__all__ = ["command"]

@@ -1,0 +1,113 @@
+"""`moldau transactions abort`: ends a transaction through its coordinator, or past it where that has forgotten it."""
+
+from collections.abc import Sequence
+
+import click
+
+from moldau.cli.client.connection import Cluster
+from moldau.cli.client.transaction_queries import (
+    UNDER_WAY,
+    active_producers,
+    describe_transaction,
+    fence,
+    list_transactions,
+    write_abort_marker,
+)
+from moldau.cli.confirmation import confirm
+from moldau.cli.failures import Failure
+from moldau.cli.options import complete_names, on_cluster
+from moldau.cli.topic_partitions import TopicPartitions, choose_partitions
+from moldau.core.ids import TopicPartition
+
+
+def complete_transaction(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    return complete_names(
+        ctx, incomplete, lambda cluster: [listed.transactional_id for listed in list_transactions(cluster)]
+    )
+
+
+@click.command("abort")
+@click.argument("transactional_id", metavar="[ID]", required=False, shell_complete=complete_transaction)
+@click.option(
+    "--hanging",
+    type=TopicPartitions(),
+    metavar="TOPIC:PARTITION",
+    help="A transaction there that no coordinator will end.",
+)
+@click.option(
+    "--first-offset", type=click.IntRange(min=0), help="With --hanging: which one, if several are open."
+)
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@on_cluster
+def abort(
+    cluster: Cluster,
+    transactional_id: str | None,
+    hanging: tuple[str, Sequence[int]] | None,
+    first_offset: int | None,
+    yes: bool,
+) -> None:
+    """Abort the open transaction of ID, and fence its producer; or one that hangs in a partition.
+
+    The producer of ID fails at its next step, as it would if another one had been started in its place. What
+    it wrote in the transaction is never given to read_committed consumers.
+    """
+    if (transactional_id is None) == (hanging is None):
+        raise click.UsageError("Name a transactional id, or a partition with --hanging.")
+    if transactional_id is not None:
+        _abort_by_id(cluster, transactional_id, yes)
+    elif hanging is not None:
+        topic, partitions = hanging
+        if len(partitions) != 1:
+            raise click.UsageError(f"--hanging names one partition: {topic}:0.")
+        _abort_hanging(cluster, TopicPartition(topic, partitions[0]), first_offset, yes)
+
+
+def _abort_by_id(cluster: Cluster, transactional_id: str, yes: bool) -> None:
+    found = describe_transaction(cluster, transactional_id)
+    if found.state not in UNDER_WAY:
+        raise Failure(
+            f"transactional id '{transactional_id}' has no open transaction: its state is {found.state}.",
+            "Nothing was done.",
+        )
+    if not yes:
+        confirm(
+            f"Abort the transaction of '{transactional_id}' and fence its producer?", "nothing was aborted."
+        )
+    fence(cluster, found)
+    click.echo(f"Aborted the transaction of '{transactional_id}'; its producer is fenced.")
+
+
+def _abort_hanging(cluster: Cluster, place: TopicPartition, first_offset: int | None, yes: bool) -> None:
+    [place] = choose_partitions(cluster, [(place.topic, [place.partition])])
+    found = [
+        producer for producer in active_producers(cluster, [place]) if producer.txn_start_offset is not None
+    ]
+    chosen = [producer for producer in found if first_offset in (None, producer.txn_start_offset)]
+    offsets = ", ".join(str(producer.txn_start_offset) for producer in found)
+    if not chosen:
+        raise Failure(
+            f"no transaction that begins at {first_offset} is open in {place}."
+            if found
+            else f"no transaction is open in {place}.",
+            f"Open ones begin at {offsets}." if found else "Nothing was done.",
+        )
+    if len(chosen) > 1:
+        raise Failure(
+            f"{len(chosen)} transactions are open in {place}, from {offsets}.",
+            "Name one with --first-offset.",
+        )
+    [producer] = chosen
+    owner = {listed.producer_id: listed for listed in list_transactions(cluster)}.get(producer.producer_id)
+    if owner is not None and owner.state in UNDER_WAY:
+        raise Failure(
+            f"the transaction in {place} does not hang: its coordinator has it as {owner.state}.",
+            f"`moldau transactions abort {owner.transactional_id}` aborts it properly.",
+        )
+    if not yes:
+        confirm(
+            f"Abort the transaction of producer {producer.producer_id} in {place} from offset "
+            f"{producer.txn_start_offset} on?",
+            "nothing was aborted.",
+        )
+    write_abort_marker(cluster, producer)
+    click.echo(f"Aborted the transaction of producer {producer.producer_id} in {place}.")

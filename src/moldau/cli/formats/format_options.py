@@ -1,0 +1,165 @@
+"""The options of `produce` and `consume` that name formats and schemas."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+import click
+
+from moldau.cli.failures import Failure
+from moldau.cli.formats import plain
+from moldau.cli.formats.record_input import Outgoing
+from moldau.cli.render.record_output import Record
+
+REGISTRY_FORMATS = ("avro", "protobuf", "json-schema")
+FORMATS = (*REGISTRY_FORMATS, *plain.FORMATS)
+SCHEMA_HELP = "@FILE, id:N, SUBJECT or SUBJECT:VERSION; #MESSAGE after it names one of Protobuf."
+CommandFunction = TypeVar("CommandFunction", bound=Callable[..., Any])
+
+
+registry_option = click.option(
+    "--registry",
+    "registry_url",
+    metavar="URL",
+    envvar="MOLDAU_REGISTRY",
+    show_envvar=True,
+    help="The schema registry. Left out: schema.registry.url of the profile, or http://localhost:8081.",
+)
+
+
+def format_options(function: CommandFunction) -> CommandFunction:
+    for option in (
+        registry_option,
+        click.option(
+            "--key-schema", metavar="SCHEMA", help=f"{SCHEMA_HELP} Left out: the newest of TOPIC-key."
+        ),
+        click.option(
+            "--key-format",
+            type=click.Choice(FORMATS),
+            help="What keys are in the topic; text or JSON to you.",
+        ),
+        click.option(
+            "--value-schema", metavar="SCHEMA", help=f"{SCHEMA_HELP} Left out: the newest of TOPIC-value."
+        ),
+        click.option(
+            "--value-format",
+            type=click.Choice(FORMATS),
+            help="What values are in the topic; text or JSON to you.",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+@dataclass(frozen=True)
+class Formats:
+    """What was asked for. Nothing of a registry is loaded when nothing was."""
+
+    topic: str
+    key_format: str | None
+    key_schema: str | None
+    value_format: str | None
+    value_schema: str | None
+    registry_url: str | None
+    timeout_s: float
+
+    def __post_init__(self) -> None:
+        for name, form, schema in self._sides():
+            if schema is not None and form not in REGISTRY_FORMATS:
+                forms = ", ".join(REGISTRY_FORMATS)
+                raise click.UsageError(f"--{name}-schema needs --{name}-format: {forms}.")
+
+    def _sides(self) -> Sequence[tuple[str, str | None, str | None]]:
+        return (("key", self.key_format, self.key_schema), ("value", self.value_format, self.value_schema))
+
+    def encoded(self, records: Iterable[Outgoing]) -> Iterator[Outgoing]:
+        """Records as the registry's clients read them. What does not fit its schema ends the run."""
+        if self.key_format is None and self.value_format is None:
+            yield from records
+            return
+        encoders = {name: self._encoder(name, form, schema) for name, form, schema in self._sides() if form}
+        for number, record in enumerate(records, start=1):
+            made: dict[str, Any] = {}
+            for name, encode in encoders.items():
+                data = getattr(record, name)
+                if data is None:
+                    continue
+                try:
+                    made[name] = encode(data)
+                except ValueError as error:
+                    raise Failure(
+                        f"the {name} of record {number} cannot be written as {self._form(name)}: {error}.",
+                        "The records before it were sent, the rest was not.",
+                    ) from error
+            yield record._replace(**made)
+
+    def _form(self, name: str) -> str | None:
+        return self.key_format if name == "key" else self.value_format
+
+    def _encoder(self, name: str, form: str, told: str | None) -> Callable[[bytes], bytes]:
+        if form in plain.FORMATS:
+            return plain.encoder(form)
+        from moldau.cli.formats import codecs
+
+        schemas = self._schemas
+        told, _, message = (told or "").partition("#")
+        chosen = schemas.chosen(told or None, form, f"{self.topic}-{name}")
+        try:
+            return codecs.encoder(schemas, chosen, self.topic, name, message or None)
+        except ValueError as error:
+            raise click.UsageError(f"Cannot use schema {chosen.id}: {error}.") from error
+
+    def decoded(self, undecodable: str) -> Callable[[Record], Record | None]:
+        """A record with JSON where framed bytes were; None to leave it out."""
+        if self.key_format is None and self.value_format is None:
+            return lambda record: record
+        decoders = {name: self._decoder(name, form, told) for name, form, told in self._sides() if form}
+
+        def decode(record: Record) -> Record | None:
+            made: dict[str, Any] = {}
+            for name, read in decoders.items():
+                data = getattr(record, name)
+                if data is None:
+                    continue
+                try:
+                    made[name] = read(data, list(record.headers))
+                except plain.Undecodable as error:
+                    if not _passed_over(record, name, error, undecodable):
+                        return None
+            return record._replace(**made)
+
+        return decode
+
+    def _decoder(self, name: str, form: str, told: str | None) -> Callable[[bytes, Any], bytes]:
+        if form in plain.FORMATS:
+            return plain.decoder(form)
+        from moldau.cli.formats import codecs
+
+        schemas = self._schemas
+        reader = schemas.chosen(told, form, f"{self.topic}-{name}") if told else None
+        if reader is not None and form == "protobuf":
+            raise click.UsageError(
+                f"--{name}-schema is for writing; a reader of Protobuf takes the writer's schema."
+            )
+        return codecs.decoder(schemas, form, self.topic, name, reader)
+
+    @cached_property
+    def _schemas(self) -> Any:
+        from moldau.cli.client.registry_http import locate_registry
+        from moldau.cli.formats.registered import Schemas
+
+        profile = click.get_current_context().params.get("profile")
+        return Schemas(locate_registry(self.registry_url, profile), self.timeout_s)
+
+
+def _passed_over(record: Record, name: str, error: Exception, undecodable: str) -> bool:
+    """True to show the bytes as they are, False to leave the record out; else the run ends."""
+    words = f"the {name} at offset {record.offset} of partition {record.partition} {error}"
+    if undecodable == "fail":
+        raise Failure(
+            f"{words}.",
+            f"Leave --{name}-format out to read it as it is, or pass --undecodable skip or raw to go on.",
+        )
+    click.echo(f"{words[0].upper()}{words[1:]}.", err=True)
+    return undecodable == "raw"

@@ -1,0 +1,157 @@
+"""Stopping and starting one broker of `moldau cluster up` from another terminal.
+
+What is wanted lies in a file beside the broker's directory until the running command takes it, and the answer after
+that. So only somebody who may write there can ask.
+"""
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from moldau.cli.failures import Failure
+from moldau.cli.local.services import Service, dialled, overrides
+
+TAKEN_S_MAX = 15.0
+# A broker that was killed waits for its old ZooKeeper session to end.
+DONE_S_MAX = 180.0
+LOOK_AGAIN_S = 0.1
+START, STOP, KILL = "start", "stop", "kill"
+
+
+class RunningBroker(NamedTuple):
+    service: Service
+    endpoint: str
+
+
+class Requests:
+    """The side of the command that runs the brokers."""
+
+    def __init__(self, directory: Path, brokers: Mapping[int, RunningBroker]) -> None:
+        self._directory = directory
+        self._brokers = brokers
+        for number in brokers:
+            # Nobody waits for what was asked before this run.
+            _request(directory, number).unlink(missing_ok=True)
+
+    def serve(self) -> None:
+        for number, broker in self._brokers.items():
+            path = _request(self._directory, number)
+            if path.exists():
+                verb = path.read_text(encoding="utf-8")
+                path.unlink()
+                _write(_answer(self._directory, number), json.dumps(self._done(number, broker, verb)))
+
+    def _done(self, number: int, broker: RunningBroker, verb: str) -> dict[str, str | None]:
+        try:
+            said = self._start(number, broker) if verb == START else self._end(number, broker, verb)
+        except Failure as failure:
+            return {"failure": failure.message, "hint": failure.hint}
+        click.echo(said, err=True)
+        return {"said": said}
+
+    @staticmethod
+    def _start(number: int, broker: RunningBroker) -> str:
+        if not broker.service.has_ended():
+            return f"Broker {number} runs already, at {broker.endpoint}."
+        # The port it had, also where it was a free one that nobody chose.
+        listener = f"listeners=PLAINTEXT://{dialled(broker.endpoint)}"
+        broker.service.start_again(overrides([listener]))
+        return f"Broker {number} serves again, at {broker.service.wait_until_ready()}."
+
+    @staticmethod
+    def _end(number: int, broker: RunningBroker, verb: str) -> str:
+        if broker.service.has_ended():
+            return f"Broker {number} does not run."
+        broker.service.stop(with_kill=verb == KILL)
+        return f"Broker {number} was {'killed' if verb == KILL else 'stopped'}; the others go on."
+
+
+def ask(directory: Path, number: int, verb: str) -> str:
+    """The side of the other terminal: what came of it."""
+    brokers = sorted(int(path.name[7:]) for path in directory.glob("broker-*") if path.name[7:].isdecimal())
+    if not brokers:
+        raise Failure(
+            f"{directory} has no data of a cluster.", "Name the directory of `moldau cluster up` with --data."
+        )
+    if number not in brokers:
+        known = ", ".join(map(str, brokers))
+        raise Failure(f"there is no broker {number} in {directory}.", f"It has the brokers {known}.")
+    answer, request = _answer(directory, number), _request(directory, number)
+    answer.unlink(missing_ok=True)
+    _write(request, verb)
+    try:
+        _await(lambda: not request.exists(), TAKEN_S_MAX)
+    except TimeoutError:
+        request.unlink(missing_ok=True)
+        raise Failure(
+            f"no `moldau cluster up` runs on {directory}: nobody took the request within {TAKEN_S_MAX:g} s.",
+            f"Start the cluster with `moldau cluster up --data {directory}`.",
+        ) from None
+    try:
+        _await(answer.exists, DONE_S_MAX)
+    except TimeoutError:
+        raise Failure(
+            f"broker {number} did not {verb} within {DONE_S_MAX:g} s.",
+            f"{directory / f'broker-{number}.log'} may say why.",
+        ) from None
+    told = json.loads(answer.read_text(encoding="utf-8"))
+    answer.unlink(missing_ok=True)
+    if "failure" in told:
+        raise Failure(told["failure"], told["hint"])
+    return str(told["said"])
+
+
+def _await(condition: Callable[[], bool], seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            raise TimeoutError
+        time.sleep(LOOK_AGAIN_S)
+
+
+def _write(path: Path, text: str) -> None:
+    """Whole or not at all: somebody looks for it several times a second."""
+    partial = path.with_name(f"{path.name}.partial")
+    partial.write_text(text, encoding="utf-8")
+    partial.replace(path)
+
+
+def _request(directory: Path, number: int) -> Path:
+    return directory / f"broker-{number}.request"
+
+
+def _answer(directory: Path, number: int) -> Path:
+    return directory / f"broker-{number}.answer"
+
+
+_number_argument = click.argument("number", metavar="BROKER", type=click.IntRange(min=0))
+_data_option = click.option(
+    "--data",
+    "directory",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    default=Path("data"),
+    show_default=True,
+    help="The directory of the cluster.",
+)
+
+
+@click.command("start-broker")
+@_number_argument
+@_data_option
+def start_broker(number: int, directory: Path) -> None:
+    """Start BROKER of a running `moldau cluster up` again, after it was stopped or has died."""
+    click.echo(ask(directory, number, START))
+
+
+@click.command("stop-broker")
+@_number_argument
+@_data_option
+@click.option("--kill", is_flag=True, help="As a machine dies: without handing over what it leads.")
+def stop_broker(number: int, directory: Path, kill: bool) -> None:
+    """Stop BROKER of a running `moldau cluster up`, as to try what happens then. The others go on."""
+    click.echo(ask(directory, number, KILL if kill else STOP))

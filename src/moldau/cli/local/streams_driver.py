@@ -1,0 +1,171 @@
+"""Runs Streams applications: their driver in a process of its own, started again when Spark is gone."""
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import IO, Any
+
+import click
+
+from moldau.cli.failures import Failure
+from moldau.cli.render.streams_lines import progress_line, state_line
+
+DRIVER_MODULE = "moldau.pipeline.spark.driver"
+EXIT_AGAIN = 75
+STOP_S = 90.0
+PAUSE_S = 1.0
+TELL_EVERY_S = 5.0
+TELL_RESTARTING_EVERY_S = 30.0
+ENDED = frozenset({"stopped", "failed", "removed"})
+
+Status = Mapping[str, Any]
+
+
+class Printer:
+    """Prints what changes, and every few seconds how far each application is. Knows the last that was heard of each."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self._as_json = as_json
+        self.last: dict[str, Status] = {}
+        self._told: dict[str, tuple[float, int]] = {}
+        """When an application's last line was printed, and how many records it had then."""
+
+    def hear(self, status: Status) -> None:
+        name = status["application_id"]
+        before = self.last.get(name)
+        if before is not None and status["state"] == "stopped" and status["lag_records"] is None:
+            # The lag it had last is the one it stopped with.
+            status = {**status, "lag_records": before["lag_records"], "lag_ms": before["lag_ms"]}
+        self.last[name] = status
+        if status["state"] == "removed":
+            del self.last[name]
+            self._told.pop(name, None)
+        if before is None or _essence(before) != _essence(status):
+            self._print("state", status)
+        elif self._is_due(name, status):
+            self._print("progress", status)
+
+    @property
+    def failed(self) -> list[Status]:
+        return [status for status in self.last.values() if status["state"] == "failed"]
+
+    def _is_due(self, name: str, status: Status) -> bool:
+        """Records were read, or there are some that are not, or it cannot start."""
+        told_at, told_records = self._told.get(name, (0.0, 0))
+        silent_s = time.monotonic() - told_at
+        if status["state"] == "restarting":
+            return silent_s >= TELL_RESTARTING_EVERY_S
+        if silent_s < TELL_EVERY_S or status["state"] in ENDED:
+            return False
+        has_read = 0 < status["records_in"] != told_records
+        return has_read or bool(status["lag_records"])
+
+    def _print(self, event: str, status: Status) -> None:
+        now_ms = time.time() * 1000
+        if event == "progress" or status["state"] in {*ENDED, "restarting"}:
+            self._told[status["application_id"]] = (time.monotonic(), status.get("records_in", 0))
+        if self._as_json:
+            ended = event == "state" and status["state"] in ENDED
+            click.echo(json.dumps({"event": "end" if ended else event, **status}))
+        elif not _is_told_elsewhere(status):
+            click.echo(state_line(status, now_ms) if event == "state" else progress_line(status, now_ms))
+
+
+def run_applications(files: Sequence[str], order: Mapping[str, Any], *, as_json: bool = False) -> None:
+    """Returns when the applications have been stopped; raises Failure when one could not run."""
+    printer = Printer(as_json=as_json)
+    todo = dict(order)
+    # What ends a service is for it what Ctrl-C is at a terminal.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    while True:
+        driver = _start(files, todo)
+        assert driver.stdout is not None
+        try:
+            for status in _statuses(driver.stdout):
+                printer.hear(status)
+        except KeyboardInterrupt:
+            _stop(driver, printer)
+            break
+        code = driver.wait()
+        if code == 0:
+            return
+        # A driver that was killed is a driver that is started again: the checkpoint has all it needs.
+        if code != EXIT_AGAIN and code > 0:
+            if not printer.failed:
+                raise Failure(f"the driver ended with exit code {code} before it said why")
+            break
+        click.echo("Spark is gone; it is started again", err=True)
+        if printer.last:
+            todo["wanted"] = {
+                status["file"]: status["wanted"] for status in printer.last.values() if "file" in status
+            }
+        time.sleep(PAUSE_S)
+    _require_none_failed(printer)
+
+
+def _start(files: Sequence[str], order: Mapping[str, Any]) -> "subprocess.Popen[str]":
+    driver = subprocess.Popen(  # noqa: S603 our own module
+        [sys.executable, "-m", DRIVER_MODULE, *files],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        # Ctrl-C is for this process, which lets the driver finish its batches.
+        start_new_session=True,
+    )
+    assert driver.stdin is not None
+    driver.stdin.write(json.dumps(order) + "\n")
+    driver.stdin.close()
+    return driver
+
+
+def _stop(driver: "subprocess.Popen[str]", printer: Printer) -> None:
+    """Hears it to its end. A second Ctrl-C, and one that takes too long, ends it in the midst of a batch."""
+    click.echo("stopping", err=True)
+    driver.terminate()
+    overdue = threading.Timer(STOP_S, driver.kill)
+    overdue.start()
+    try:
+        assert driver.stdout is not None
+        for status in _statuses(driver.stdout):
+            printer.hear(status)
+        code = driver.wait()
+    except KeyboardInterrupt:
+        driver.kill()
+        code = driver.wait()
+    finally:
+        overdue.cancel()
+    if code < 0:
+        click.echo("ended within a batch; the next run does that batch again, and nothing is lost", err=True)
+
+
+def _require_none_failed(printer: Printer) -> None:
+    failed = printer.failed
+    if not failed:
+        return
+    if len(printer.last) == 1:
+        raise Failure(f"the application cannot run: {failed[0].get('last_error')}")
+    names = ", ".join(status["application_id"] for status in failed)
+    raise Failure(f"{len(failed)} of {len(printer.last)} applications failed: {names}")
+
+
+def _statuses(lines: IO[str]) -> Iterator[dict[str, Any]]:
+    for line in lines:
+        if line.startswith("{"):
+            yield json.loads(line)
+
+
+def _essence(status: Status) -> tuple[Any, ...]:
+    """What is told at once when it changes."""
+    state = status["state"]
+    reason = status.get("last_error") if state in ("restarting", "failed") else None
+    return state, reason, status.get("restarts") if state == "restarting" else None
+
+
+def _is_told_elsewhere(status: Status) -> bool:
+    """Why the only application failed is the last that is told. One that is made is started at once."""
+    only_one: bool = status.get("hosted", 1) == 1
+    return status["state"] == "created" or (status["state"] == "failed" and only_one)
