@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from moldau.core.errors import ConfigError
-from moldau.pipeline.spark.connectors import connector_jars
+from moldau.pipeline.spark.real_time.connectors import connector_jars
 from moldau.pipeline.spark.session import SparkSettings, start_session
 from pipeline_race import RUNNERS, race
 from pipeline_service import latency, many, views

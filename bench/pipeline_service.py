@@ -14,8 +14,8 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 
 from moldau.pipeline.lifecycle import PipelineState
 from moldau.pipeline.spark.application import PipelineApp
+from moldau.pipeline.spark.driver.http.status_http import serve_in_thread
 from moldau.pipeline.spark.settings import AppSettings
-from moldau.pipeline.spark.status_http import serve_in_thread
 from moldau.pipeline.streams import LONG, STRING, StreamsBuilder, tumbling
 from moldau.pipeline.views.http import view_server
 from moldau.pipeline.views.view_host import ViewHost

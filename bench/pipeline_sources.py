@@ -18,9 +18,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from moldau.pipeline.spark.clients import consumer
 from moldau.pipeline.spark.positions import OffsetRange
-from moldau.pipeline.spark.range_reader import RangeReader
 from moldau.pipeline.spark.session import SparkSettings, start_session
 from moldau.pipeline.spark.topic_offsets import end_offsets
+from moldau.pipeline.spark.worker.range_reader import RangeReader
 from pipeline_arena import PARTITIONS, arena, create, fill
 
 ROUNDS = 3

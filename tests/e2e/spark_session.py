@@ -26,7 +26,7 @@ def session_of_tests() -> "SparkSession":
 @functools.cache
 def connector_refused() -> str | None:
     """Why Spark's Kafka connector cannot be had here, None when it can."""
-    from moldau.pipeline.spark.connectors import connector_jars
+    from moldau.pipeline.spark.real_time.connectors import connector_jars
 
     try:
         connector_jars()

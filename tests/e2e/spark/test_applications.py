@@ -133,7 +133,7 @@ def test_a_topic_deleted_and_created_again_is_noticed(own_broker: MoldauBroker, 
 def test_a_stop_waits_for_the_batch_that_runs(
     servers: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("moldau.pipeline.spark.query.FINISH_S_MAX", PATIENCE_S)
+    monkeypatch.setattr("moldau.pipeline.spark.driver.query.FINISH_S_MAX", PATIENCE_S)
     begun, go_on = tmp_path / "begun", tmp_path / "go-on"
 
     def takes_long(value: str) -> str:

@@ -16,7 +16,7 @@ from e2e.spark.connect_server import SparkConnectServer
 from e2e.spark.kit import PATIENCE_S, Sent, committed, create_topics, send, wait_for
 from e2e.spark.word_counts import WordCounts
 from e2e.spark_session import connector_refused
-from moldau.pipeline.spark.connectors import connector_jars
+from moldau.pipeline.spark.real_time.connectors import connector_jars
 
 pytest.importorskip(
     "grpc_status", reason="the client of Spark Connect is not installed: pip install 'moldau[spark-connect]'"

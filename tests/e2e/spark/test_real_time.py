@@ -84,7 +84,7 @@ VALUES: list[object] = [
 def test_columns_give_what_the_operators_give() -> None:
     from pyspark.sql import SparkSession
 
-    from moldau.pipeline.spark.real_time_plan import real_time_plan
+    from moldau.pipeline.spark.real_time.real_time_plan import real_time_plan
 
     session = SparkSession.getActiveSession()
     assert session is not None
@@ -128,7 +128,7 @@ def chain(**more: Expression) -> StreamsBuilder:
 
 
 def test_what_cannot_run_is_refused_with_the_reason(servers: str, tmp_path: Path) -> None:
-    from moldau.pipeline.spark.real_time_plan import real_time_plan
+    from moldau.pipeline.spark.real_time.real_time_plan import real_time_plan
 
     at_least_once = Guarantee.AT_LEAST_ONCE
     with pytest.raises(ConfigError, match="promises exactly once"):

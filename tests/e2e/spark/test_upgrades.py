@@ -10,8 +10,8 @@ import pytest
 
 from e2e.spark.kit import Sent, committed, create_topics, last_values, running, send, wait_for, wait_processed
 from moldau.pipeline.lifecycle import PipelineState
-from moldau.pipeline.spark.application_record import ApplicationRecord
-from moldau.pipeline.spark.folder import Folder
+from moldau.pipeline.spark.checkpoint.application_record import ApplicationRecord
+from moldau.pipeline.spark.checkpoint.folder import Folder
 from moldau.pipeline.spark.upgrades.comparison import compare
 from moldau.pipeline.streams import LONG, STRING, StreamsBuilder, Topology
 

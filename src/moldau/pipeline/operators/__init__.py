@@ -6,14 +6,14 @@ _OPERATOR_MODULES = (
     "stateless",
     "tables",
     "processors",
-    "aggregates",
-    "windowed",
-    "sessions",
-    "suppress",
-    "stream_joins",
-    "lookups",
-    "table_joins",
-    "foreign_keys",
+    "aggregation.aggregates",
+    "aggregation.windowed",
+    "aggregation.sessions",
+    "aggregation.suppress",
+    "joins.stream_joins",
+    "joins.lookups",
+    "joins.table_joins",
+    "joins.foreign_keys",
 )
 
 

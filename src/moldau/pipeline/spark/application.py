@@ -24,14 +24,14 @@ from pyspark.errors import PySparkException
 from moldau.core.errors import ConfigError, MoldauError
 from moldau.pipeline.lifecycle import BackOff, PipelineMetrics, PipelineState
 from moldau.pipeline.plan.topology import Topology
-from moldau.pipeline.spark.batch_metrics import BatchMetrics
-from moldau.pipeline.spark.connect_query import ConnectQuery
-from moldau.pipeline.spark.failures import cause_of
-from moldau.pipeline.spark.folder import Folder
-from moldau.pipeline.spark.owner import CONFIRM_EVERY_S, Owner
-from moldau.pipeline.spark.query import BatchFailed, GaveUp, Query, StoppedInBatch
-from moldau.pipeline.spark.real_time_plan import real_time_chain
-from moldau.pipeline.spark.real_time_query import RealTimeQuery
+from moldau.pipeline.spark.checkpoint.folder import Folder
+from moldau.pipeline.spark.checkpoint.owner import CONFIRM_EVERY_S, Owner
+from moldau.pipeline.spark.connect.connect_query import ConnectQuery
+from moldau.pipeline.spark.driver.batch_metrics import BatchMetrics
+from moldau.pipeline.spark.driver.failures import cause_of
+from moldau.pipeline.spark.driver.query import BatchFailed, GaveUp, Query, StoppedInBatch
+from moldau.pipeline.spark.real_time.real_time_plan import real_time_chain
+from moldau.pipeline.spark.real_time.real_time_query import RealTimeQuery
 from moldau.pipeline.spark.session import SparkSettings
 from moldau.pipeline.spark.settings import AppSettings
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from moldau.core.errors import ConfigError
-from moldau.pipeline.spark.connectors import CONNECTOR, connector_jars
+from moldau.pipeline.spark.real_time.connectors import CONNECTOR, connector_jars
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

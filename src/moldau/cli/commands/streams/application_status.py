@@ -17,7 +17,7 @@ from moldau.cli.render.output import Cell, columns, output_option, print_data
 from moldau.cli.render.streams_lines import dropped_texts, lag_text
 
 if TYPE_CHECKING:
-    from moldau.pipeline.spark.standing import Checkpoint, Standing
+    from moldau.pipeline.spark.driver.standing import Checkpoint, Standing
 
 ANSWER_S = 30.0
 
@@ -36,7 +36,7 @@ checkpoint_option = click.option(
 @output_option
 def list_command(checkpoint_dir: str, output: str) -> None:
     """List the applications that have a checkpoint in a folder, and whether each runs."""
-    from moldau.pipeline.spark.standing import checkpoints
+    from moldau.pipeline.spark.driver.standing import checkpoints
 
     found = checkpoints(checkpoint_dir)
     if output != "table":
@@ -75,7 +75,7 @@ def status_command(
     if http is not None:
         _show_running(_asked(http, application), output)
         return
-    from moldau.pipeline.spark.standing import checkpoint, checkpoints
+    from moldau.pipeline.spark.driver.standing import checkpoint, checkpoints
 
     found = checkpoints(checkpoint_dir) if application is None else [checkpoint(checkpoint_dir, application)]
     if application is not None and found[0].record is None and found[0].problem is None:
@@ -95,7 +95,7 @@ def status_command(
 
 def _standings(cluster: Cluster, found: "Sequence[Checkpoint]") -> "list[Standing]":
     """Without an answer of the brokers what the checkpoints know is shown."""
-    from moldau.pipeline.spark.standing import Standing, standing
+    from moldau.pipeline.spark.driver.standing import Standing, standing
 
     try:
         admin = cluster.admin

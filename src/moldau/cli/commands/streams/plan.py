@@ -31,7 +31,7 @@ def plan_command(cluster: Cluster, file: str, checkpoint_dir: str, on_change: st
     Changes nothing, also while the application runs. The exit code is 1 when `run` with the same --on-change would
     refuse.
     """
-    from moldau.pipeline.spark.app_file import load_application
+    from moldau.pipeline.spark.driver.app_file import load_application
     from moldau.pipeline.spark.settings import AppSettings
     from moldau.pipeline.spark.upgrades.preview import preview
 

@@ -172,7 +172,7 @@ def run(
 @click.option("--graph", type=click.Choice(["mermaid", "dot"]), help="As a graph, for a tool that draws it.")
 def describe(file: str, graph: str | None) -> None:
     """Show the topology of the application in FILE."""
-    from moldau.pipeline.spark.app_file import load_application
+    from moldau.pipeline.spark.driver.app_file import load_application
 
     try:
         topology = load_application(file, by_value=False)
@@ -199,7 +199,7 @@ def reset_command(cluster: Cluster, application: str, checkpoint_dir: str, yes: 
 
     It then starts from the beginning of its inputs. Stop it first; what it has written stays.
     """
-    from moldau.pipeline.spark.reset import require_resettable, reset
+    from moldau.pipeline.spark.driver.reset import require_resettable, reset
 
     folder = f"{checkpoint_dir}/{application}"
     try:

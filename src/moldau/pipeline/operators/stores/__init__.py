@@ -1,0 +1,1 @@
+"""State stores, each a view of one ordered map of bytes."""

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Final
 
 from moldau.core.errors import MoldauError
-from moldau.pipeline.spark.folder import Folder
+from moldau.pipeline.spark.checkpoint.folder import Folder
 from moldau.pipeline.spark.planning.planner import Plan
 from moldau.pipeline.spark.positions import positions_from_json
 

@@ -8,11 +8,11 @@ from confluent_kafka.admin import AdminClient
 
 from moldau.core.errors import ConfigError
 from moldau.pipeline.plan.topology import Topology
-from moldau.pipeline.spark.application_record import ApplicationRecord, check_topics
-from moldau.pipeline.spark.folder import Folder
+from moldau.pipeline.spark.checkpoint.application_record import ApplicationRecord, check_topics
+from moldau.pipeline.spark.checkpoint.folder import Folder
+from moldau.pipeline.spark.driver.topics import require_inputs
 from moldau.pipeline.spark.settings import AppSettings, OnChange
 from moldau.pipeline.spark.topic_offsets import topic_facts
-from moldau.pipeline.spark.topics import require_inputs
 from moldau.pipeline.spark.upgrades.comparison import Change, compare
 from moldau.pipeline.spark.upgrades.inventory import Inventory
 from moldau.pipeline.spark.upgrades.upgrading import Upgrading

@@ -9,14 +9,14 @@ from dataclasses import replace
 from confluent_kafka.admin import AdminClient
 
 from moldau.pipeline.plan.topology import Topology
-from moldau.pipeline.spark.application_record import ApplicationRecord
-from moldau.pipeline.spark.folder import Folder
+from moldau.pipeline.spark.checkpoint.application_record import ApplicationRecord
+from moldau.pipeline.spark.checkpoint.folder import Folder
+from moldau.pipeline.spark.driver.takeover import Markers, fence, group_markers, require_own_group
 from moldau.pipeline.spark.partitioners import DEFAULT
 from moldau.pipeline.spark.planning.ledger import Ledger
 from moldau.pipeline.spark.planning.planner import Plan
 from moldau.pipeline.spark.positions import Positions, distance
 from moldau.pipeline.spark.settings import AppSettings
-from moldau.pipeline.spark.takeover import Markers, fence, group_markers, require_own_group
 from moldau.pipeline.spark.topic_offsets import TopicFacts, end_offsets, topic_facts
 from moldau.pipeline.spark.upgrades.carrying_out import Reached, carry_out, reached
 from moldau.pipeline.spark.upgrades.comparison import Upgrade, compare

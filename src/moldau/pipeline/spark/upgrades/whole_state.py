@@ -4,9 +4,9 @@ The markers in the group's offsets say which batch each task has committed; its 
 """
 
 from moldau.core.errors import ConfigError
-from moldau.pipeline.spark.application_record import ApplicationRecord
-from moldau.pipeline.spark.folder import Folder
-from moldau.pipeline.spark.state_files import CURE, START, StateFiles, StateLost
+from moldau.pipeline.spark.checkpoint.application_record import ApplicationRecord
+from moldau.pipeline.spark.checkpoint.folder import Folder
+from moldau.pipeline.spark.checkpoint.state_files import CURE, START, StateFiles, StateLost
 from moldau.pipeline.spark.upgrades.carrying_out import Markers, partitions_of
 
 

@@ -11,13 +11,13 @@ import pytest
 pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install 'moldau[spark]'")
 
 from moldau.cli.main import main
-from moldau.pipeline.spark.application_record import ApplicationRecord
-from moldau.pipeline.spark.folder import Folder
-from moldau.pipeline.spark.owner import Owner
+from moldau.pipeline.spark.checkpoint.application_record import ApplicationRecord
+from moldau.pipeline.spark.checkpoint.folder import Folder
+from moldau.pipeline.spark.checkpoint.owner import Owner
 from moldau.pipeline.spark.planning.ledger import Ledger
 from moldau.pipeline.spark.planning.planner import Plan
 from moldau.pipeline.spark.settings import AppSettings
-from moldau.pipeline.spark.sink import Marker
+from moldau.pipeline.spark.worker.sink import Marker
 from moldau.pipeline.streams import STRING, StreamsBuilder
 from moldau.testing import LocalCluster
 

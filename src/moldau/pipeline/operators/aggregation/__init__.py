@@ -1,0 +1,1 @@
+"""Aggregates of streams and tables, with and without windows."""

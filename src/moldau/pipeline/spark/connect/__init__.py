@@ -1,0 +1,1 @@
+"""Applications on a Spark Connect server."""

@@ -1,0 +1,277 @@
+"""The applications of one process: each is added, started, paused, stopped, failed and removed on its own.
+
+Owns who they are, by name: the application id, or the file's name of one that could not be loaded. They share the
+process's Spark session; what one does is its `PipelineApp`'s.
+"""
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from moldau.core.error_codes import ErrorCode
+from moldau.core.errors import ApiError, ConfigError
+from moldau.pipeline.lifecycle import PipelineMetrics, PipelineState
+from moldau.pipeline.plan.topology import Topology
+from moldau.pipeline.spark.application import PipelineApp
+from moldau.pipeline.spark.driver.app_file import load_for_host
+from moldau.pipeline.spark.session import SparkSettings
+from moldau.pipeline.spark.settings import AppSettings
+from moldau.pipeline.views.view_host import ViewHost
+
+ENDS: Final = frozenset({PipelineState.STOPPED, PipelineState.FAILED})
+RESTING: Final = ENDS | {PipelineState.CREATED}
+"""It runs nothing: it can be started."""
+
+
+@dataclass
+class Hosted:
+    """One of them. Without `app` it could not be loaded, and `refused` says why."""
+
+    name: str
+    file: str
+    app: PipelineApp | None = None
+    views: ViewHost | None = None
+    refused: str | None = None
+    wanted: PipelineState = PipelineState.RUNNING
+    """What was last asked of it: running, paused or stopped."""
+
+    @property
+    def state(self) -> PipelineState:
+        return PipelineState.FAILED if self.app is None else self.app.state
+
+    def status(self) -> dict[str, Any]:
+        """`lag_records` is None while it is not known: until the first batch is done, and while it does not run."""
+        if self.app is None:
+            metrics = PipelineMetrics(state=PipelineState.FAILED, last_error=self.refused)
+        else:
+            metrics = self.app.metrics
+        told = {"application_id": self.name, **asdict(metrics)}
+        if metrics.state is not PipelineState.RUNNING:
+            told |= {"lag_records": None, "lag_ms": None, "records_in_per_s": 0.0, "records_out_per_s": 0.0}
+        letters = None if self.app is None else self.app.settings.dead_letters_go_to
+        return {**told, "dead_letter_topic": letters, "file": self.file, "wanted": self.wanted}
+
+
+class Host:
+    """`settings` are those of `AppSettings` but the application id, the same for all. `folders`: from where
+    applications may be added while it runs."""
+
+    def __init__(
+        self,
+        settings: Mapping[str, Any],
+        spark: SparkSettings,
+        folders: Sequence[Path] = (),
+        *,
+        with_views: bool = False,
+    ) -> None:
+        self._settings = dict(settings)
+        self._spark = spark
+        self._folders = [folder.resolve() for folder in folders]
+        self._with_views = with_views
+        self._changing = threading.RLock()
+        self._loading = threading.RLock()
+        self._hosted: Mapping[str, Hosted] = {}
+        """Replaced, never changed: it is read while a file is loaded, which may take as long as its author likes."""
+
+    @property
+    def takes_more(self) -> bool:
+        return bool(self._folders)
+
+    def all(self) -> list[Hosted]:
+        return list(self._hosted.values())
+
+    def __getitem__(self, name: str) -> Hosted:
+        """Raises ApiError when there is none of this name."""
+        known = self._hosted
+        found = known.get(name)
+        names = ", ".join(sorted(known)) or "none"
+        if found is None:
+            raise ApiError(
+                ErrorCode.RESOURCE_NOT_FOUND, f"this process has no application {name!r}; it has: {names}"
+            )
+        return found
+
+    def add(self, file: str, wanted: PipelineState = PipelineState.RUNNING) -> Hosted:
+        """Loads a file and starts what it defines, unless it is to rest. Raises ConfigError when that cannot be."""
+        topology = self._loaded(file)
+        with self._changing:
+            return self._put(file, topology, wanted)
+
+    def _loaded(self, file: str) -> Topology:
+        """A file that takes its time, or never comes back, holds up nobody but other files."""
+        with self._loading:
+            if any(one.app is not None and same_file(one.file, file) for one in self._hosted.values()):
+                raise ConfigError(f"{file} is in this process already")
+            return load_for_host(file)
+
+    def _put(self, file: str, topology: Topology, wanted: PipelineState) -> Hosted:
+        with self._changing:
+            if any(same_file(one.file, file) for one in self._hosted.values()):
+                raise ConfigError(f"{file} is in this process already")
+            name = topology.application_id
+            if name in self._hosted:
+                raise ConfigError(
+                    f"{file} defines the application {name}, which {self._hosted[name].file} has brought already: "
+                    "an application runs once. Give one of them another application id"
+                )
+            hosted = Hosted(name, file, wanted=wanted)
+            self._make(hosted, topology)
+            self._hosted = {**self._hosted, name: hosted}
+            self._set_off(hosted)
+            return hosted
+
+    def add_refused(self, file: str, why: str) -> Hosted:
+        """What could not be added at the start is shown as failed."""
+        with self._changing:
+            name = file if Path(file).name in self._hosted else Path(file).name
+            hosted = Hosted(name, file, refused=why)
+            self._hosted = {**self._hosted, name: hosted}
+            return hosted
+
+    def add_from_folders(self, file: str) -> Hosted:
+        """As asked for from outside: only what lies in the folders that were named at the start."""
+        path = Path(file)
+        candidates = [path] if path.is_absolute() else [folder / path for folder in self._folders]
+        for candidate in candidates:
+            real = candidate.resolve()
+            if real.is_file() and any(real.parent == folder for folder in self._folders):
+                return self._add_again(str(real))
+        where = ", ".join(map(str, self._folders)) or "none was named"
+        raise ConfigError(
+            f"{file} is no file of the folders this process was started with ({where}): put it there, or name its "
+            "folder when you start `moldau streams run`"
+        )
+
+    def start(self, name: str) -> Hosted:
+        """Reads the file again, so a corrected one is taken as it is now. A paused application is resumed."""
+        with self._changing:
+            hosted = self[name]
+            if hosted.app is None:
+                return self._add_again(hosted.file)
+            if hosted.state is PipelineState.PAUSED:
+                return self.resume(name)
+            if hosted.state not in RESTING:
+                raise _conflict(f"{name} is {hosted.state}: there is nothing to start")
+            topology = load_for_host(hosted.file)
+            if topology.application_id != name:
+                raise ConfigError(
+                    f"{hosted.file} now defines the application {topology.application_id}: remove {name} from this "
+                    "process and add the file again"
+                )
+            self._make(hosted, topology)
+            hosted.wanted = PipelineState.RUNNING
+            self._set_off(hosted)
+            return hosted
+
+    def pause(self, name: str) -> Hosted:
+        with self._changing:
+            hosted = self._running(name, "pause")
+            assert hosted.app is not None
+            hosted.wanted = PipelineState.PAUSED
+            hosted.app.pause()
+            return hosted
+
+    def resume(self, name: str) -> Hosted:
+        with self._changing:
+            hosted = self._running(name, "resume")
+            assert hosted.app is not None
+            hosted.wanted = PipelineState.RUNNING
+            hosted.app.resume()
+            return hosted
+
+    def stop(self, name: str) -> Hosted:
+        """Returns when its batch is done; the others go on meanwhile."""
+        hosted = self[name]
+        with self._changing:
+            hosted.wanted = PipelineState.STOPPED
+        _stop(hosted)
+        if hosted.state not in RESTING:
+            raise _conflict(f"{name} has not stopped yet: its batch takes long. Ask again")
+        return hosted
+
+    def remove(self, name: str) -> Hosted:
+        """Stops it and forgets it here. Its checkpoint, its offsets and its topics stay."""
+        hosted = self.stop(name)
+        with self._changing:
+            self._hosted = {other: one for other, one in self._hosted.items() if other != name}
+        return hosted
+
+    def stop_all(self) -> None:
+        """At once, so that a slow one does not keep the others waiting."""
+        threads = [threading.Thread(target=_stop, args=(hosted,)) for hosted in self.all()]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    def _add_again(self, file: str) -> Hosted:
+        """The one that could not be loaded from this file goes when it can."""
+        try:
+            topology = self._loaded(file)
+        except ConfigError as refused:
+            self._refuse_again(file, str(refused))
+            raise
+        with self._changing:
+            before = self._hosted
+            failed = self._failed_of(file)
+            self._hosted = {name: one for name, one in before.items() if one not in failed}
+            try:
+                return self._put(file, topology, PipelineState.RUNNING)
+            except ConfigError as refused:
+                self._hosted = before
+                self._refuse_again(file, str(refused))
+                raise
+
+    def _refuse_again(self, file: str, why: str) -> None:
+        for one in self._failed_of(file):
+            one.refused = why
+
+    def _failed_of(self, file: str) -> list[Hosted]:
+        return [one for one in self._hosted.values() if one.app is None and same_file(one.file, file)]
+
+    def _make(self, hosted: Hosted, topology: Topology) -> None:
+        settings = AppSettings(topology.application_id, **self._settings)
+        app = PipelineApp(topology, settings, self._spark)
+        if self._with_views:
+            if hosted.views is not None:
+                hosted.views.stop()
+            clients = {**settings.client_settings, "bootstrap.servers": settings.bootstrap_servers}
+            hosted.views = ViewHost(topology, settings.application_id, clients)
+            hosted.views.start()
+        hosted.app, hosted.refused = app, None
+
+    def _set_off(self, hosted: Hosted) -> None:
+        assert hosted.app is not None
+        if hosted.wanted is PipelineState.STOPPED:
+            return
+        if hosted.wanted is PipelineState.PAUSED:
+            hosted.app.pause()
+        hosted.app.start()
+
+    def _running(self, name: str, what: str) -> Hosted:
+        hosted = self[name]
+        if hosted.state in RESTING:
+            raise _conflict(f"{name} is {hosted.state}: start it before you {what} it")
+        return hosted
+
+
+def same_file(one: str, other: str) -> bool:
+    return Path(one).resolve() == Path(other).resolve()
+
+
+def states(hosted: Iterable[Hosted]) -> list[PipelineState]:
+    return [one.state for one in hosted]
+
+
+def _stop(hosted: Hosted) -> None:
+    if hosted.views is not None:
+        hosted.views.stop()
+        hosted.views = None
+    if hosted.app is not None and hosted.state not in RESTING:
+        hosted.app.stop()
+
+
+def _conflict(why: str) -> ApiError:
+    return ApiError(ErrorCode.DUPLICATE_RESOURCE, why)

@@ -1,0 +1,161 @@
+"""The lanes on which a driver sends orders to Spark's workers, shared by all its applications.
+
+A lane is a thread here and a Python worker there: what waits for a lane goes to it as one Spark task, whatever
+applications it belongs to, so a hundred small applications need no hundred processes. Spark keeps a pool of Python
+workers for each set of environment variables; a lane has a pool of its own, so a slot comes back to the process that
+has its clients and its state. That is needed for speed, not to be right. Spark Connect knows no such variables.
+"""
+
+import contextlib
+import os
+import pickle
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+
+from moldau import __version__
+from moldau.core.errors import MoldauError
+from moldau.pipeline.spark.orders import SlotOrder, SlotReport
+from moldau.pipeline.spark.worker.slot import run_slot
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+POOL_VARIABLE: Final = "MOLDAU_LANE"
+BUNDLE_MAX: Final = 64
+"""Orders in one Spark task: those behind them need not wait for all the others."""
+
+Send = Callable[[int, Sequence[SlotOrder]], list[SlotReport]]
+"""(lane, its orders) -> a report for each, in their order."""
+
+_environment_lock = threading.Lock()
+
+
+class Lanes:
+    def __init__(self, count: int, send: Send) -> None:
+        self.count = count
+        self._send = send
+        self._waiting: list[list[tuple[SlotOrder, Future[SlotReport]]]] = [[] for _ in range(count)]
+        self._changed = threading.Condition()
+        self._is_closed = False
+        for lane in range(count):
+            threading.Thread(target=self._serve, args=(lane,), name=f"lane-{lane}", daemon=True).start()
+
+    def submit(self, lane: int, order: SlotOrder) -> "Future[SlotReport]":
+        future: Future[SlotReport] = Future()
+        with self._changed:
+            if self._is_closed:
+                raise MoldauError("Spark's session has ended")
+            self._waiting[lane % self.count].append((order, future))
+            self._changed.notify_all()
+        return future
+
+    def close(self) -> None:
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify_all()
+
+    def _serve(self, lane: int) -> None:
+        with contextlib.suppress(Exception):
+            # The worker starts and imports while the application is still being prepared. Should it fail, the first
+            # batch tells why.
+            self._send(lane, [])
+        while (bundle := self._next(lane)) is not None:
+            wanted = [(order, future) for order, future in bundle if future.set_running_or_notify_cancel()]
+            if not wanted:
+                continue
+            try:
+                reports = self._send(lane, [order for order, _ in wanted])
+            except BaseException as failure:  # noqa: BLE001 each application decides what a failure means to it
+                for _, future in wanted:
+                    future.set_exception(failure)
+                continue
+            for (_, future), report in zip(wanted, reports, strict=True):
+                future.set_result(report)
+
+    def _next(self, lane: int) -> "list[tuple[SlotOrder, Future[SlotReport]]] | None":
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_closed or bool(self._waiting[lane]))
+            if self._is_closed:
+                for _, future in self._waiting[lane]:
+                    future.cancel()
+                return None
+            bundle = self._waiting[lane][:BUNDLE_MAX]
+            del self._waiting[lane][:BUNDLE_MAX]
+            return bundle
+
+
+def job_of_context(context: "SparkContext") -> Send:
+    def send(lane: int, orders: Sequence[SlotOrder]) -> list[SlotReport]:
+        with _environment_lock:
+            try:
+                context.environment[POOL_VARIABLE] = f"{os.getpid()}-{lane}"
+                job = context.parallelize([list(orders)], 1).mapPartitions(_run)
+                # Here the function is bound to the environment of now.
+                assert job._jrdd is not None
+            finally:
+                context.environment.pop(POOL_VARIABLE, None)
+        try:
+            return job.collect()
+        except UnboundLocalError as hidden:
+            # pyspark trips over its own clean-up when it cannot fetch the result, and hides why. Not sent again from
+            # here: the orders may have been carried out.
+            raise hidden.__context__ or hidden from None
+
+    return send
+
+
+def _run(bundles: Iterable[list[SlotOrder]]) -> Iterator[SlotReport]:
+    for orders in bundles:
+        for order in orders:
+            yield run_slot(order)
+
+
+def job_of_rows(session: "SparkSession") -> Send:
+    """Where there is no context: the orders travel with the function that Spark applies to a row."""
+
+    def send(lane: int, orders: Sequence[SlotOrder]) -> list[SlotReport]:
+        todo = pickle.dumps(list(orders))
+
+        def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in batches:
+                for _ in range(batch.num_rows):
+                    reports = [run_slot(order) for order in pickle.loads(todo)]  # noqa: S301 our own
+                    yield pa.record_batch({"reports": [pickle.dumps(reports)]})
+
+        rows = session.range(0, 1, 1, 1).mapInArrow(run, "reports binary").collect()
+        reports: list[SlotReport] = pickle.loads(rows[0]["reports"])  # noqa: S301 our own
+        return reports
+
+    return send
+
+
+def version_of_workers(session: "SparkSession") -> str:
+    """Of this package, where Spark's Python workers run."""
+    version: str = session.range(1).mapInArrow(_tell_version, "version string").collect()[0]["version"]
+    return version
+
+
+def _tell_version(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        yield pa.record_batch({"version": [__version__] * batch.num_rows})
+
+
+_shared_lock = threading.Lock()
+_shared: Lanes | None = None
+_shared_context: "SparkContext | None" = None
+
+
+def shared_lanes(context: "SparkContext") -> Lanes:
+    """Of this process, as many as Spark runs tasks at once."""
+    global _shared, _shared_context
+    with _shared_lock:
+        if _shared is None or _shared_context is not context:
+            if _shared is not None:
+                _shared.close()
+            _shared, _shared_context = Lanes(context.defaultParallelism, job_of_context(context)), context
+        return _shared
