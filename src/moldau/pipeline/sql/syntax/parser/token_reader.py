@@ -1,69 +1,21 @@
 """Walks over tokens: looks ahead, takes what must come, and says what was expected where something else stands."""
 
+import re
 from typing import Final
 
 from moldau.pipeline.sql.syntax.errors import Position, SqlError, did_you_mean
 from moldau.pipeline.sql.syntax.tokens import Kind, Token, tokenize
 
 RESERVED: Final = frozenset(
-    [
-        "SELECT",
-        "FROM",
-        "WHERE",
-        "GROUP",
-        "BY",
-        "HAVING",
-        "AS",
-        "AND",
-        "OR",
-        "NOT",
-        "IN",
-        "IS",
-        "NULL",
-        "LIKE",
-        "BETWEEN",
-        "CASE",
-        "WHEN",
-        "THEN",
-        "ELSE",
-        "END",
-        "CAST",
-        "CREATE",
-        "DROP",
-        "INSERT",
-        "INTO",
-        "JOIN",
-        "INNER",
-        "LEFT",
-        "RIGHT",
-        "FULL",
-        "OUTER",
-        "CROSS",
-        "NATURAL",
-        "ON",
-        "WITHIN",
-        "WITH",
-        "EMIT",
-        "LIMIT",
-        "TRUE",
-        "FALSE",
-        "DISTINCT",
-        "DESCRIBE",
-        "EXISTS",
-        "DELETE",
-        "FOR",
-        "TABLE",
-        "STREAM",
-        "USING",
-        "UNION",
-        "EXCEPT",
-        "INTERSECT",
-        "ORDER",
-        "PREPARE",
-        "EXECUTE",
-        "ESCAPE",
-        "CONSTRAINT",
-    ]
+    re.findall(
+        r"\w+",
+        """
+        SELECT FROM WHERE GROUP BY HAVING AS AND OR NOT IN IS NULL LIKE BETWEEN CASE WHEN THEN ELSE END
+        CAST CREATE DROP INSERT INTO JOIN INNER LEFT RIGHT FULL OUTER CROSS NATURAL ON WITHIN WITH EMIT
+        LIMIT TRUE FALSE DISTINCT DESCRIBE EXISTS DELETE FOR TABLE STREAM USING UNION EXCEPT INTERSECT
+        ORDER PREPARE EXECUTE ESCAPE CONSTRAINT
+        """,
+    )
 )
 """Words that are names only in back-ticks."""
 
