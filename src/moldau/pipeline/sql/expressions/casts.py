@@ -1,0 +1,270 @@
+"""From one type to another: what CAST allows, and what is converted by itself."""
+
+from collections.abc import Callable
+from decimal import ROUND_DOWN, Decimal
+from functools import cache
+from typing import Any, Final
+
+from moldau.pipeline.code.tree import Constant, Operation
+from moldau.pipeline.sql.expressions import times
+from moldau.pipeline.sql.expressions.numbers import EXACT, decimal_text, double_text, fitted, wrapped
+from moldau.pipeline.sql.expressions.typed import Typed, applied, type_name
+from moldau.pipeline.sql.syntax.errors import Position, SqlError
+from moldau.pipeline.sql.types import (
+    BIGINT,
+    BIGINT_MAX,
+    BIGINT_MIN,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INTEGER,
+    INTEGER_MAX,
+    INTEGER_MIN,
+    STRING,
+    TIME,
+    TIMESTAMP,
+    Array,
+    Map,
+    SqlType,
+    Struct,
+    as_decimal,
+    is_number,
+)
+from moldau.pipeline.sql.types import Decimal as DecimalType
+
+Convert = Callable[[Any], Any]
+
+_TRUE: Final = ("true", "yes", "t", "y")
+_FALSE: Final = ("false", "no", "f", "n")
+
+
+def cast(value: Typed, to: SqlType, at: Position) -> Typed:
+    """CAST: everything that has a meaning; SqlError otherwise."""
+    if value.type is None:
+        return Typed(to, Constant(None))
+    if value.type == to:
+        return value
+    convert = conversion(value.type, to)
+    if convert is None:
+        raise SqlError(f"a {value.type} cannot be cast to {to}", at)
+    return applied(to, Operation(f"CAST AS {to}", function=convert, never_null=True), value)
+
+
+def coerced(value: Typed, to: SqlType, at: Position, what: str) -> Typed:
+    """Without being asked: a smaller number to a larger one, text that is written in the statement to a time."""
+    if value.type is None or value.type == to:
+        return Typed(to, value.code)
+    if widens(value.type, to) or (_is_text(value) and to in (TIMESTAMP, DATE, TIME)):
+        return _constant_cast(cast(value, to, at), value, at)
+    raise SqlError(
+        f"{what} is {type_name(value.type)} and should be {to}",
+        at,
+        hint=f"CAST(... AS {to}) converts where that is meant.",
+    )
+
+
+def _is_text(value: Typed) -> bool:
+    return value.type == STRING and isinstance(value.code, Constant)
+
+
+def _constant_cast(converted: Typed, value: Typed, at: Position) -> Typed:
+    """A constant is converted now: a wrong one is wrong in the statement, not in each record."""
+    if not isinstance(value.code, Constant) or converted.type is None or value.type is None:
+        return converted
+    convert = conversion(value.type, converted.type)
+    try:
+        return Typed(converted.type, Constant(convert(value.code.value) if convert else value.code.value))
+    except ValueError as wrong:
+        raise SqlError(str(wrong), at) from None
+
+
+def widens(kind: SqlType, to: SqlType) -> bool:
+    """Whether every value of one type is, as near as makes no difference, one of the other."""
+    if kind == to:
+        return True
+    if not (is_number(kind) and is_number(to)):
+        return _widens_inside(kind, to)
+    if to == DOUBLE:
+        return True
+    wanted, given = as_decimal(to), as_decimal(kind)
+    if wanted is None or given is None:
+        return False
+    if isinstance(kind, DecimalType) and not isinstance(to, DecimalType):
+        return False
+    return given.scale <= wanted.scale and given.precision - given.scale <= wanted.precision - wanted.scale
+
+
+def _widens_inside(kind: SqlType, to: SqlType) -> bool:
+    match kind, to:
+        case Array(element=given), Array(element=wanted):
+            return widens(given, wanted)
+        case Map(key=given_key, value=given), Map(key=wanted_key, value=wanted):
+            return widens(given_key, wanted_key) and widens(given, wanted)
+        case Struct(fields=given_fields), Struct(fields=wanted_fields):
+            same_names = [name for name, _ in given_fields] == [name for name, _ in wanted_fields]
+            pairs = zip(given_fields, wanted_fields, strict=False)
+            return same_names and all(widens(one[1], other[1]) for one, other in pairs)
+    return False
+
+
+def common_type(left: SqlType | None, right: SqlType | None) -> SqlType | None:
+    """The type both can be brought to; None if there is none, or both are NULL."""
+    if left is None or right is None:
+        return right if left is None else left
+    if widens(left, right):
+        return right
+    if widens(right, left):
+        return left
+    one, other = as_decimal(left), as_decimal(right)
+    if one and other and not (one.scale == 0 and other.scale == 0):
+        scale = max(one.scale, other.scale)
+        return DecimalType(
+            min(38, max(one.precision - one.scale, other.precision - other.scale) + scale), scale
+        )
+    if is_number(left) and is_number(right):
+        return DOUBLE
+    return None
+
+
+@cache
+def conversion(of: SqlType, to: SqlType) -> Convert | None:
+    """Of one value that is not null; raises ValueError on one that has no counterpart. None: there is no such cast."""
+    if of == to:
+        return lambda value: value
+    simple = _SIMPLE.get((of.name, to.name))
+    if simple is not None:
+        return simple(of, to)
+    match of, to:
+        case Array(element=given), Array(element=wanted):
+            return _of_array(conversion(given, wanted))
+        case Map(key=given_key, value=given), Map(key=wanted_key, value=wanted):
+            return _of_map(conversion(given_key, wanted_key), conversion(given, wanted))
+        case Struct(), Struct():
+            return _of_struct(of, to)
+    return None
+
+
+def _of_array(convert: Convert | None) -> Convert | None:
+    if convert is None:
+        return None
+    return lambda values: [None if value is None else convert(value) for value in values]
+
+
+def _of_map(convert_key: Convert | None, convert: Convert | None) -> Convert | None:
+    if convert_key is None or convert is None:
+        return None
+
+    def of_map(entries: dict[Any, Any]) -> dict[Any, Any]:
+        return {convert_key(key): None if value is None else convert(value) for key, value in entries.items()}
+
+    return of_map
+
+
+def _of_struct(of: Struct, to: Struct) -> Convert | None:
+    """Field by field; one that is not there is null."""
+    converts: list[tuple[str, Convert]] = []
+    for name, wanted in to.fields:
+        given = of.field(name)
+        if given is None:
+            converts.append((name, lambda value: None))
+            continue
+        convert = conversion(given, wanted)
+        if convert is None:
+            return None
+        converts.append((name, convert))
+
+    def of_struct(fields: dict[str, Any]) -> dict[str, Any]:
+        return {
+            name: None if fields.get(name) is None else convert(fields[name]) for name, convert in converts
+        }
+
+    return of_struct
+
+
+def _boolean_of(text: str) -> bool:
+    low = text.lower()
+    if low in _TRUE:
+        return True
+    if low in _FALSE:
+        return False
+    raise ValueError(f"{text!r} is no BOOLEAN; one is 'true' or 'false'")
+
+
+def _whole_of(text: str, low: int, high: int, name: str) -> int:
+    try:
+        found = int(text.strip())
+    except ValueError:
+        raise ValueError(f"{text!r} is no {name}") from None
+    if not low <= found <= high:
+        raise ValueError(f"{text} is too large for {name}")
+    return found
+
+
+def _double_of(text: str) -> float:
+    try:
+        return float(text.strip().replace("_", "?"))
+    except ValueError:
+        raise ValueError(f"{text!r} is no DOUBLE") from None
+
+
+def _decimal_of(value: Any, to: DecimalType) -> Decimal:
+    try:
+        exact = Decimal(repr(value)) if isinstance(value, float) else EXACT.create_decimal(value)
+    except ArithmeticError:
+        raise ValueError(f"{value!r} is no {to}") from None
+    return fitted(exact, to.precision, to.scale)
+
+
+def _whole_part(value: Any, bits: int) -> int:
+    if isinstance(value, Decimal):
+        return wrapped(int(value.to_integral_value(ROUND_DOWN)), bits)
+    limit = 1 << (bits - 1)
+    if value != value:
+        return 0
+    return int(max(-limit, min(limit - 1, value)))
+
+
+def _same(function: Convert) -> Callable[[SqlType, SqlType], Convert]:
+    return lambda of, to: function
+
+
+def _to_decimal(of: SqlType, to: SqlType) -> Convert:
+    assert isinstance(to, DecimalType)
+    return lambda value: _decimal_of(value, to)
+
+
+_SIMPLE: Final[dict[tuple[str, str], Callable[[SqlType, SqlType], Convert]]] = {
+    (BOOLEAN.name, STRING.name): _same(lambda value: "true" if value else "false"),
+    (INTEGER.name, BIGINT.name): _same(lambda value: value),
+    (INTEGER.name, DOUBLE.name): _same(float),
+    (INTEGER.name, "DECIMAL"): _to_decimal,
+    (INTEGER.name, STRING.name): _same(str),
+    (BIGINT.name, INTEGER.name): _same(lambda value: wrapped(value, 32)),
+    (BIGINT.name, DOUBLE.name): _same(float),
+    (BIGINT.name, "DECIMAL"): _to_decimal,
+    (BIGINT.name, STRING.name): _same(str),
+    (DOUBLE.name, INTEGER.name): _same(lambda value: _whole_part(value, 32)),
+    (DOUBLE.name, BIGINT.name): _same(lambda value: _whole_part(value, 64)),
+    (DOUBLE.name, "DECIMAL"): _to_decimal,
+    (DOUBLE.name, STRING.name): _same(double_text),
+    ("DECIMAL", INTEGER.name): _same(lambda value: _whole_part(value, 32)),
+    ("DECIMAL", BIGINT.name): _same(lambda value: _whole_part(value, 64)),
+    ("DECIMAL", DOUBLE.name): _same(float),
+    ("DECIMAL", "DECIMAL"): _to_decimal,
+    ("DECIMAL", STRING.name): _same(decimal_text),
+    (STRING.name, BOOLEAN.name): _same(_boolean_of),
+    (STRING.name, INTEGER.name): _same(lambda text: _whole_of(text, INTEGER_MIN, INTEGER_MAX, "INTEGER")),
+    (STRING.name, BIGINT.name): _same(lambda text: _whole_of(text, BIGINT_MIN, BIGINT_MAX, "BIGINT")),
+    (STRING.name, DOUBLE.name): _same(_double_of),
+    (STRING.name, "DECIMAL"): _to_decimal,
+    (STRING.name, DATE.name): _same(times.parse_date),
+    (STRING.name, TIME.name): _same(times.parse_time),
+    (STRING.name, TIMESTAMP.name): _same(times.parse_timestamp),
+    (DATE.name, STRING.name): _same(times.date_text),
+    (TIME.name, STRING.name): _same(times.time_text),
+    (TIMESTAMP.name, STRING.name): _same(times.timestamp_text),
+    (DATE.name, TIMESTAMP.name): _same(lambda days: days * times.DAY_MS),
+    (TIMESTAMP.name, DATE.name): _same(lambda ms: ms // times.DAY_MS),
+    (TIMESTAMP.name, TIME.name): _same(lambda ms: ms % times.DAY_MS),
+}
+"""Between types without types inside, by their names."""
