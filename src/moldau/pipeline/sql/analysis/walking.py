@@ -1,0 +1,29 @@
+"""Walks over the parts of an expression."""
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+
+from moldau.pipeline.sql.syntax.tree.expressions import Expression, When
+
+
+def children(expression: Expression | When) -> Iterator[Expression]:
+    """The expressions directly inside, in their order."""
+    for one in fields(expression):
+        yield from _expressions(getattr(expression, one.name))
+
+
+def _expressions(value: object) -> Iterator[Expression]:
+    if isinstance(value, Expression):
+        yield value
+    elif isinstance(value, When):
+        yield from children(value)
+    elif isinstance(value, tuple) and not (is_dataclass(value) or hasattr(value, "_fields")):
+        for one in value:
+            yield from _expressions(one)
+
+
+def parts(expression: Expression) -> Iterator[Expression]:
+    """The expression and everything inside, from the outside in."""
+    yield expression
+    for child in children(expression):
+        yield from parts(child)
