@@ -4,8 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from moldau.broker.group.consumer.places import NOWHERE, Place, Places, by_topic, places_of
-from moldau.broker.group.migration.embedded import assigned_places
+from moldau.broker.group.consumer.topic_id_partitions import (
+    NO_PARTITIONS,
+    TopicIdPartition,
+    TopicIdPartitions,
+    by_topic,
+    partitions_of,
+)
+from moldau.broker.group.migration.embedded import assigned_partitions
 from moldau.core.error_codes import ErrorCode
 from moldau.protocol.messages.groups.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
@@ -40,7 +46,7 @@ SESSION_MS, REBALANCE_MS = 300, 200
 class Client(Protocol):
     name: str
     member_id: str
-    owned: Places
+    owned: TopicIdPartitions
     """What it really reads from, whatever anybody thinks."""
     waiting: int
 
@@ -67,8 +73,8 @@ class NewClient:
     regex: str | None = None
     member_id: str = ""
     epoch: int = 0
-    owned: Places = NOWHERE
-    assigned: Places = NOWHERE
+    owned: TopicIdPartitions = NO_PARTITIONS
+    assigned: TopicIdPartitions = NO_PARTITIONS
     told: bool = False
     lives: int = 0
     waiting: int = 0
@@ -104,7 +110,7 @@ class NewClient:
         elif request.member_epoch >= 0 and reply.member_id == self.member_id:
             self.epoch = reply.member_epoch
             if reply.assignment is not None:
-                self.assigned = places_of(reply.assignment.topic_partitions)
+                self.assigned = partitions_of(reply.assignment.topic_partitions)
 
     def lost(self, request: Request) -> None:
         self.told = False
@@ -125,7 +131,7 @@ class NewClient:
 
     def _start_afresh(self, member_id: str) -> None:
         self.member_id, self.epoch, self.told = member_id, 0, False
-        self.owned = self.assigned = NOWHERE
+        self.owned = self.assigned = NO_PARTITIONS
 
 
 @dataclass
@@ -139,8 +145,8 @@ class OldClient:
     regex: str | None = None
     member_id: str = ""
     generation_id: int = -1
-    owned: Places = NOWHERE
-    assigned: Places = NOWHERE
+    owned: TopicIdPartitions = NO_PARTITIONS
+    assigned: TopicIdPartitions = NO_PARTITIONS
     synced: bool = False
     waiting: int = 0
     members: dict[str, bytes] = field(default_factory=dict)
@@ -148,7 +154,7 @@ class OldClient:
 
     def next_request(self) -> tuple[Request, int]:
         if self.generation_id < 0:
-            self.owned = self.assigned = NOWHERE
+            self.owned = self.assigned = NO_PARTITIONS
             return self._join(), 9
         if not self.synced:
             return self._sync(), 5
@@ -172,7 +178,7 @@ class OldClient:
         )
 
     def _sync(self) -> SyncGroupRequest:
-        shares: dict[str, list[Place]] = {member_id: [] for member_id in self.members}
+        shares: dict[str, list[TopicIdPartition]] = {member_id: [] for member_id in self.members}
         topics = self.find_topics()
         every = [
             (name, n)
@@ -212,13 +218,18 @@ class OldClient:
             self.synced, self.members = False, {member.member_id: b"" for member in reply.members}
         elif isinstance(reply, SyncGroupResponse) and error is ErrorCode.NONE:
             if isinstance(request, SyncGroupRequest) and request.generation_id == self.generation_id:
-                self.assigned, self.synced = assigned_places(reply.assignment, self.find_topics()), True
+                self.assigned, self.synced = assigned_partitions(reply.assignment, self.find_topics()), True
         elif isinstance(reply, HeartbeatResponse) and error is ErrorCode.NONE:
             pass
         elif error is ErrorCode.REBALANCE_IN_PROGRESS:
-            self.generation_id, self.owned, self.assigned = -1, NOWHERE, NOWHERE
+            self.generation_id, self.owned, self.assigned = -1, NO_PARTITIONS, NO_PARTITIONS
         else:
-            self.member_id, self.generation_id, self.owned, self.assigned = "", -1, NOWHERE, NOWHERE
+            self.member_id, self.generation_id, self.owned, self.assigned = (
+                "",
+                -1,
+                NO_PARTITIONS,
+                NO_PARTITIONS,
+            )
 
     def lost(self, request: Request) -> None:
         if isinstance(request, JoinGroupRequest):
@@ -231,5 +242,5 @@ class OldClient:
         if not self.member_id:
             return None
         identity = MemberIdentity(member_id=self.member_id, group_instance_id=self.instance_id)
-        self.member_id, self.generation_id, self.owned, self.assigned = "", -1, NOWHERE, NOWHERE
+        self.member_id, self.generation_id, self.owned, self.assigned = "", -1, NO_PARTITIONS, NO_PARTITIONS
         return LeaveGroupRequest(group_id=GROUP, members=[identity]), 5

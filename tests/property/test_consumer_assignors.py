@@ -10,7 +10,7 @@ from moldau.broker.group.consumer.assignors import ASSIGNORS
 from moldau.broker.group.consumer.assignors.range import assign_range
 from moldau.broker.group.consumer.assignors.subscriber import Assignor, Subscriber
 from moldau.broker.group.consumer.assignors.uniform import assign_uniform
-from moldau.broker.group.consumer.places import Places
+from moldau.broker.group.consumer.topic_id_partitions import TopicIdPartitions
 from moldau.core.ids import TopicId
 
 TOPICS = [TopicId(bytes([number]) * 16) for number in range(4)]
@@ -119,7 +119,7 @@ def test_range_gives_neighbours_and_the_same_numbers_of_every_topic(
             assert run == next(iter(numbers.values()))
 
 
-def still_usable(member: Subscriber, partition_counts: dict[TopicId, int]) -> Places:
+def still_usable(member: Subscriber, partition_counts: dict[TopicId, int]) -> TopicIdPartitions:
     return frozenset(
         (topic, number)
         for topic, number in member.share

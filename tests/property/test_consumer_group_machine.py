@@ -17,7 +17,7 @@ from moldau.broker.group.classic.classic_group import ClassicGroup
 from moldau.broker.group.client import ClientFacts
 from moldau.broker.group.consumer.consumer_group import ConsumerGroup, ConsumerState
 from moldau.broker.group.consumer.consumer_member import MemberState
-from moldau.broker.group.consumer.places import Place
+from moldau.broker.group.consumer.topic_id_partitions import TopicIdPartition
 from moldau.broker.group.facts import TransactionEnded
 from moldau.broker.group.machine import GroupMachine
 from moldau.broker.group.records import from_record
@@ -213,13 +213,13 @@ class Machine(RuleBasedStateMachine):
         group = self.runner.groups.state.groups.get(GROUP)
         if not isinstance(group, ConsumerGroup | ClassicGroup):
             return
-        holders: defaultdict[Place, list[str]] = defaultdict(list)
+        holders: defaultdict[TopicIdPartition, list[str]] = defaultdict(list)
         for member in self.group.members.values() if self.group is not None else ():
             assert not member.assigned & member.revoking
             for place in member.assigned | member.revoking:
                 holders[place].append(member.member_id)
         assert all(len(members) == 1 for members in holders.values()), dict(holders)
-        readers: defaultdict[Place, list[str]] = defaultdict(list)
+        readers: defaultdict[TopicIdPartition, list[str]] = defaultdict(list)
         for client in self.clients.values():
             for place in client.owned if client.member_id in group.members else ():
                 readers[place].append(client.name)

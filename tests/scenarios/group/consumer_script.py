@@ -15,7 +15,12 @@ from moldau.broker.group.consumer.consumer_facts import (
     TargetRecorded,
 )
 from moldau.broker.group.consumer.consumer_member import MemberState
-from moldau.broker.group.consumer.places import NOWHERE, Places, by_topic, places_of
+from moldau.broker.group.consumer.topic_id_partitions import (
+    NO_PARTITIONS,
+    TopicIdPartitions,
+    by_topic,
+    partitions_of,
+)
 from moldau.broker.group.facts import ProtocolChanged
 from moldau.broker.group.records import to_record
 from moldau.broker.group.settings import ConsumerSettings, MigrationPolicy
@@ -33,7 +38,7 @@ from scenarios.group.group_script import ADMIN, GroupScript
 
 @dataclass
 class Consumer:
-    owned: Places = NOWHERE
+    owned: TopicIdPartitions = NO_PARTITIONS
     told: bool = True
     """Whether the coordinator has heard what it owns."""
 
@@ -71,7 +76,7 @@ class ConsumerScript(GroupScript):
         joins = epoch <= 0 and "epoch" not in options
         owned = None if consumer.told else consumer.owned
         if joins or options.get("owned") == "none":
-            epoch, owned = 0 if joins else epoch, NOWHERE
+            epoch, owned = 0 if joins else epoch, NO_PARTITIONS
         elif options.get("owned") == "all":
             owned = self._everything()
         elif options.get("owned") == "unsaid":
@@ -140,20 +145,20 @@ class ConsumerScript(GroupScript):
         consumer = self._consumers.setdefault(asker, Consumer())
         if reply.error_code:
             if reply.error_code in (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_MEMBER_EPOCH):
-                client.generation_id, consumer.owned, consumer.told = -1, NOWHERE, True
+                client.generation_id, consumer.owned, consumer.told = -1, NO_PARTITIONS, True
             return
         client.member_id, client.generation_id = reply.member_id or "", reply.member_epoch
         if reply.member_epoch < 0:
-            client.member_id, consumer.owned, consumer.told = "", NOWHERE, True
+            client.member_id, consumer.owned, consumer.told = "", NO_PARTITIONS, True
         elif reply.assignment is not None:
-            owned = places_of(reply.assignment.topic_partitions)
+            owned = partitions_of(reply.assignment.topic_partitions)
             consumer.told = owned == consumer.owned
             consumer.owned = owned
 
     def _consumer(self, group: str, name: str) -> Consumer:
         return self._consumers.setdefault(f"{group}/{name}", Consumer())
 
-    def _everything(self) -> Places:
+    def _everything(self) -> TopicIdPartitions:
         topics = self._runner.topics
         found = (topics.find(name) for name in topics.names())
         return frozenset(
@@ -164,7 +169,7 @@ class ConsumerScript(GroupScript):
         return self._runner.topics.shown((topic.topic_id, topic.partitions) for topic in topics)
 
 
-def _request(owned: Places) -> list[TopicPartitions]:
+def _request(owned: TopicIdPartitions) -> list[TopicPartitions]:
     return [
         TopicPartitions(topic_id=TopicId(topic_id), partitions=partitions)
         for topic_id, partitions in by_topic(owned)

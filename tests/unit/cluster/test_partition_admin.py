@@ -7,7 +7,7 @@ import pytest
 
 from cluster_kit import TreeKit
 from moldau.broker.topics.catalog import PartitionEntry, TopicCatalog, TopicEntry
-from moldau.broker.topics.partition_admin import ElectionType, LonePartitions, PlaceResult, Reassignment
+from moldau.broker.topics.partition_admin import ElectionType, LonePartitions, PartitionResult, Reassignment
 from moldau.cluster.controller.partition_admin import ClusterPartitions
 from moldau.coordination.partition_states import StateWrite, write_states
 from moldau.core.ids import BrokerId, TopicId, TopicPartition
@@ -40,8 +40,8 @@ def admin(kit: TreeKit, *, stale: bool = False) -> ClusterPartitions:
     return ClusterPartitions(kit.store, (lambda: old) if stale else kit.image, at_once)
 
 
-def codes(results: Sequence[PlaceResult]) -> dict[str, str]:
-    return {str(each.place): each.code.name for each in results}
+def codes(results: Sequence[PartitionResult]) -> dict[str, str]:
+    return {str(each.topic_partition): each.code.name for each in results}
 
 
 async def test_the_preferred_replica_is_elected_where_it_does_not_lead(kit: TreeKit) -> None:

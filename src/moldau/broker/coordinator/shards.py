@@ -63,14 +63,14 @@ class CoordinatorShards(Generic[AnyShard]):
 
     def load(self) -> None:
         """Replays what is on disk. Blocks: before anything is served."""
-        places = self._led_here()
-        if not places:
+        topic_partitions = self._led_here()
+        if not topic_partitions:
             return
         make_shard = self._load_code()
-        for place in places:
-            shard = make_shard(place)
+        for topic_partition in topic_partitions:
+            shard = make_shard(topic_partition)
             shard.load()
-            self._shards[place.partition] = shard
+            self._shards[topic_partition.partition] = shard
 
     def start(self) -> None:
         for shard in self._shards.values():
@@ -108,7 +108,7 @@ class CoordinatorShards(Generic[AnyShard]):
         if shard is not None:
             shard.stop()
 
-    def place_of(self, key: str) -> TopicPartition | None:
+    def partition_of(self, key: str) -> TopicPartition | None:
         """The partition the state of `key` is kept in; None while there is none at all."""
         entry = self._catalog.find(self._topic)
         if entry is None:
@@ -116,8 +116,8 @@ class CoordinatorShards(Generic[AnyShard]):
         return TopicPartition(self._topic, java_hash(key) % len(entry.partitions))
 
     def find(self, key: str) -> AnyShard | None:
-        place = self.place_of(key)
-        return None if place is None else self._shards.get(place.partition)
+        topic_partition = self.partition_of(key)
+        return None if topic_partition is None else self._shards.get(topic_partition.partition)
 
     def at(self, partition: int) -> AnyShard:
         """ApiError when it is not here, or not yet."""
@@ -146,25 +146,25 @@ class CoordinatorShards(Generic[AnyShard]):
         """The shard of `key`; the first caller makes the topic. ApiError when that cannot be done, or the shard is
         on another broker."""
         await self.ensure()
-        place = self.place_of(key)
-        if place is None:
+        topic_partition = self.partition_of(key)
+        if topic_partition is None:
             raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
-        return self.at(place.partition)
+        return self.at(topic_partition.partition)
 
     def _led_here(self) -> list[TopicPartition]:
         entry = self._catalog.find(self._topic)
-        places = (
+        topic_partitions = (
             []
             if entry is None
             else [TopicPartition(self._topic, index) for index in range(len(entry.partitions))]
         )
-        return [place for place in places if self._is_led_here(place)]
+        return [topic_partition for topic_partition in topic_partitions if self._is_led_here(topic_partition)]
 
     def _begin_empty(self, make_shard: Callable[[TopicPartition], AnyShard]) -> None:
         """There is nothing to load yet."""
-        for place in self._led_here():
-            if place.partition not in self._shards:
-                shard = self._shards[place.partition] = make_shard(place)
+        for topic_partition in self._led_here():
+            if topic_partition.partition not in self._shards:
+                shard = self._shards[topic_partition.partition] = make_shard(topic_partition)
                 shard.start()
 
 

@@ -10,7 +10,12 @@ from moldau.broker.fetch.consumer_fetch import failed, framed, refused
 from moldau.broker.fetch.fetch_sessions import Fetched
 from moldau.broker.fetch.follower_session import FollowerSession
 from moldau.broker.fetch.parked_fetches import ParkedFetch
-from moldau.broker.hosting.hosted_partitions import Leading, Place, leader_error, missing_partition_error
+from moldau.broker.hosting.hosted_partitions import (
+    Leading,
+    PartitionKey,
+    leader_error,
+    missing_partition_error,
+)
 from moldau.broker.request.client_session import ClientSession, frame_answer
 from moldau.core.chunks import Chunk, FileSlice
 from moldau.core.error_codes import ErrorCode
@@ -74,12 +79,18 @@ class FollowerFetch:
     def read(self, *, is_final: bool) -> list[Chunk] | None:
         """The framed answer, or None if there is less than the follower asked to wait for."""
         found = self._examine_pending()
-        if diverging := {place: each for place, each in found.items() if isinstance(each, _Diverging)}:
+        if diverging := {
+            topic_partition: each for topic_partition, each in found.items() if isinstance(each, _Diverging)
+        }:
             return self._told_where_they_part(diverging)
-        examined = {place: each for place, each in found.items() if not isinstance(each, _Diverging)}
-        answers: list[tuple[Place, PartitionFetched, bool]] = []
+        examined = {
+            topic_partition: each
+            for topic_partition, each in found.items()
+            if not isinstance(each, _Diverging)
+        }
+        answers: list[tuple[PartitionKey, PartitionFetched, bool]] = []
         size, has_error = 0, False
-        for place, each in examined.items():
+        for topic_partition, each in examined.items():
             answer = self._read_one(each, size) if isinstance(each, _Readable) else each
             is_left_out = (
                 isinstance(each, _Readable)
@@ -88,7 +99,7 @@ class FollowerFetch:
             )
             has_error |= answer[1] != 0
             size += answer[7].size if isinstance(answer[7], FileSlice) else 0
-            answers.append((place, answer, is_left_out))
+            answers.append((topic_partition, answer, is_left_out))
         if size < self._bytes_min and not (has_error or is_final or (size and self._has_enough(examined))):
             return None
         for each, (_, answer, _) in zip(examined.values(), answers, strict=True):
@@ -111,24 +122,26 @@ class FollowerFetch:
         self._client.connection.reply(answer)
         return True
 
-    def _examine_pending(self) -> dict[Place, _Readable | _Diverging | PartitionFetched]:
+    def _examine_pending(self) -> dict[PartitionKey, _Readable | _Diverging | PartitionFetched]:
         # Everything is noted before anything is read: what is noted commits writes, and whoever waited for that may
         # write again at once, to any of these partitions. Read earlier, it would be missed until the time is up.
         pending = self._reading.pending
-        examined = {place: self._examine(place) for place in list(pending)}
+        examined = {topic_partition: self._examine(topic_partition) for topic_partition in list(pending)}
         self._is_noted = True
-        for place in list(pending):
-            if place not in examined:
-                examined[place] = self._examine(place)
+        for topic_partition in list(pending):
+            if topic_partition not in examined:
+                examined[topic_partition] = self._examine(topic_partition)
         return examined
 
-    def _examine(self, place: Place) -> _Readable | _Diverging | PartitionFetched:
+    def _examine(self, topic_partition: PartitionKey) -> _Readable | _Diverging | PartitionFetched:
         """Takes note of how far the follower is; the answer itself where there is nothing for it to read."""
         broker = self._client.broker
-        partition = broker.partitions.find(*place)
-        index, leader_epoch, offset, last_epoch, _, bytes_max = self._reading.look_at(place, partition).wanted
+        partition = broker.partitions.find(*topic_partition)
+        index, leader_epoch, offset, last_epoch, _, bytes_max = self._reading.look_at(
+            topic_partition, partition
+        ).wanted
         if partition is None:
-            return refused(index, missing_partition_error(broker.catalog, *place))
+            return refused(index, missing_partition_error(broker.catalog, *topic_partition))
         if (code := leader_error(partition, leader_epoch)) is not None:
             return refused(index, code)
         log, leading = partition.log, partition.leading
@@ -157,7 +170,7 @@ class FollowerFetch:
                 return failed(self._client.broker.disks, index, log, error)
         return (index, 0, log.high_watermark, -1, log.start_offset, None, -1, records or b"")
 
-    def _has_enough(self, examined: dict[Place, _Readable | PartitionFetched]) -> bool:
+    def _has_enough(self, examined: dict[PartitionKey, _Readable | PartitionFetched]) -> bool:
         """Whether it is the size of batches that keeps the answer below what the follower waits for: then it need not
         wait for more to come."""
         available = sum(
@@ -167,23 +180,23 @@ class FollowerFetch:
         )
         return min(available, self._bytes_max) >= self._bytes_min
 
-    def _news(self, answers: list[tuple[Place, PartitionFetched, bool]]) -> Fetched:
+    def _news(self, answers: list[tuple[PartitionKey, PartitionFetched, bool]]) -> Fetched:
         """What the follower does not know already. What there was no room for is looked at again next time."""
         by_topic: dict[str | bytes, list[PartitionFetched]] = {}
-        for place, answer, is_left_out in answers:
+        for topic_partition, answer, is_left_out in answers:
             if not is_left_out:
-                self._reading.pending.pop(place, None)
-            is_news = self._reading.is_news(place, answer[2], answer[4])
+                self._reading.pending.pop(topic_partition, None)
+            is_news = self._reading.is_news(topic_partition, answer[2], answer[4])
             if is_news or self._is_full or answer[1] or answer[7]:
-                by_topic.setdefault(place[0], []).append(answer)
+                by_topic.setdefault(topic_partition[0], []).append(answer)
         return list(by_topic.items())
 
-    def _told_where_they_part(self, diverging: dict[Place, _Diverging]) -> list[Chunk]:
+    def _told_where_they_part(self, diverging: dict[PartitionKey, _Diverging]) -> list[Chunk]:
         """Only the general codec knows tagged fields; all else waits for the next answer."""
         by_topic: dict[str | bytes, list[PartitionData]] = {}
-        for place, found in diverging.items():
-            self._reading.pending.pop(place, None)
-            by_topic.setdefault(place[0], []).append(_partition_data(found))
+        for topic_partition, found in diverging.items():
+            self._reading.pending.pop(topic_partition, None)
+            by_topic.setdefault(topic_partition[0], []).append(_partition_data(found))
         answer = FetchResponse(
             session_id=self._reading.id,
             responses=[

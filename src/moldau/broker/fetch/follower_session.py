@@ -9,7 +9,7 @@ from typing import Final
 
 from moldau.broker.fetch.fetch_sessions import EPOCH_MAX, NO_SESSION, PARTITIONS_MAX, Forgotten, Wanted
 from moldau.broker.fetch.parked_fetches import ParkedFetch, ParkedFetches
-from moldau.broker.hosting.hosted_partitions import Partition, Place
+from moldau.broker.hosting.hosted_partitions import Partition, PartitionKey
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
 from moldau.protocol.fast.fetch_codec import PartitionWanted
@@ -44,11 +44,11 @@ class FollowerSession:
         self.epoch = 1
         self.follower = (-1, -1)
         """A broker's id and epoch."""
-        self.pending: dict[Place, None] = {}
+        self.pending: dict[PartitionKey, None] = {}
         """What the next answer must look at, the longest unserved first."""
         self.parked: ParkedFetch | None = None
         self._parked_fetches = parked_fetches
-        self._readings: dict[Place, Reading] = {}
+        self._readings: dict[PartitionKey, Reading] = {}
         self._looked_ms = 0
 
     def resume(self, session_id: int, epoch: int) -> None:
@@ -66,13 +66,13 @@ class FollowerSession:
                 self._forget((topic, index))
         for topic, partitions in changed:
             for wanted in partitions:
-                place = (topic, wanted[0])
-                reading = self._readings.get(place)
+                topic_partition = (topic, wanted[0])
+                reading = self._readings.get(topic_partition)
                 if reading is None:
-                    self._readings[place] = Reading(wanted)
+                    self._readings[topic_partition] = Reading(wanted)
                 else:
                     reading.wanted = wanted
-                self.pending[place] = None
+                self.pending[topic_partition] = None
         if len(self._readings) > PARTITIONS_MAX:
             raise ApiError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
         if follower != self.follower or now_ms - self._looked_ms >= LOOK_MS:
@@ -80,30 +80,30 @@ class FollowerSession:
             self._looked_ms = now_ms
             self.pending.update(dict.fromkeys(self._readings))
 
-    def look_at(self, place: Place, partition: Partition | None) -> Reading:
+    def look_at(self, topic_partition: PartitionKey, partition: Partition | None) -> Reading:
         """`partition` is who is to tell us of news there."""
-        reading = self._readings[place]
+        reading = self._readings[topic_partition]
         if reading.partition is not partition:
             if reading.partition is not None:
                 reading.partition.followers.pop(self, None)
             if partition is not None:
-                partition.followers[self] = place
+                partition.followers[self] = topic_partition
             reading.partition = partition
         return reading
 
-    def is_news(self, place: Place, high_watermark: int, start_offset: int) -> bool:
+    def is_news(self, topic_partition: PartitionKey, high_watermark: int, start_offset: int) -> bool:
         """Whether the follower was last told something else. It is told now."""
-        reading = self._readings[place]
+        reading = self._readings[topic_partition]
         before, reading.sent = reading.sent, (high_watermark, start_offset)
         return before != reading.sent
 
-    def committed(self, place: Place) -> None:
+    def committed(self, topic_partition: PartitionKey) -> None:
         """The high watermark has moved: the next answer says so."""
-        self.pending[place] = None
+        self.pending[topic_partition] = None
 
-    def appended(self, place: Place) -> None:
+    def appended(self, topic_partition: PartitionKey) -> None:
         """There is more to read, or the leader has changed: nothing to wait for any longer."""
-        self.pending[place] = None
+        self.pending[topic_partition] = None
         if self.parked is not None:
             self._parked_fetches.wake(self.parked)
 
@@ -111,11 +111,11 @@ class FollowerSession:
         if self.parked is not None:
             self._parked_fetches.cancel(self.parked)
             self.parked = None
-        for place in list(self._readings):
-            self._forget(place)
+        for topic_partition in list(self._readings):
+            self._forget(topic_partition)
 
-    def _forget(self, place: Place) -> None:
-        reading = self._readings.pop(place, None)
+    def _forget(self, topic_partition: PartitionKey) -> None:
+        reading = self._readings.pop(topic_partition, None)
         if reading is not None and reading.partition is not None:
             reading.partition.followers.pop(self, None)
-        self.pending.pop(place, None)
+        self.pending.pop(topic_partition, None)

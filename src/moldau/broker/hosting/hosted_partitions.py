@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 TopicKey = str | bytes
 """A topic as requests name it: by name in older versions, by id in newer ones."""
-Place = tuple[TopicKey, int]
+PartitionKey = tuple[TopicKey, int]
 """A partition as requests name it."""
 
 
@@ -83,7 +83,7 @@ class Partition:
         """Set where we lead and there are other replicas."""
         self.waiters: dict[ParkedFetch, None] = {}
         """Fetches to look at again when more can be read, oldest first."""
-        self.followers: dict[FollowerSession, Place] = {}
+        self.followers: dict[FollowerSession, PartitionKey] = {}
         """Who follows us here, and what they call it."""
         self.verifying = Verifying()
 

@@ -41,23 +41,25 @@ class HostedLogs:
         self._parked_fetches = parked_fetches
 
     def create_logs(self, entry: TopicEntry, first_partition: int, config: LogConfig) -> None:
-        for place in self._ours(entry, first_partition):
-            if self._disks.find(place) is None:
+        for topic_partition in self._ours(entry, first_partition):
+            if self._disks.find(topic_partition) is None:
                 directory = self._disks.emptiest()
-                directory.create_log(place, entry.topic_id, config, now_ms=self._clock.now_ms())
+                directory.create_log(topic_partition, entry.topic_id, config, now_ms=self._clock.now_ms())
 
     def delete_logs(self, entry: TopicEntry) -> None:
-        for place in self._ours(entry, 0):
-            self._disks.delete(place)
+        for topic_partition in self._ours(entry, 0):
+            self._disks.delete(topic_partition)
 
     def serve(self, entry: TopicEntry, first_partition: int) -> None:
-        for place in self._ours(entry, first_partition):
-            log = self._disks.find(place)
-            leader_epoch = entry.partitions[place.partition].leader_epoch
+        for topic_partition in self._ours(entry, first_partition):
+            log = self._disks.find(topic_partition)
+            leader_epoch = entry.partitions[topic_partition.partition].leader_epoch
             if log is not None:
                 # The only replica: all it has is committed.
                 log.advance_high_watermark(log.end_offset)
-            self._partitions.add(Partition(entry.name, entry.topic_id, place.partition, log, leader_epoch))
+            self._partitions.add(
+                Partition(entry.name, entry.topic_id, topic_partition.partition, log, leader_epoch)
+            )
 
     def stop_serving(self, entry: TopicEntry) -> None:
         """Whoever waits for the topic's data learns that it is gone."""

@@ -61,20 +61,20 @@ class TopicCatalog:
     def find_by_id(self, topic_id: TopicId) -> TopicEntry | None:
         return self._by_id.get(topic_id)
 
-    def leader_epoch(self, place: TopicPartition) -> int:
+    def leader_epoch(self, topic_partition: TopicPartition) -> int:
         """Of a partition that exists."""
-        return self._by_name[place.topic].partitions[place.partition].leader_epoch
+        return self._by_name[topic_partition.topic].partitions[topic_partition.partition].leader_epoch
 
     def watch(self, watcher: Callable[[], None]) -> None:
         """Called after a topic was made, deleted or given more partitions."""
         self._watchers.append(watcher)
 
-    def leader_of(self, place: TopicPartition) -> int:
+    def leader_of(self, topic_partition: TopicPartition) -> int:
         """-1 when nobody leads it, or there is no such partition."""
-        entry = self._by_name.get(place.topic)
-        if entry is None or place.partition >= len(entry.partitions):
+        entry = self._by_name.get(topic_partition.topic)
+        if entry is None or topic_partition.partition >= len(entry.partitions):
             return -1
-        return entry.partitions[place.partition].leader
+        return entry.partitions[topic_partition.partition].leader
 
     def put(self, entry: TopicEntry) -> None:
         """Adds a topic, or replaces it by its newer state."""

@@ -20,10 +20,10 @@ class ElectionType(IntEnum):
     UNCLEAN = 1
 
 
-class PlaceResult(NamedTuple):
+class PartitionResult(NamedTuple):
     """What came of a request for one partition."""
 
-    place: TopicPartition
+    topic_partition: TopicPartition
     code: ErrorCode = ErrorCode.NONE
     message: str | None = None
 
@@ -31,7 +31,7 @@ class PlaceResult(NamedTuple):
 class Reassignment(NamedTuple):
     """A partition on the move."""
 
-    place: TopicPartition
+    topic_partition: TopicPartition
     replicas: tuple[int, ...]
     adding: tuple[int, ...]
     removing: tuple[int, ...]
@@ -39,16 +39,16 @@ class Reassignment(NamedTuple):
 
 class PartitionAdmin(Protocol):
     async def elect(
-        self, election_type: ElectionType, places: Sequence[TopicPartition] | None
-    ) -> Sequence[PlaceResult]:
-        """None elects wherever it is needed, and tells of those places alone."""
+        self, election_type: ElectionType, topic_partitions: Sequence[TopicPartition] | None
+    ) -> Sequence[PartitionResult]:
+        """None elects wherever it is needed, and tells of those partitions only."""
 
     async def reassign(
         self, targets: Mapping[TopicPartition, Sequence[int] | None], *, allows_factor_change: bool
-    ) -> Sequence[PlaceResult]:
+    ) -> Sequence[PartitionResult]:
         """Sets partitions on the move to these replicas; None takes back a move under way."""
 
-    def reassignments(self, places: Sequence[TopicPartition] | None) -> Sequence[Reassignment]:
+    def reassignments(self, topic_partitions: Sequence[TopicPartition] | None) -> Sequence[Reassignment]:
         """The moves under way: all, or those of these partitions."""
 
 
@@ -56,9 +56,13 @@ NOT_NEEDED = "Leader election not needed for topic partition."
 NO_MOVE = "No partition reassignment is in progress."
 
 
-def no_such_place(place: TopicPartition, *, has_topic: bool) -> PlaceResult:
-    message = f"No such partition as {place}" if has_topic else f"No such topic as {place.topic}"
-    return PlaceResult(place, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
+def no_such_partition(topic_partition: TopicPartition, *, has_topic: bool) -> PartitionResult:
+    message = (
+        f"No such partition as {topic_partition}"
+        if has_topic
+        else f"No such topic as {topic_partition.topic}"
+    )
+    return PartitionResult(topic_partition, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
 
 
 class LonePartitions:
@@ -69,32 +73,36 @@ class LonePartitions:
         self._broker_id = broker_id
 
     async def elect(
-        self, election_type: ElectionType, places: Sequence[TopicPartition] | None
-    ) -> Sequence[PlaceResult]:
+        self, election_type: ElectionType, topic_partitions: Sequence[TopicPartition] | None
+    ) -> Sequence[PartitionResult]:
         return [
-            self._missing(place) or PlaceResult(place, ErrorCode.ELECTION_NOT_NEEDED, NOT_NEEDED)
-            for place in places or ()
+            self._missing(topic_partition)
+            or PartitionResult(topic_partition, ErrorCode.ELECTION_NOT_NEEDED, NOT_NEEDED)
+            for topic_partition in topic_partitions or ()
         ]
 
     async def reassign(
         self, targets: Mapping[TopicPartition, Sequence[int] | None], *, allows_factor_change: bool
-    ) -> Sequence[PlaceResult]:
-        return [self._missing(place) or self._move(place, replicas) for place, replicas in targets.items()]
+    ) -> Sequence[PartitionResult]:
+        return [
+            self._missing(topic_partition) or self._move(topic_partition, replicas)
+            for topic_partition, replicas in targets.items()
+        ]
 
-    def reassignments(self, places: Sequence[TopicPartition] | None) -> Sequence[Reassignment]:
+    def reassignments(self, topic_partitions: Sequence[TopicPartition] | None) -> Sequence[Reassignment]:
         return ()
 
-    def _move(self, place: TopicPartition, replicas: Sequence[int] | None) -> PlaceResult:
+    def _move(self, topic_partition: TopicPartition, replicas: Sequence[int] | None) -> PartitionResult:
         if replicas is None:
-            return PlaceResult(place, ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, NO_MOVE)
+            return PartitionResult(topic_partition, ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, NO_MOVE)
         try:
             check_replicas(replicas, [self._broker_id])
         except ApiError as error:
-            return PlaceResult(place, error.code, error.message)
-        return PlaceResult(place)
+            return PartitionResult(topic_partition, error.code, error.message)
+        return PartitionResult(topic_partition)
 
-    def _missing(self, place: TopicPartition) -> PlaceResult | None:
-        entry = self._catalog.find(place.topic)
-        if entry is not None and 0 <= place.partition < len(entry.partitions):
+    def _missing(self, topic_partition: TopicPartition) -> PartitionResult | None:
+        entry = self._catalog.find(topic_partition.topic)
+        if entry is not None and 0 <= topic_partition.partition < len(entry.partitions):
             return None
-        return no_such_place(place, has_topic=entry is not None)
+        return no_such_partition(topic_partition, has_topic=entry is not None)

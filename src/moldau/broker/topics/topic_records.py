@@ -146,7 +146,11 @@ def match_logs(
         topic_id = max(counts, key=lambda each: (counts[each], each))
         if len(counts) > 1:
             others = {*counts} - {topic_id}
-            strays += [place for place, its_id in found.items() if place.topic == name and its_id in others]
+            strays += [
+                topic_partition
+                for topic_partition, its_id in found.items()
+                if topic_partition.topic == name and its_id in others
+            ]
         partitions = (layout.newborn((broker_id,)),) * counts[topic_id]
         adopted.append(TopicEntry(name, topic_id, partitions, _adopted_configs(name, recorded.get(name, {}))))
     for entry in adopted:
@@ -162,17 +166,17 @@ def match_cluster_logs(
     deleted = {topic_id_parse(node) for node in store.children(layout.DELETIONS)}
     removed: list[TopicPartition] = []
     strays: list[TopicPartition] = []
-    for place, topic_id in found.items():
-        entry = catalog.find(place.topic)
+    for topic_partition, topic_id in found.items():
+        entry = catalog.find(topic_partition.topic)
         if topic_id in deleted:
-            removed.append(place)
+            removed.append(topic_partition)
         elif (
             entry is None
             or entry.topic_id != topic_id
-            or place.partition >= len(entry.partitions)
-            or broker_id not in entry.partitions[place.partition].replicas
+            or topic_partition.partition >= len(entry.partitions)
+            or broker_id not in entry.partitions[topic_partition.partition].replicas
         ):
-            strays.append(place)
+            strays.append(topic_partition)
     return FoundLogs([], removed, strays)
 
 

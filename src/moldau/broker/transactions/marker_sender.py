@@ -56,40 +56,43 @@ class MarkerSender:
         """Tells which of the partitions have their marker, or need none any more, once all have been tried."""
         results: dict[TopicPartition, ErrorCode] = {}
 
-        def tell(place: TopicPartition, code: ErrorCode) -> None:
-            results[place] = code
+        def tell(topic_partition: TopicPartition, code: ErrorCode) -> None:
+            results[topic_partition] = code
             if len(results) == len(markers.partitions):
                 written([each for each, its in results.items() if its not in RETRIED])
 
         by_leader: dict[int, list[TopicPartition]] = {}
-        for place in markers.partitions:
-            by_leader.setdefault(self._leader_of(place), []).append(place)
-        for leader, places in by_leader.items():
+        for topic_partition in markers.partitions:
+            by_leader.setdefault(self._leader_of(topic_partition), []).append(topic_partition)
+        for leader, topic_partitions in by_leader.items():
             if leader == self._broker_id:
-                for place in places:
-                    self._write_here(markers, place, tell)
+                for topic_partition in topic_partitions:
+                    self._write_here(markers, topic_partition, tell)
             else:
-                self._scheduler.spawn(self._send_there(leader, markers, places, tell))
+                self._scheduler.spawn(self._send_there(leader, markers, topic_partitions, tell))
         if not markers.partitions:
             written([])
 
-    def _leader_of(self, place: TopicPartition) -> int:
-        entry = self._catalog.find(place.topic)
-        if entry is None or place.partition >= len(entry.partitions):
+    def _leader_of(self, topic_partition: TopicPartition) -> int:
+        entry = self._catalog.find(topic_partition.topic)
+        if entry is None or topic_partition.partition >= len(entry.partitions):
             return self._broker_id  # Gone: whoever looks finds nothing.
-        return entry.partitions[place.partition].leader
+        return entry.partitions[topic_partition.partition].leader
 
     def _write_here(
-        self, markers: WriteMarkers, place: TopicPartition, tell: Callable[[TopicPartition, ErrorCode], None]
+        self,
+        markers: WriteMarkers,
+        topic_partition: TopicPartition,
+        tell: Callable[[TopicPartition, ErrorCode], None],
     ) -> None:
-        is_known = self._catalog.find(place.topic) is not None
+        is_known = self._catalog.find(topic_partition.topic) is not None
 
         def done(code: ErrorCode) -> None:
             is_gone = code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION and not is_known
-            tell(place, ErrorCode.NONE if is_gone else code)
+            tell(topic_partition, ErrorCode.NONE if is_gone else code)
 
         self._writer.write(
-            place,
+            topic_partition,
             done,
             producer_id=markers.producer_id,
             producer_epoch=markers.producer_epoch,
@@ -102,11 +105,11 @@ class MarkerSender:
         self,
         leader: int,
         markers: WriteMarkers,
-        places: Sequence[TopicPartition],
+        topic_partitions: Sequence[TopicPartition],
         tell: Callable[[TopicPartition, ErrorCode], None],
     ) -> None:
         by_topic: dict[str, list[int]] = {}
-        for topic, partition in places:
+        for topic, partition in topic_partitions:
             by_topic.setdefault(topic, []).append(partition)
         marker = WritableTxnMarker(
             producer_id=markers.producer_id,
@@ -119,7 +122,7 @@ class MarkerSender:
             coordinator_epoch=markers.coordinator_epoch,
             transaction_version=markers.transaction_version,
         )
-        codes = dict.fromkeys(places, ErrorCode.BROKER_NOT_AVAILABLE)
+        codes = dict.fromkeys(topic_partitions, ErrorCode.BROKER_NOT_AVAILABLE)
         try:
             request = WriteTxnMarkersRequest(markers=[marker])
             answer = await self._peers.ask(leader, request, REQUEST_VERSION, WriteTxnMarkersResponse)
@@ -129,6 +132,6 @@ class MarkerSender:
                         each.error_code
                     )
         except ApiError as error:
-            codes = dict.fromkeys(places, error.code)
-        for place in places:
-            tell(place, codes[place])
+            codes = dict.fromkeys(topic_partitions, error.code)
+        for topic_partition in topic_partitions:
+            tell(topic_partition, codes[topic_partition])

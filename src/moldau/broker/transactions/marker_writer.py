@@ -43,7 +43,7 @@ class MarkerWriter:
 
     def write(
         self,
-        place: TopicPartition,
+        topic_partition: TopicPartition,
         done: Done,
         *,
         producer_id: ProducerId,
@@ -53,7 +53,7 @@ class MarkerWriter:
         transaction_version: int,
     ) -> None:
         """Tells `done` when the marker is committed, at once where there is one replica, or why it is not."""
-        partition = self._partitions.find(place.topic, place.partition)
+        partition = self._partitions.find(topic_partition.topic, topic_partition.partition)
         if partition is None:
             done(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
             return
@@ -70,16 +70,16 @@ class MarkerWriter:
         )
 
         def settle(code: ErrorCode) -> None:
-            if code is ErrorCode.NONE and place.topic == OFFSETS_TOPIC:
+            if code is ErrorCode.NONE and topic_partition.topic == OFFSETS_TOPIC:
                 try:
-                    self._group_shards.at(place.partition).transaction_ended(producer_id, committed)
+                    self._group_shards.at(topic_partition.partition).transaction_ended(producer_id, committed)
                 except ApiError as error:  # Whoever leads it now reads the marker in the log.
                     code = error.code
             done(code)
 
         try:
-            if place.topic == OFFSETS_TOPIC:
-                self._group_shards.at(place.partition)
+            if topic_partition.topic == OFFSETS_TOPIC:
+                self._group_shards.at(topic_partition.partition)
             log = self._append(partition, memoryview(marker), now_ms)
             partition.verifying.transaction_ended(producer_id)
         except ApiError as error:

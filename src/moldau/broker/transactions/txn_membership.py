@@ -42,7 +42,7 @@ def join_transaction(
     transactional_id: str,
     producer_id: int,
     producer_epoch: int,
-    places: Sequence[TopicPartition],
+    topic_partitions: Sequence[TopicPartition],
     *,
     verify_only: bool,
 ) -> Refused | Awaitable[Refused]:
@@ -55,20 +55,22 @@ def join_transaction(
                 producer_id=producer_id,
                 producer_epoch=producer_epoch,
                 verify_only=verify_only,
-                topics=_by_topic(places),
+                topics=_by_topic(topic_partitions),
             )
         ]
     )
     shards = broker.transactions.shards
     shard = shards.find(transactional_id)
     if shard is None:
-        place = shards.place_of(transactional_id)
-        if place is None:  # There has never been a transaction.
-            return dict.fromkeys(places, ErrorCode.INVALID_TXN_STATE)
-        leader = broker.catalog.leader_of(place)
+        topic_partition = shards.partition_of(transactional_id)
+        if topic_partition is None:  # There has never been a transaction.
+            return dict.fromkeys(topic_partitions, ErrorCode.INVALID_TXN_STATE)
+        leader = broker.catalog.leader_of(topic_partition)
         if leader in (NOBODY, broker.broker_id):  # Being elected, or still loading.
-            return dict.fromkeys(places, ErrorCode.NOT_ENOUGH_REPLICAS)
-        return _still_open(broker, producer_id, _ask_coordinator(broker, leader, request, places), places)
+            return dict.fromkeys(topic_partitions, ErrorCode.NOT_ENOUGH_REPLICAS)
+        return _still_open(
+            broker, producer_id, _ask_coordinator(broker, leader, request, topic_partitions), topic_partitions
+        )
     facts = client_facts(client)
     try:
         reply = shard.ask_now(
@@ -77,19 +79,23 @@ def join_transaction(
             )
         )
     except ApiError:
-        return dict.fromkeys(places, ErrorCode.NOT_ENOUGH_REPLICAS)
+        return dict.fromkeys(topic_partitions, ErrorCode.NOT_ENOUGH_REPLICAS)
     if isinstance(reply, Awaitable):
-        return _still_open(broker, producer_id, _committed(reply, places), places)
-    return _refused(reply, places)
+        return _still_open(broker, producer_id, _committed(reply, topic_partitions), topic_partitions)
+    return _refused(reply, topic_partitions)
 
 
 def _still_open(
-    broker: "Broker", producer_id: int, word: Awaitable[Refused], places: Sequence[TopicPartition]
+    broker: "Broker", producer_id: int, word: Awaitable[Refused], topic_partitions: Sequence[TopicPartition]
 ) -> Awaitable[Refused]:
     """The coordinator's word. Where it is old when it comes the producer is to try again."""
-    found = ((place, broker.partitions.find(*place)) for place in places)
+    found = (
+        (topic_partition, broker.partitions.find(*topic_partition)) for topic_partition in topic_partitions
+    )
     waiting = [
-        (place, partition.verifying.begin(producer_id)) for place, partition in found if partition is not None
+        (topic_partition, partition.verifying.begin(producer_id))
+        for topic_partition, partition in found
+        if partition is not None
     ]
     return _unless_old(word, waiting)
 
@@ -101,36 +107,39 @@ async def _unless_old(
     try:
         refused = await word
     finally:
-        old = [place for place, write in waiting if not write.end()]
+        old = [topic_partition for topic_partition, write in waiting if not write.end()]
     return {**dict.fromkeys(old, ErrorCode.NOT_ENOUGH_REPLICAS), **refused}
 
 
 async def _committed(
-    reply: Awaitable[AddPartitionsToTxnResponse], places: Sequence[TopicPartition]
+    reply: Awaitable[AddPartitionsToTxnResponse], topic_partitions: Sequence[TopicPartition]
 ) -> Refused:
     try:
-        return _refused(await reply, places)
+        return _refused(await reply, topic_partitions)
     except ApiError:
-        return dict.fromkeys(places, ErrorCode.NOT_ENOUGH_REPLICAS)
+        return dict.fromkeys(topic_partitions, ErrorCode.NOT_ENOUGH_REPLICAS)
 
 
 async def _ask_coordinator(
-    broker: "Broker", leader: int, request: AddPartitionsToTxnRequest, places: Sequence[TopicPartition]
+    broker: "Broker",
+    leader: int,
+    request: AddPartitionsToTxnRequest,
+    topic_partitions: Sequence[TopicPartition],
 ) -> Refused:
     try:
         answer = await broker.peers.ask(leader, request, REQUEST_VERSION, AddPartitionsToTxnResponse)
     except ApiError:
-        return dict.fromkeys(places, ErrorCode.NOT_ENOUGH_REPLICAS)
-    refused = _refused(answer, places)
+        return dict.fromkeys(topic_partitions, ErrorCode.NOT_ENOUGH_REPLICAS)
+    refused = _refused(answer, topic_partitions)
     return {
-        place: ErrorCode.NOT_ENOUGH_REPLICAS if code in COORDINATOR_MOVING else code
-        for place, code in refused.items()
+        topic_partition: ErrorCode.NOT_ENOUGH_REPLICAS if code in COORDINATOR_MOVING else code
+        for topic_partition, code in refused.items()
     }
 
 
-def _refused(reply: AddPartitionsToTxnResponse, places: Sequence[TopicPartition]) -> Refused:
+def _refused(reply: AddPartitionsToTxnResponse, topic_partitions: Sequence[TopicPartition]) -> Refused:
     if reply.error_code:
-        return dict.fromkeys(places, ErrorCode(reply.error_code))
+        return dict.fromkeys(topic_partitions, ErrorCode(reply.error_code))
     return {
         TopicPartition(topic.name, result.partition_index): ErrorCode(result.partition_error_code)
         for transaction in reply.results_by_transaction
@@ -140,8 +149,8 @@ def _refused(reply: AddPartitionsToTxnResponse, places: Sequence[TopicPartition]
     }
 
 
-def _by_topic(places: Iterable[TopicPartition]) -> list[AddPartitionsToTxnTopic]:
+def _by_topic(topic_partitions: Iterable[TopicPartition]) -> list[AddPartitionsToTxnTopic]:
     by_topic: dict[str, list[int]] = {}
-    for topic, partition in places:
+    for topic, partition in topic_partitions:
         by_topic.setdefault(topic, []).append(partition)
     return [AddPartitionsToTxnTopic(name=name, partitions=indexes) for name, indexes in by_topic.items()]

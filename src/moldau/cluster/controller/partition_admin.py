@@ -13,9 +13,9 @@ from moldau.broker.topics.partition_admin import (
     NO_MOVE,
     NOT_NEEDED,
     ElectionType,
-    PlaceResult,
+    PartitionResult,
     Reassignment,
-    no_such_place,
+    no_such_partition,
 )
 from moldau.cluster.controller.elections import decide_preferred, decide_unclean
 from moldau.cluster.controller.reassignment import check_target, decide_cancel, decide_start
@@ -50,7 +50,7 @@ class ClusterPartitions:
 
     async def elect(
         self, election_type: ElectionType, places: Sequence[TopicPartition] | None
-    ) -> Sequence[PlaceResult]:
+    ) -> Sequence[PartitionResult]:
         wanted = places if places is not None else _all_places(self._image())
         results = [await self._try(place, partial(self._elect, place, election_type)) for place in wanted]
         if places is not None:
@@ -59,7 +59,7 @@ class ClusterPartitions:
 
     async def reassign(
         self, targets: Mapping[TopicPartition, Sequence[int] | None], *, allows_factor_change: bool
-    ) -> Sequence[PlaceResult]:
+    ) -> Sequence[PartitionResult]:
         return [
             await self._try(place, partial(self._move, place, target, allows_factor_change))
             for place, target in targets.items()
@@ -78,14 +78,14 @@ class ClusterPartitions:
             if (topic := image.topics.get(place.topic)) is not None and topic.is_reassigning(place.partition)
         ]
 
-    async def _try(self, place: TopicPartition, job: Callable[[], None]) -> PlaceResult:
+    async def _try(self, place: TopicPartition, job: Callable[[], None]) -> PartitionResult:
         try:
             await self._run_in_order(job)
         except ApiError as error:
-            return PlaceResult(place, error.code, error.message)
+            return PartitionResult(place, error.code, error.message)
         except StorageFault as fault:
-            return PlaceResult(place, ErrorCode.REQUEST_TIMED_OUT, str(fault))
-        return PlaceResult(place)
+            return PartitionResult(place, ErrorCode.REQUEST_TIMED_OUT, str(fault))
+        return PartitionResult(place)
 
     def _elect(self, place: TopicPartition, election_type: ElectionType) -> None:
         def attempt(image: ClusterImage) -> None:
@@ -130,7 +130,7 @@ class ClusterPartitions:
         image = self._image()
         for _ in range(TRIES_MAX):
             if image.state(place) is None:
-                missing = no_such_place(place, has_topic=place.topic in image.topics)
+                missing = no_such_partition(place, has_topic=place.topic in image.topics)
                 raise ApiError(missing.code, missing.message)
             try:
                 attempt(image)

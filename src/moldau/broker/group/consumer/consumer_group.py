@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from moldau.broker.group.consumer.consumer_member import ConsumerMember
-from moldau.broker.group.consumer.places import NOWHERE, Places
+from moldau.broker.group.consumer.topic_id_partitions import NO_PARTITIONS, TopicIdPartitions
 from moldau.broker.group.consumer.topic_view import TopicInfo
 from moldau.broker.group.offsets.committed import Retention
 from moldau.core.error_codes import ErrorCode
@@ -43,7 +43,7 @@ class ConsumerGroup:
     metadata_hash: int = 0
     target_epoch: int = 0
     members: Mapping[str, ConsumerMember] = field(default_factory=dict)
-    targets: Mapping[str, Places] = field(default_factory=dict)
+    targets: Mapping[str, TopicIdPartitions] = field(default_factory=dict)
     """What each member is to have in the end."""
     regexes: Mapping[str, ResolvedRegex] = field(default_factory=dict)
     has_partition_metadata: bool = False
@@ -73,14 +73,14 @@ class ConsumerGroup:
         members = self.members.values()
         return next((member for member in members if member.instance_id == instance_id), None)
 
-    def target_of(self, member_id: str) -> Places:
-        return self.targets.get(member_id, NOWHERE)
+    def target_of(self, member_id: str) -> TopicIdPartitions:
+        return self.targets.get(member_id, NO_PARTITIONS)
 
-    def held_by_others(self, member_id: str, places: Places) -> Places:
-        held = NOWHERE
+    def held_by_others(self, member_id: str, partitions: TopicIdPartitions) -> TopicIdPartitions:
+        held = NO_PARTITIONS
         for other in self.members.values():
-            if other.member_id != member_id and places:
-                held |= other.holds(places)
+            if other.member_id != member_id and partitions:
+                held |= other.holds(partitions)
         return held
 
     def topics_of(self, member: ConsumerMember) -> frozenset[str]:

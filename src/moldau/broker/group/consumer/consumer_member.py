@@ -5,7 +5,7 @@ from enum import IntEnum, StrEnum
 from typing import Final
 
 from moldau.broker.group.classic.subscriptions import GroupProtocol
-from moldau.broker.group.consumer.places import NOWHERE, Places
+from moldau.broker.group.consumer.topic_id_partitions import NO_PARTITIONS, TopicIdPartitions
 
 JOIN_EPOCH: Final = 0
 LEAVE_EPOCH: Final = -1
@@ -64,8 +64,8 @@ class ConsumerMember:
     epoch: int = JOIN_EPOCH
     previous_epoch: int = -1
     state: MemberState = MemberState.STABLE
-    assigned: Places = NOWHERE
-    revoking: Places = NOWHERE
+    assigned: TopicIdPartitions = NO_PARTITIONS
+    revoking: TopicIdPartitions = NO_PARTITIONS
     """Its until it says that it has given them up."""
     awaited: Step | None = None
 
@@ -90,15 +90,15 @@ class ConsumerMember:
         return self.epoch == LEAVE_STATIC_EPOCH
 
     @property
-    def held(self) -> Places:
+    def held(self) -> TopicIdPartitions:
         return self.assigned | self.revoking
 
-    def holds(self, places: Places) -> Places:
-        return places & self.assigned | places & self.revoking
+    def holds(self, partitions: TopicIdPartitions) -> TopicIdPartitions:
+        return partitions & self.assigned | partitions & self.revoking
 
     def is_settled_at(self, target_epoch: int) -> bool:
         return self.state is MemberState.STABLE and self.epoch == target_epoch
 
     def departed(self) -> "ConsumerMember":
         """As a static member that will be back."""
-        return replace(self, epoch=LEAVE_STATIC_EPOCH, revoking=NOWHERE)
+        return replace(self, epoch=LEAVE_STATIC_EPOCH, revoking=NO_PARTITIONS)

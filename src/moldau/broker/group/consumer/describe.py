@@ -3,7 +3,7 @@
 from moldau.broker.group.call import Call, GroupOutcome
 from moldau.broker.group.consumer.consumer_group import ConsumerGroup
 from moldau.broker.group.consumer.consumer_member import ConsumerMember
-from moldau.broker.group.consumer.places import Places, by_topic
+from moldau.broker.group.consumer.topic_id_partitions import TopicIdPartitions, by_topic
 from moldau.broker.group.state import ShardState
 from moldau.core.error_codes import ErrorCode
 from moldau.protocol.messages.groups.consumer_group_describe import (
@@ -74,9 +74,12 @@ def _member(state: ShardState, group: ConsumerGroup, member: ConsumerMember) -> 
     )
 
 
-def _assignment(state: ShardState, places: Places) -> Assignment:
+def _assignment(state: ShardState, topic_partitions: TopicIdPartitions) -> Assignment:
     """Topics that are gone are left out: there is no name to show."""
-    named = ((topic_id, state.topics.name_of(topic_id), numbers) for topic_id, numbers in by_topic(places))
+    named = (
+        (topic_id, state.topics.name_of(topic_id), numbers)
+        for topic_id, numbers in by_topic(topic_partitions)
+    )
     return Assignment(
         topic_partitions=[
             TopicPartitions(topic_id=topic_id, topic_name=name, partitions=numbers)

@@ -7,7 +7,7 @@ from moldau.broker.group.consumer.consumer_draft import ConsumerDraft
 from moldau.broker.group.consumer.consumer_group import ConsumerGroup
 from moldau.broker.group.consumer.consumer_member import JOIN_EPOCH, ConsumerMember, Profile
 from moldau.broker.group.consumer.member_values import current_recorded, profile_recorded, target_recorded
-from moldau.broker.group.consumer.places import Places, places_of
+from moldau.broker.group.consumer.topic_id_partitions import TopicIdPartitions, partitions_of
 from moldau.broker.group.history.changes import ChangeKind
 from moldau.broker.group.regex import pattern
 from moldau.broker.group.state import ShardState
@@ -46,7 +46,7 @@ def member_to_be(
     if joins:
         return known or ConsumerMember(member_id)
     member = group.members[check_member(draft, member_id, instance_id)]
-    owned = None if request.topic_partitions is None else places_of(request.topic_partitions)
+    owned = None if request.topic_partitions is None else partitions_of(request.topic_partitions)
     _check_epoch(member, request.member_epoch, owned)
     return member
 
@@ -80,7 +80,7 @@ def check_member(draft: ConsumerDraft, member_id: str, instance_id: str | None) 
     return member_id
 
 
-def _check_epoch(member: ConsumerMember, epoch: int, owned: Places | None) -> None:
+def _check_epoch(member: ConsumerMember, epoch: int, owned: TopicIdPartitions | None) -> None:
     if epoch == member.epoch:
         return
     # The answer with the newer epoch may have been lost.

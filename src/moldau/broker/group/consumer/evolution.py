@@ -21,7 +21,7 @@ from moldau.broker.group.consumer.consumer_facts import (
 from moldau.broker.group.consumer.consumer_group import ConsumerGroup, ResolvedRegex
 from moldau.broker.group.consumer.consumer_member import LEAVE_EPOCH, ConsumerMember, MemberState
 from moldau.broker.group.consumer.member_values import profile_of
-from moldau.broker.group.consumer.places import places_of
+from moldau.broker.group.consumer.topic_id_partitions import partitions_of
 
 
 @singledispatch
@@ -61,7 +61,7 @@ def _target_epoch(fact: TargetEpochRecorded, group: ConsumerGroup) -> ConsumerGr
 def _target(fact: TargetRecorded, group: ConsumerGroup) -> ConsumerGroup:
     if fact.value is None:
         return replace(group, targets=_without(group.targets, fact.member_id))
-    target = places_of(fact.value.topic_partitions)
+    target = partitions_of(fact.value.topic_partitions)
     return replace(group, targets={**group.targets, fact.member_id: target})
 
 
@@ -83,8 +83,8 @@ def _current(fact: CurrentRecorded, group: ConsumerGroup) -> ConsumerGroup:
             epoch=value.member_epoch,
             previous_epoch=value.previous_member_epoch,
             state=_state(value.state),
-            assigned=places_of(value.assigned_partitions),
-            revoking=places_of(value.partitions_pending_revocation),
+            assigned=partitions_of(value.assigned_partitions),
+            revoking=partitions_of(value.partitions_pending_revocation),
         ),
     )
 

@@ -16,9 +16,9 @@ from moldau.broker.group.consumer.consumer_member import (
 from moldau.broker.group.consumer.departures import leave
 from moldau.broker.group.consumer.entry import consumer_group, introduce, member_to_be
 from moldau.broker.group.consumer.heartbeat_replies import heartbeat_refused, heartbeat_reply
-from moldau.broker.group.consumer.places import places_of
 from moldau.broker.group.consumer.reconciliation import reconcile
 from moldau.broker.group.consumer.target import assign_if_due
+from moldau.broker.group.consumer.topic_id_partitions import partitions_of
 from moldau.broker.group.consumer.topics import has_seen_all_topics, renew_epoch
 from moldau.broker.group.migration.upgrade import draft_to_join
 from moldau.broker.group.state import ShardState
@@ -87,7 +87,7 @@ def _beat(state: ShardState, call: Call, request: ConsumerGroupHeartbeatRequest)
     joins = request.member_epoch == JOIN_EPOCH
     draft = draft_to_join(state, call, request.group_id) if joins else _draft(state, call, request.group_id)
     before = member_to_be(draft, request, request.member_id or call.new_id)
-    owned = None if request.topic_partitions is None else places_of(request.topic_partitions)
+    owned = None if request.topic_partitions is None else partitions_of(request.topic_partitions)
     changed = introduce(draft, before, _profile(call, request, before.profile))
     if changed or draft.group.epoch == 0 or not has_seen_all_topics(draft):
         renew_epoch(draft, members_changed=changed or draft.group.epoch == 0)

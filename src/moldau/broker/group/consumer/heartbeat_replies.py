@@ -1,7 +1,7 @@
 """The answers a consumer group gives, as values."""
 
 from moldau.broker.group.consumer.consumer_member import ConsumerMember
-from moldau.broker.group.consumer.places import by_topic
+from moldau.broker.group.consumer.topic_id_partitions import by_topic
 from moldau.broker.group.settings import ConsumerSettings
 from moldau.core.errors import ApiError
 from moldau.protocol.messages.groups.consumer_group_heartbeat import (

@@ -3,7 +3,7 @@
 from moldau.broker.group.classic.subscriptions import GroupProtocol
 from moldau.broker.group.consumer.consumer_facts import CurrentRecorded, ProfileRecorded, TargetRecorded
 from moldau.broker.group.consumer.consumer_member import ClassicSide, ConsumerMember, Profile
-from moldau.broker.group.consumer.places import Places, by_topic
+from moldau.broker.group.consumer.topic_id_partitions import TopicIdPartitions, by_topic
 from moldau.protocol.stored.consumer_groups import (
     AssignedTopicPartitions,
     ClassicMemberMetadata,
@@ -55,7 +55,7 @@ def profile_of(value: ConsumerGroupMemberMetadataValue) -> Profile:
     )
 
 
-def target_recorded(group_id: str, member_id: str, target: Places) -> TargetRecorded:
+def target_recorded(group_id: str, member_id: str, target: TopicIdPartitions) -> TargetRecorded:
     value = ConsumerGroupTargetAssignmentMemberValue(topic_partitions=_stored(target))
     return TargetRecorded(group_id, member_id, value)
 
@@ -71,8 +71,8 @@ def current_recorded(group_id: str, member: ConsumerMember) -> CurrentRecorded:
     return CurrentRecorded(group_id, member.member_id, value)
 
 
-def _stored(places: Places) -> list[AssignedTopicPartitions]:
+def _stored(topic_partitions: TopicIdPartitions) -> list[AssignedTopicPartitions]:
     return [
         AssignedTopicPartitions(topic_id=topic_id, partitions=partitions)
-        for topic_id, partitions in by_topic(places)
+        for topic_id, partitions in by_topic(topic_partitions)
     ]

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from moldau.broker.group.consumer.consumer_draft import ConsumerDraft
 from moldau.broker.group.consumer.consumer_member import ConsumerMember, MemberState
 from moldau.broker.group.consumer.member_values import current_recorded
-from moldau.broker.group.consumer.places import NOWHERE, Places
 from moldau.broker.group.consumer.target import topic_ids_of
+from moldau.broker.group.consumer.topic_id_partitions import NO_PARTITIONS, TopicIdPartitions
 from moldau.broker.group.timers import RebalanceTimer
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
@@ -23,19 +23,19 @@ class Aim:
     """What a member is to become, and what stands in the way."""
 
     epoch: int
-    target: Places
+    target: TopicIdPartitions
     topics: frozenset[TopicId]
     """Those it subscribes to, which may have changed since the target was computed."""
-    owned: Places | None
+    owned: TopicIdPartitions | None
     """As the member says; None if it does not say."""
-    held_by_others: Callable[[Places], Places]
+    held_by_others: Callable[[TopicIdPartitions], TopicIdPartitions]
 
-    def still_owns(self, places: Places) -> bool:
-        return bool(places) and (self.owned is None or bool(self.owned & places))
+    def still_owns(self, partitions: TopicIdPartitions) -> bool:
+        return bool(partitions) and (self.owned is None or bool(self.owned & partitions))
 
 
 def reconcile(
-    draft: ConsumerDraft, member_id: str, owned: Places | None, *, subscription_changed: bool
+    draft: ConsumerDraft, member_id: str, owned: TopicIdPartitions | None, *, subscription_changed: bool
 ) -> ConsumerMember:
     """The member as far as it can get now."""
     group = draft.group
@@ -47,7 +47,7 @@ def reconcile(
         group.target_of(member_id),
         topic_ids_of(draft, member),
         owned,
-        lambda places: group.held_by_others(member_id, places),
+        lambda partitions: group.held_by_others(member_id, partitions),
     )
     after = reconciled(member, aim)
     if after != member:
@@ -74,7 +74,7 @@ def reconciled(member: ConsumerMember, aim: Aim) -> ConsumerMember:
 
 
 def _without_unsubscribed(member: ConsumerMember, aim: Aim) -> ConsumerMember:
-    kept = frozenset(place for place in member.assigned if place[0] in aim.topics)
+    kept = frozenset(partition for partition in member.assigned if partition[0] in aim.topics)
     revoking = member.revoking | member.assigned - kept
     if kept == member.assigned:
         return member
@@ -82,7 +82,7 @@ def _without_unsubscribed(member: ConsumerMember, aim: Aim) -> ConsumerMember:
 
 
 def _next(member: ConsumerMember, aim: Aim) -> ConsumerMember:
-    target = frozenset(place for place in aim.target if place[0] in aim.topics)
+    target = frozenset(partition for partition in aim.target if partition[0] in aim.topics)
     kept = member.assigned & target
     if aim.still_owns(member.assigned - kept):
         return _revoking(member, kept, member.assigned - kept)
@@ -93,9 +93,9 @@ def _next(member: ConsumerMember, aim: Aim) -> ConsumerMember:
         previous_epoch=member.previous_epoch if member.epoch == aim.epoch else member.epoch,
         state=MemberState.UNRELEASED_PARTITIONS if unreleased else MemberState.STABLE,
         assigned=target - unreleased,
-        revoking=NOWHERE,
+        revoking=NO_PARTITIONS,
     )
 
 
-def _revoking(member: ConsumerMember, kept: Places, revoking: Places) -> ConsumerMember:
+def _revoking(member: ConsumerMember, kept: TopicIdPartitions, revoking: TopicIdPartitions) -> ConsumerMember:
     return replace(member, state=MemberState.UNREVOKED_PARTITIONS, assigned=kept, revoking=revoking)

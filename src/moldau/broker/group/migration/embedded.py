@@ -4,7 +4,7 @@ write it."""
 from collections.abc import Iterable
 from typing import Final
 
-from moldau.broker.group.consumer.places import Places, by_topic
+from moldau.broker.group.consumer.topic_id_partitions import TopicIdPartitions, by_topic
 from moldau.broker.group.consumer.topic_view import TopicView
 from moldau.protocol.stored.consumer_protocol import (
     ConsumerProtocolAssignment,
@@ -21,14 +21,14 @@ def subscription_of(metadata: bytes) -> ConsumerProtocolSubscription:
     return decode_prefix(ConsumerProtocolSubscription, metadata)
 
 
-def assigned_places(assignment: bytes, topics: TopicView) -> Places:
+def assigned_partitions(assignment: bytes, topics: TopicView) -> TopicIdPartitions:
     """Those that exist. A member that has not been assigned anything has no bytes."""
     if not assignment:
         return frozenset()
     return named_places(decode_prefix(ConsumerProtocolAssignment, assignment).assigned_partitions, topics)
 
 
-def named_places(named: Iterable[TopicPartitions], topics: TopicView) -> Places:
+def named_places(named: Iterable[TopicPartitions], topics: TopicView) -> TopicIdPartitions:
     found = ((topics.find(each.topic), each.partitions) for each in named)
     return frozenset(
         (topic.topic_id, partition)
@@ -39,9 +39,9 @@ def named_places(named: Iterable[TopicPartitions], topics: TopicView) -> Places:
     )
 
 
-def assignment_bytes(places: Places, topics: TopicView, metadata: bytes) -> bytes:
+def assignment_bytes(topic_partitions: TopicIdPartitions, topics: TopicView, metadata: bytes) -> bytes:
     """In the version the member subscribed in."""
-    named = ((topics.name_of(topic_id), partitions) for topic_id, partitions in by_topic(places))
+    named = ((topics.name_of(topic_id), partitions) for topic_id, partitions in by_topic(topic_partitions))
     assignment = ConsumerProtocolAssignment(
         assigned_partitions=[
             TopicPartitions(topic=name, partitions=partitions)

@@ -12,10 +12,10 @@ from moldau.broker.group.consumer.consumer_facts import EpochRecorded, TargetEpo
 from moldau.broker.group.consumer.consumer_group import ConsumerGroup
 from moldau.broker.group.consumer.consumer_member import ClassicSide, ConsumerMember, Profile
 from moldau.broker.group.consumer.member_values import current_recorded, profile_recorded, target_recorded
-from moldau.broker.group.consumer.places import NOWHERE, Places
 from moldau.broker.group.consumer.topic_hash import topics_hash
+from moldau.broker.group.consumer.topic_id_partitions import NO_PARTITIONS, TopicIdPartitions
 from moldau.broker.group.facts import GroupRemoved, ProtocolChanged
-from moldau.broker.group.migration.embedded import assigned_places, subscription_of
+from moldau.broker.group.migration.embedded import assigned_partitions, subscription_of
 from moldau.broker.group.state import ShardState
 from moldau.broker.group.timers import JoinTimer, SessionTimer, SyncTimer
 from moldau.core.error_codes import ErrorCode
@@ -85,10 +85,10 @@ def _refusal(group: ClassicGroup, why: str) -> ApiError:
 
 def _consumer_members(draft: ConsumerDraft, group: ClassicGroup) -> list[ConsumerMember]:
     """Stable with what they had. Should two claim the same partition, the first has it."""
-    taken: Places = NOWHERE
+    taken: TopicIdPartitions = NO_PARTITIONS
     members = []
     for member in group.members.values():
-        assigned = assigned_places(member.assignment, draft.topics) - taken
+        assigned = assigned_partitions(member.assignment, draft.topics) - taken
         taken |= assigned
         members.append(
             ConsumerMember(

@@ -65,11 +65,13 @@ def _coordinator(ctx: RequestContext, key_type: int, key: str) -> Coordinator:
     """The broker that leads the partition the key's state is in."""
     broker = ctx.broker
     shards = broker.groups.shards if key_type == GROUP else broker.transactions.shards
-    place = shards.place_of(key)
-    leader = NO_NODE if place is None else broker.catalog.leader_of(place)
+    topic_partition = shards.partition_of(key)
+    leader = NO_NODE if topic_partition is None else broker.catalog.leader_of(topic_partition)
     address = broker.members.address_of(leader, ctx.client.connection)
     if address is None:
-        return _refused(key, ErrorCode.COORDINATOR_NOT_AVAILABLE, f"nobody leads {place} at present")
+        return _refused(
+            key, ErrorCode.COORDINATOR_NOT_AVAILABLE, f"nobody leads {topic_partition} at present"
+        )
     return Coordinator(
         key=key,
         node_id=leader,

@@ -39,7 +39,7 @@ def handle(ctx: RequestContext, request: AlterReplicaLogDirsRequest) -> AlterRep
 API = ApiSpec.of(AlterReplicaLogDirsRequest, handle)
 
 
-def _check(ctx: RequestContext, path: str, place: TopicPartition) -> ErrorCode:
+def _check(ctx: RequestContext, path: str, topic_partition: TopicPartition) -> ErrorCode:
     directory = next((each for each in ctx.broker.disks.directories if each.path == path), None)
     if path in ctx.broker.disks.unopened:
         return ErrorCode.KAFKA_STORAGE_ERROR
@@ -47,6 +47,6 @@ def _check(ctx: RequestContext, path: str, place: TopicPartition) -> ErrorCode:
         return ErrorCode.LOG_DIR_NOT_FOUND
     if directory.offline_reason is not None:
         return ErrorCode.KAFKA_STORAGE_ERROR
-    if ctx.broker.partitions.find(place.topic, place.partition) is None:
+    if ctx.broker.partitions.find(topic_partition.topic, topic_partition.partition) is None:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    return ErrorCode.NONE if place in directory.logs else ErrorCode.UNSUPPORTED_VERSION
+    return ErrorCode.NONE if topic_partition in directory.logs else ErrorCode.UNSUPPORTED_VERSION

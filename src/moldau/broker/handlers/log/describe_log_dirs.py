@@ -59,11 +59,11 @@ def _describe(
     if directory.offline_reason is not None:
         return _offline(directory.path)
     topics: dict[str, list[DescribeLogDirsPartition]] = {}
-    for place, log in directory.logs.items():
-        if wanted is None or place in wanted:
-            topics.setdefault(place.topic, []).append(
+    for topic_partition, log in directory.logs.items():
+        if wanted is None or topic_partition in wanted:
+            topics.setdefault(topic_partition.topic, []).append(
                 DescribeLogDirsPartition(
-                    partition_index=place.partition,
+                    partition_index=topic_partition.partition,
                     partition_size=log.size_bytes,
                     offset_lag=max(log.end_offset - log.high_watermark, 0),
                     is_future_key=False,

@@ -160,7 +160,7 @@ def _outside_transaction(
     request: _Request, transactional_id: str, topics: ProduceTopics
 ) -> Refused | Awaitable[Refused]:
     """Partitions that could not be made part of the producer's transaction, and why."""
-    places: list[TopicPartition] = []
+    topic_partitions: list[TopicPartition] = []
     producer = (-1, -1)
     find = request.session.broker.partitions.find
     for topic, partitions in topics:
@@ -173,12 +173,12 @@ def _outside_transaction(
             header = read_header(records)
             producer = (header.producer_id, header.producer_epoch)
             if not partition.log.producers.has_open_transaction(*producer):
-                places.append(TopicPartition(partition.topic, index))
-    if not places:
+                topic_partitions.append(TopicPartition(partition.topic, index))
+    if not topic_partitions:
         return {}
     session, joins = request.session, request.version >= JOINS_SINCE
     joined = join_transaction(
-        session.broker, session.client, transactional_id, *producer, places, verify_only=not joins
+        session.broker, session.client, transactional_id, *producer, topic_partitions, verify_only=not joins
     )
     if isinstance(joined, Awaitable):
         return _outside_later(joined, request.version)
@@ -190,7 +190,7 @@ async def _outside_later(joined: Awaitable[Refused], version: int) -> Refused:
 
 
 def _as_produce_errors(refused: Refused, version: int) -> Refused:
-    return {place: _as_produce_error(code, version) for place, code in refused.items()}
+    return {topic_partition: _as_produce_error(code, version) for topic_partition, code in refused.items()}
 
 
 def _as_produce_error(code: ErrorCode, version: int) -> ErrorCode:

@@ -37,12 +37,14 @@ async def handle(
                 name=topic,
                 partitions=[
                     ReassignablePartitionResponse(
-                        partition_index=each.place.partition, error_code=each.code, error_message=each.message
+                        partition_index=each.topic_partition.partition,
+                        error_code=each.code,
+                        error_message=each.message,
                     )
                     for each in group
                 ],
             )
-            for topic, group in groupby(sorted(results), lambda each: each.place.topic)
+            for topic, group in groupby(sorted(results), lambda each: each.topic_partition.topic)
         ],
     )
 

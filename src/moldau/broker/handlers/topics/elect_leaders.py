@@ -21,7 +21,7 @@ from moldau.protocol.messages.topics.elect_leaders import (
 async def handle(ctx: RequestContext, request: ElectLeadersRequest) -> ElectLeadersResponse:
     if request.election_type not in tuple(ElectionType):
         return ElectLeadersResponse(error_code=ErrorCode.INVALID_REQUEST, replica_election_results=[])
-    places = (
+    topic_partitions = (
         None
         if request.topic_partitions is None
         else [
@@ -30,19 +30,21 @@ async def handle(ctx: RequestContext, request: ElectLeadersRequest) -> ElectLead
             for partition in topic.partitions
         ]
     )
-    results = await ctx.broker.partition_admin.elect(ElectionType(request.election_type), places)
+    results = await ctx.broker.partition_admin.elect(ElectionType(request.election_type), topic_partitions)
     return ElectLeadersResponse(
         replica_election_results=[
             ReplicaElectionResult(
                 topic=topic,
                 partition_result=[
                     PartitionResult(
-                        partition_id=each.place.partition, error_code=each.code, error_message=each.message
+                        partition_id=each.topic_partition.partition,
+                        error_code=each.code,
+                        error_message=each.message,
                     )
                     for each in group
                 ],
             )
-            for topic, group in groupby(sorted(results), lambda each: each.place.topic)
+            for topic, group in groupby(sorted(results), lambda each: each.topic_partition.topic)
         ]
     )
 

@@ -16,14 +16,14 @@ from moldau.protocol.messages.topics.list_partition_reassignments import (
 def handle(
     ctx: RequestContext, request: ListPartitionReassignmentsRequest
 ) -> ListPartitionReassignmentsResponse:
-    places = (
+    topic_partitions = (
         None
         if request.topics is None
         else [
             TopicPartition(topic.name, index) for topic in request.topics for index in topic.partition_indexes
         ]
     )
-    found = sorted(ctx.broker.partition_admin.reassignments(places))
+    found = sorted(ctx.broker.partition_admin.reassignments(topic_partitions))
     return ListPartitionReassignmentsResponse(
         error_message=None,
         topics=[
@@ -31,7 +31,7 @@ def handle(
                 name=topic,
                 partitions=[
                     OngoingPartitionReassignment(
-                        partition_index=each.place.partition,
+                        partition_index=each.topic_partition.partition,
                         replicas=each.replicas,
                         adding_replicas=each.adding,
                         removing_replicas=each.removing,
@@ -39,7 +39,7 @@ def handle(
                     for each in group
                 ],
             )
-            for topic, group in groupby(found, lambda each: each.place.topic)
+            for topic, group in groupby(found, lambda each: each.topic_partition.topic)
         ],
     )
 

@@ -19,12 +19,12 @@ async def handle(ctx: RequestContext, request: AddOffsetsToTxnRequest) -> AddOff
     try:
         await group_shards.ensure()
         shard = await ctx.broker.transactions.shards.ready(request.transactional_id)
-        place = group_shards.place_of(request.group_id)
-        assert place is not None
+        topic_partition = group_shards.partition_of(request.group_id)
+        assert topic_partition is not None
         client = client_facts(ctx.client)
         reply: AddOffsetsToTxnResponse = await shard.ask(
             lambda machine, request_id, now_ms: machine.decide_add_offsets(
-                request_id, request, ctx.version, client, now_ms, place
+                request_id, request, ctx.version, client, now_ms, topic_partition
             )
         )
     except ApiError as error:

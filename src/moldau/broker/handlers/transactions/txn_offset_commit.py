@@ -27,20 +27,22 @@ async def handle(ctx: RequestContext, request: TxnOffsetCommitRequest) -> TxnOff
         await broker.transactions.shards.ensure()
     except ApiError as error:
         return txn_commit_refused(request, coordinator_error(error))
-    place = broker.groups.shards.place_of(request.group_id)
-    assert place is not None
+    topic_partition = broker.groups.shards.partition_of(request.group_id)
+    assert topic_partition is not None
     joined = join_transaction(
         broker,
         ctx.client,
         request.transactional_id,
         request.producer_id,
         request.producer_epoch,
-        [place],
+        [topic_partition],
         verify_only=ctx.version < JOINS_SINCE,
     )
     refused = await joined if isinstance(joined, Awaitable) else joined
     if refused:
-        return txn_commit_refused(request, WRITE_ERRORS.get(refused[place], refused[place]))
+        return txn_commit_refused(
+            request, WRITE_ERRORS.get(refused[topic_partition], refused[topic_partition])
+        )
     reply = broker.groups.ask(request.group_id, request, ctx.version, ctx.client)
     committed: TxnOffsetCommitResponse = await reply if isinstance(reply, Awaitable) else reply
     return committed

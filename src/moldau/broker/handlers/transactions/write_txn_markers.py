@@ -52,12 +52,12 @@ async def _write(ctx: RequestContext, marker: WritableTxnMarker) -> WritableTxnM
 
 
 def _write_one(
-    ctx: RequestContext, marker: WritableTxnMarker, place: TopicPartition
+    ctx: RequestContext, marker: WritableTxnMarker, topic_partition: TopicPartition
 ) -> asyncio.Future[ErrorCode]:
     """Comes when the marker is committed."""
     done: asyncio.Future[ErrorCode] = asyncio.get_running_loop().create_future()
     ctx.broker.markers.write(
-        place,
+        topic_partition,
         lambda code: None if done.done() else done.set_result(code),
         producer_id=ProducerId(marker.producer_id),
         producer_epoch=ProducerEpoch(marker.producer_epoch),
@@ -70,13 +70,13 @@ def _write_one(
 
 def _note(ctx: RequestContext, marker: WritableTxnMarker) -> None:
     """The transaction's own coordinator should be able to tell what happened to it."""
-    places = [
+    topic_partitions = [
         TopicPartition(topic.name, index) for topic in marker.topics for index in topic.partition_indexes
     ]
     client = client_facts(ctx.client)
     for shard in ctx.broker.transactions.shards:
         shard.tell(
             lambda machine, now_ms: machine.decide_markers_by_admin(
-                marker.producer_id, marker.producer_epoch, places, client, now_ms
+                marker.producer_id, marker.producer_epoch, topic_partitions, client, now_ms
             )
         )

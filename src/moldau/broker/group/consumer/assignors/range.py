@@ -1,19 +1,19 @@
 """The `range` assignor: of each topic, every subscriber gets one run of neighbouring partitions.
 
 Members with the same subscriptions get the same numbers of every topic, so that topics of one key can be joined.
-Static members come first, by name: they keep their place when they restart.
+Static members come first, by name: they keep their position when they restart.
 """
 
 from collections.abc import Sequence
 
 from moldau.broker.group.consumer.assignors.subscriber import PartitionCounts, Subscriber
-from moldau.broker.group.consumer.places import Place, Places
+from moldau.broker.group.consumer.topic_id_partitions import TopicIdPartition, TopicIdPartitions
 from moldau.core.ids import TopicId
 
 
-def assign_range(subscribers: Sequence[Subscriber], counts: PartitionCounts) -> dict[str, Places]:
+def assign_range(subscribers: Sequence[Subscriber], counts: PartitionCounts) -> dict[str, TopicIdPartitions]:
     ordered = sorted(subscribers, key=_rank)
-    shares: dict[str, list[Place]] = {subscriber.member_id: [] for subscriber in subscribers}
+    shares: dict[str, list[TopicIdPartition]] = {subscriber.member_id: [] for subscriber in subscribers}
     by_topic: dict[TopicId, list[str]] = {}
     for subscriber in ordered:
         for topic_id in subscriber.topics:

@@ -9,11 +9,13 @@ from collections.abc import Iterable, Sequence
 from heapq import heapify, heapreplace
 
 from moldau.broker.group.consumer.assignors.subscriber import PartitionCounts, Subscriber
-from moldau.broker.group.consumer.places import Place, Places
+from moldau.broker.group.consumer.topic_id_partitions import TopicIdPartition, TopicIdPartitions
 from moldau.core.ids import TopicId
 
 
-def assign_uniform(subscribers: Sequence[Subscriber], counts: PartitionCounts) -> dict[str, Places]:
+def assign_uniform(
+    subscribers: Sequence[Subscriber], counts: PartitionCounts
+) -> dict[str, TopicIdPartitions]:
     ordered = sorted(subscribers, key=lambda subscriber: subscriber.member_id)
     if not ordered:
         return {}
@@ -25,30 +27,34 @@ def assign_uniform(subscribers: Sequence[Subscriber], counts: PartitionCounts) -
     return {member_id: frozenset(share) for member_id, share in shares.items()}
 
 
-def _kept(ordered: Sequence[Subscriber], counts: PartitionCounts) -> dict[str, list[Place]]:
+def _kept(ordered: Sequence[Subscriber], counts: PartitionCounts) -> dict[str, list[TopicIdPartition]]:
     """What each had and may go on having."""
-    taken: set[Place] = set()
+    taken: set[TopicIdPartition] = set()
     kept = {}
     for subscriber in ordered:
         share = sorted(
-            place
-            for place in subscriber.share
-            if place[0] in subscriber.topics and place[1] < counts[place[0]] and place not in taken
+            partition
+            for partition in subscriber.share
+            if partition[0] in subscriber.topics
+            and partition[1] < counts[partition[0]]
+            and partition not in taken
         )
         taken.update(share)
         kept[subscriber.member_id] = share
     return kept
 
 
-def _free(kept: dict[str, list[Place]], topics: Iterable[TopicId], counts: PartitionCounts) -> list[Place]:
-    taken = {place for share in kept.values() for place in share}
+def _free(
+    kept: dict[str, list[TopicIdPartition]], topics: Iterable[TopicId], counts: PartitionCounts
+) -> list[TopicIdPartition]:
+    taken = {partition for share in kept.values() for partition in share}
     every = ((topic_id, number) for topic_id in sorted(topics) for number in range(counts[topic_id]))
-    return [place for place in every if place not in taken]
+    return [partition for partition in every if partition not in taken]
 
 
 def _same_topics(
-    kept: dict[str, list[Place]], topics: frozenset[TopicId], counts: PartitionCounts
-) -> dict[str, list[Place]]:
+    kept: dict[str, list[TopicIdPartition]], topics: frozenset[TopicId], counts: PartitionCounts
+) -> dict[str, list[TopicIdPartition]]:
     least, extra = divmod(sum(counts[topic_id] for topic_id in topics), len(kept))
     # Whoever has more than the least already is first to have one more: nothing moves for it.
     by_need = sorted(kept, key=lambda member_id: (len(kept[member_id]) <= least, member_id))
@@ -64,7 +70,7 @@ class _Balance:
     """Shares of members with different subscriptions, on their way to being even."""
 
     def __init__(
-        self, ordered: Sequence[Subscriber], kept: dict[str, list[Place]], counts: PartitionCounts
+        self, ordered: Sequence[Subscriber], kept: dict[str, list[TopicIdPartition]], counts: PartitionCounts
     ) -> None:
         self._counts = counts
         self._readers: dict[TopicId, list[str]] = defaultdict(list)
@@ -72,18 +78,18 @@ class _Balance:
             for topic_id in subscriber.topics:
                 self._readers[topic_id].append(subscriber.member_id)
         self._loads = {member_id: len(share) for member_id, share in kept.items()}
-        self._owners = {place: member_id for member_id, share in kept.items() for place in share}
+        self._owners = {partition: member_id for member_id, share in kept.items() for partition in share}
 
-    def shares(self) -> dict[str, list[Place]]:
+    def shares(self) -> dict[str, list[TopicIdPartition]]:
         # The fewer may read a topic, the less choice there is.
         topics = sorted(self._readers, key=lambda topic_id: (len(self._readers[topic_id]), topic_id))
         for topic_id in topics:
             self._hand_out(topic_id)
         while any([self._even_out(topic_id) for topic_id in topics]):
             pass
-        shares: dict[str, list[Place]] = {member_id: [] for member_id in self._loads}
-        for place, member_id in self._owners.items():
-            shares[member_id].append(place)
+        shares: dict[str, list[TopicIdPartition]] = {member_id: [] for member_id in self._loads}
+        for partition, member_id in self._owners.items():
+            shares[member_id].append(partition)
         return shares
 
     def _hand_out(self, topic_id: TopicId) -> None:
@@ -99,7 +105,7 @@ class _Balance:
 
     def _even_out(self, topic_id: TopicId) -> bool:
         """Each move makes the sum of the squares of all loads smaller, so there is an end to it."""
-        owned: dict[str, list[Place]] = defaultdict(list)
+        owned: dict[str, list[TopicIdPartition]] = defaultdict(list)
         for number in range(self._counts[topic_id]):
             owned[self._owners[topic_id, number]].append((topic_id, number))
         moved = False
@@ -108,10 +114,10 @@ class _Balance:
             taker = min(self._readers[topic_id], key=lambda member_id: (self._loads[member_id], member_id))
             if self._loads[giver] - self._loads[taker] < 2:
                 break
-            place = owned[giver].pop()
+            partition = owned[giver].pop()
             if not owned[giver]:
                 del owned[giver]
-            self._owners[place] = taker
+            self._owners[partition] = taker
             self._loads[giver] -= 1
             self._loads[taker] += 1
             moved = True

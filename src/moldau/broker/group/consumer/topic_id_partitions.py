@@ -5,9 +5,9 @@ from typing import Final, Protocol
 
 from moldau.core.ids import TopicId
 
-Place = tuple[TopicId, int]
-Places = frozenset[Place]
-NOWHERE: Final[Places] = frozenset()
+TopicIdPartition = tuple[TopicId, int]
+TopicIdPartitions = frozenset[TopicIdPartition]
+NO_PARTITIONS: Final[TopicIdPartitions] = frozenset()
 
 
 class TopicPartitionsLike(Protocol):
@@ -20,13 +20,13 @@ class TopicPartitionsLike(Protocol):
     def partitions(self) -> Sequence[int]: ...
 
 
-def places_of(topics: Iterable[TopicPartitionsLike]) -> Places:
+def partitions_of(topics: Iterable[TopicPartitionsLike]) -> TopicIdPartitions:
     return frozenset((topic.topic_id, partition) for topic in topics for partition in topic.partitions)
 
 
-def by_topic(places: Iterable[Place]) -> list[tuple[TopicId, list[int]]]:
+def by_topic(topic_partitions: Iterable[TopicIdPartition]) -> list[tuple[TopicId, list[int]]]:
     """In order, so that equal sets become equal bytes."""
     partitions: dict[TopicId, list[int]] = {}
-    for topic_id, partition in sorted(places):
+    for topic_id, partition in sorted(topic_partitions):
         partitions.setdefault(topic_id, []).append(partition)
     return list(partitions.items())
