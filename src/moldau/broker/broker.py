@@ -1,6 +1,6 @@
-"""The broker's parts, each the one owner of its state. Handlers reach them through here.
+"""The parts of a broker. Each part is the only owner of its state; handlers reach it through `Broker`.
 
-Holds references only: no behaviour. `node/` puts it together.
+Holds references only: no behaviour. `node/` assembles it.
 """
 
 from dataclasses import dataclass
@@ -52,4 +52,4 @@ class Broker:
     transactions: TxnRouter
     markers: MarkerWriter
     selects_replicas: bool
-    """Whether consumers are sent to a replica near them (`replica.selector.class`, KIP-392)."""
+    """Whether consumers are sent to a replica in their rack (`replica.selector.class`, KIP-392)."""

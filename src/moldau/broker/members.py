@@ -1,6 +1,6 @@
-"""The brokers of the cluster, as clients are told of them: who is there, at which address, who is the controller.
+"""The brokers of the cluster as clients see them: their ids, addresses and racks, and the controller.
 
-Owned by the broker's thread. A broker that stands alone is the only one.
+Owned by the broker's thread. A standalone broker is the only member.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,9 +17,9 @@ class Member(NamedTuple):
     broker_id: BrokerId
     rack: str | None
     addresses: Mapping[str, Address]
-    """By the name of the listener."""
+    """By listener name."""
     epoch: int
-    """Of its registration: another one after each start."""
+    """Of the registration: it changes with each start."""
 
 
 class Members:
@@ -29,7 +29,7 @@ class Members:
         self._by_id: dict[BrokerId, Member] = {broker_id: Member(broker_id, rack, {}, 0)}
         self.controller_id: int = broker_id
         self.epoch = 0
-        """Grows with every change; whoever caches answers keys them on it."""
+        """Grows with every change. Caches use it as a key."""
 
     def update(self, members: Iterable[Member], controller_id: int) -> None:
         self._by_id = {member.broker_id: member for member in members}
@@ -38,8 +38,9 @@ class Members:
 
     @property
     def admin_broker_id(self) -> int:
-        """Whom clients are told to ask for what a controller does: the controller or, while there is none, any other
-        broker, since each takes such requests. Clients that hear of no controller do not ask again for minutes."""
+        """The broker that clients send controller requests to: the controller or, while there is none, any
+        other broker, since all of them accept these requests. A client that learns of no controller does not
+        ask again for minutes."""
         return (
             self.controller_id if self.controller_id in self._by_id else min(self._by_id, default=NO_BROKER)
         )
@@ -58,13 +59,13 @@ class Members:
         return [replica for replica in replicas if replica not in self._by_id]
 
     def address_of(self, broker_id: int, connection: ClientConnection) -> Address | None:
-        """Where a client that came this way reaches a broker; None when it cannot."""
+        """The address at which a client of this listener reaches a broker; None when it cannot."""
         member = self.find(broker_id)
         if broker_id == self._broker_id:
             return self._listeners.address_for(connection)
         return None if member is None else member.addresses.get(connection.listener)
 
     def seen_by(self, connection: ClientConnection) -> list[tuple[BrokerId, Address, str | None]]:
-        """The brokers a client that came this way can reach."""
+        """The brokers that a client of this listener can reach."""
         found = ((each, self.address_of(each.broker_id, connection)) for each in self._by_id.values())
         return [(each.broker_id, address, each.rack) for each, address in found if address is not None]

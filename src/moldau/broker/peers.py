@@ -1,4 +1,4 @@
-"""The other brokers of the cluster, as far as one broker asks another for something."""
+"""The port through which a broker sends requests to other brokers of the cluster."""
 
 from typing import Protocol, TypeVar
 
@@ -13,12 +13,12 @@ class Peers(Protocol):
     async def ask(
         self, broker_id: int, request: Request, version: int, answer: type[AnyResponse]
     ) -> AnyResponse:
-        """ApiError(BROKER_NOT_AVAILABLE) when it cannot be reached or does not answer in time: then it is not known
-        whether it did what was asked."""
+        """ApiError(BROKER_NOT_AVAILABLE) when the broker cannot be reached or does not answer in time. It may
+        have carried out the request nevertheless."""
 
 
 class NoPeers:
-    """For a broker that stands alone."""
+    """For a standalone broker."""
 
     async def ask(
         self, broker_id: int, request: Request, version: int, answer: type[AnyResponse]

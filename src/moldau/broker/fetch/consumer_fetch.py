@@ -1,6 +1,6 @@
-"""A consumer's fetch being served: read at once, or again when there is more to read.
+"""Serves a consumer's fetch: at once, or later when there is enough to read.
 
-Record batches are never looked into: an answer is a list of slices of log files.
+Record batches are not parsed: an answer is a list of slices of log files.
 """
 
 from collections.abc import Sequence
@@ -25,14 +25,14 @@ from moldau.storage.log.partition_log import PartitionLog
 READ_COMMITTED: Final = 1
 FLEXIBLE_FROM: Final = 12
 FOLLOWERS_SINCE: Final = 11
-"""Whoever knows of racks may read from followers (KIP-392)."""
+"""From this version on a fetch names its rack and may read from followers (KIP-392)."""
 NO_REPLICA: Final = -1
-"""No other replica to read from is preferred."""
+"""Tells the consumer to stay with this replica."""
 NONE_ABORTED: Final = ()
 
 
 class ConsumerFetch:
-    """A fetch being served: read at once, or again when something was appended."""
+    """One fetch, read at once or again after an append."""
 
     __slots__ = (
         "bytes_max", "bytes_min", "correlation_id", "fetch_session", "is_full", "isolation", "rack", "session",
@@ -64,7 +64,7 @@ class ConsumerFetch:
         self.rack = rack
 
     def read(self, *, is_final: bool) -> list[Chunk] | None:
-        """The framed answer, or None if there is less than the client asked to wait for."""
+        """The framed answer, or None if there is less than `bytes_min` and the client can still wait."""
         fetched, size, has_error = self._read_partitions()
         if size < self.bytes_min and not (has_error or is_final or (size and self._has_enough())):
             return None
@@ -75,8 +75,8 @@ class ConsumerFetch:
         return framed(self.version, self.correlation_id, ErrorCode.NONE, session_id, fetched)
 
     def _has_enough(self) -> bool:
-        """Whether it is the size of batches that keeps the answer below what the client waits for: then it need not
-        wait for more to come."""
+        """Whether enough is available and only the size of the batches keeps the answer below `bytes_min`.
+        Then waiting for more would not help."""
         find = self.session.broker.partitions.find
         available = 0
         for topic, partitions in self.wanted:
@@ -132,7 +132,7 @@ class ConsumerFetch:
                     continue
                 high_watermark = log.high_watermark
                 if offset == high_watermark == log.end_offset and not rack:
-                    # Nothing new, as of most partitions of a client that has very many.
+                    # Nothing new: the usual case for a client with very many partitions.
                     stable = (
                         high_watermark
                         if log.producers.first_unstable_offset is None
@@ -197,7 +197,7 @@ class ConsumerFetch:
 
 
 def _places_served(fetched: Fetched) -> int:
-    """How many partitions there are up to the last that gave something."""
+    """The number of partitions up to and including the last that returned records."""
     partitions = [partition for _, answers in fetched for partition in answers]
     return max(place for place, (*_, records) in enumerate(partitions, 1) if records)
 

@@ -1,6 +1,7 @@
-"""Incremental fetch sessions (KIP-227): the client names its partitions once, then only what changed.
+"""Incremental fetch sessions of consumers (KIP-227): a client names its partitions once, then only changes.
 
-Owns the bounded set of sessions. Knows which partitions a client reads from where, nothing of logs.
+Owns the bounded set of sessions. Knows which partitions a client reads and from which offset, and nothing
+about logs.
 """
 
 from collections.abc import Callable
@@ -16,7 +17,8 @@ FULL_FETCH_EPOCH: Final = 0
 CLOSING_EPOCH: Final = -1
 EPOCH_MAX: Final = 2**31 - 1
 PARTITIONS_MAX: Final = 250_000
-"""Of all sessions together, about 300 bytes each. Whoever gets no session goes on with full fetches."""
+"""In all sessions together, at about 300 bytes each. A client that gets no session continues with full
+fetches."""
 
 Wanted = list[tuple[TopicKey, list[PartitionWanted]]]
 Forgotten = list[tuple[TopicKey, list[int]]]
@@ -24,7 +26,7 @@ Fetched = list[tuple[TopicKey, list[PartitionFetched]]]
 
 
 class _Sent(NamedTuple):
-    """What the client was last told of a partition; it hears of it again when this changes."""
+    """The values last sent to the client for a partition. They are sent again when they change."""
 
     high_watermark: int
     log_start_offset: int
@@ -39,7 +41,7 @@ class FetchSession:
     def __init__(self, session_id: int, now_ms: int, *, has_topic_ids: bool) -> None:
         self.id = session_id
         self.has_topic_ids = has_topic_ids
-        """Whether topics are told by id or by name: one session, one way (KIP-516)."""
+        """Whether the session names topics by id or by name; it cannot change (KIP-516)."""
         self.epoch = 1
         self.last_used_ms = now_ms
         self._wanted: dict[tuple[TopicKey, int], PartitionWanted] = {}
@@ -58,7 +60,7 @@ class FetchSession:
                 self._sent.pop((topic, index), None)
 
     def wanted(self) -> Wanted:
-        """Everything the session reads, in the order in which it is to be served."""
+        """All partitions of the session, in the order in which they are served."""
         grouped: Wanted = []
         for (topic, _), partition in self._wanted.items():
             if grouped and grouped[-1][0] == topic:
@@ -68,7 +70,7 @@ class FetchSession:
         return grouped
 
     def reduce(self, fetched: Fetched, *, is_full: bool) -> Fetched:
-        """Leaves out what the client knows already. Partitions that gave data go to the end of the queue."""
+        """Drops partitions without news. A partition that returned records moves to the end of the queue."""
         reduced: Fetched = []
         for topic, partitions in fetched:
             kept = [partition for partition in partitions if self._is_news(topic, partition) or is_full]
@@ -98,14 +100,14 @@ class FetchSessions:
         self._eviction_ms_min = eviction_ms_min
         self._new_id = new_id
         self._sessions: dict[int, FetchSession] = {}
-        """In order of last use, the longest unused first."""
+        """In order of last use, least recently used first."""
         self._partitions = 0
 
     def __len__(self) -> int:
         return len(self._sessions)
 
     def resume(self, session_id: int, epoch: int, now_ms: int, *, has_topic_ids: bool) -> FetchSession | None:
-        """The session an incremental fetch goes on with, or None for one without a session."""
+        """The session of an incremental fetch, or None for a fetch without one."""
         if epoch in (FULL_FETCH_EPOCH, CLOSING_EPOCH):
             self.close(session_id)
             return None
@@ -122,7 +124,7 @@ class FetchSessions:
         return session
 
     def open(self, wanted: Wanted, now_ms: int, *, has_topic_ids: bool) -> FetchSession | None:
-        """A new session, or None when every slot is in use: the client then goes on with full fetches."""
+        """A new session, or None when every slot is in use. The client then continues with full fetches."""
         count = sum(len(partitions) for _, partitions in wanted)
         if self._partitions + count > PARTITIONS_MAX:
             return None
@@ -136,7 +138,7 @@ class FetchSessions:
         return session
 
     def update(self, session: FetchSession, changed: Wanted, forgotten: Forgotten) -> None:
-        """ApiError when the session would hold too much: the client then starts a new one."""
+        """ApiError when the session would hold too many partitions; the client then starts a new one."""
         before = len(session)
         session.update(changed, forgotten)
         self._partitions += len(session) - before

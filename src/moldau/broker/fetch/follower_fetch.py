@@ -1,7 +1,7 @@
-"""A follower's fetch being served: everything up to the end of the log, as it is stored.
+"""Serves a follower's fetch: everything up to the end of the log, as stored.
 
-What a follower asks for tells the leader how far it is. Where its log parts from ours it is told so instead of
-being given data (KIP-595).
+The fetch offset tells the leader how far the follower is. Where the logs diverge, the answer says so and
+carries no data (KIP-595).
 """
 
 from typing import NamedTuple
@@ -33,7 +33,7 @@ from moldau.storage.log.partition_log import PartitionLog
 
 
 class _Readable(NamedTuple):
-    """What may be read for a follower, and how much of it."""
+    """What a follower may read from a partition, and how much."""
 
     partition_index: int
     log: PartitionLog
@@ -43,7 +43,7 @@ class _Readable(NamedTuple):
 
 
 class _Diverging(NamedTuple):
-    """Where the follower's log parts from ours."""
+    """The point where the follower's log diverges from ours."""
 
     answer: PartitionFetched
     epoch: int
@@ -66,7 +66,7 @@ class FollowerFetch:
         *,
         is_full: bool,
     ) -> None:
-        """`is_full` when the follower wants to hear of every partition, changed or not."""
+        """`is_full`: the answer names every partition, changed or not."""
         self._client = client
         self._version = version
         self._correlation_id = correlation_id
@@ -77,7 +77,7 @@ class FollowerFetch:
         self._is_noted = False
 
     def read(self, *, is_final: bool) -> list[Chunk] | None:
-        """The framed answer, or None if there is less than the follower asked to wait for."""
+        """The framed answer, or None if there is less than `bytes_min` and the follower can still wait."""
         found = self._examine_pending()
         if diverging := {
             topic_partition: each for topic_partition, each in found.items() if isinstance(each, _Diverging)
@@ -123,8 +123,9 @@ class FollowerFetch:
         return True
 
     def _examine_pending(self) -> dict[PartitionKey, _Readable | _Diverging | PartitionFetched]:
-        # Everything is noted before anything is read: what is noted commits writes, and whoever waited for that may
-        # write again at once, to any of these partitions. Read earlier, it would be missed until the time is up.
+        # All offsets are noted before anything is read. Noting one may commit writes, and a producer that
+        # waited for that may write again at once to any of these partitions. A read before that would miss
+        # the write until the fetch times out.
         pending = self._reading.pending
         examined = {topic_partition: self._examine(topic_partition) for topic_partition in list(pending)}
         self._is_noted = True
@@ -134,7 +135,7 @@ class FollowerFetch:
         return examined
 
     def _examine(self, topic_partition: PartitionKey) -> _Readable | _Diverging | PartitionFetched:
-        """Takes note of how far the follower is; the answer itself where there is nothing for it to read."""
+        """Notes the follower's offset. Returns the answer itself where there is nothing to read."""
         broker = self._client.broker
         partition = broker.partitions.find(*topic_partition)
         index, leader_epoch, offset, last_epoch, _, bytes_max = self._reading.look_at(
@@ -147,7 +148,9 @@ class FollowerFetch:
         log, leading = partition.log, partition.leading
         if log is None:
             return refused(index, ErrorCode.KAFKA_STORAGE_ERROR)
-        if last_epoch > log.epochs.latest:  # It follows a later leader by now: what it has is not from us.
+        if (
+            last_epoch > log.epochs.latest
+        ):  # The follower follows a later leader by now: it did not get its log from us.
             return refused(index, ErrorCode.UNKNOWN_LEADER_EPOCH)
         diverging = log.epochs.divergence(offset, last_epoch, log.end_offset)
         if diverging is not None:
@@ -159,7 +162,7 @@ class FollowerFetch:
         return _Readable(index, log, leading, offset, bytes_max)
 
     def _read_one(self, found: _Readable, size: int) -> PartitionFetched:
-        """`size` is what the answer holds already."""
+        """`size`: the bytes already in the answer."""
         index, log, leading, offset, partition_bytes_max = found
         bytes_max = min(partition_bytes_max, max(0, self._bytes_max - size))
         records: FileSlice | None = None
@@ -171,8 +174,8 @@ class FollowerFetch:
         return (index, 0, log.high_watermark, -1, log.start_offset, None, -1, records or b"")
 
     def _has_enough(self, examined: dict[PartitionKey, _Readable | PartitionFetched]) -> bool:
-        """Whether it is the size of batches that keeps the answer below what the follower waits for: then it need not
-        wait for more to come."""
+        """Whether enough is available and only the size of the batches keeps the answer below `bytes_min`.
+        Then waiting for more would not help."""
         available = sum(
             found.log.available_bytes(found.offset, found.log.end_offset, found.bytes_max)
             for found in examined.values()
@@ -181,7 +184,7 @@ class FollowerFetch:
         return min(available, self._bytes_max) >= self._bytes_min
 
     def _news(self, answers: list[tuple[PartitionKey, PartitionFetched, bool]]) -> Fetched:
-        """What the follower does not know already. What there was no room for is looked at again next time."""
+        """The partitions with news. Those that did not fit stay pending for the next fetch."""
         by_topic: dict[str | bytes, list[PartitionFetched]] = {}
         for topic_partition, answer, is_left_out in answers:
             if not is_left_out:
@@ -192,7 +195,7 @@ class FollowerFetch:
         return list(by_topic.items())
 
     def _told_where_they_part(self, diverging: dict[PartitionKey, _Diverging]) -> list[Chunk]:
-        """Only the general codec knows tagged fields; all else waits for the next answer."""
+        """Tagged fields need the general codec. Everything else waits for the next answer."""
         by_topic: dict[str | bytes, list[PartitionData]] = {}
         for topic_partition, found in diverging.items():
             self._reading.pending.pop(topic_partition, None)

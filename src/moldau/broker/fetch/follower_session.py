@@ -1,8 +1,8 @@
-"""What a follower reads over one connection: it names its partitions once, then only what changed (KIP-227).
+"""A follower's session on one connection: it names its partitions once, then only changes (KIP-227).
 
-Owns which partitions the next answer must look at: those the follower asked for anew, those written to or committed
-further meanwhile, those there was no room for. The rest is looked at now and then. So a round costs what has
-changed, not what is followed.
+Owns the list of pending partitions, which the next answer must check: those newly requested, those with a new
+end or high watermark, and those that did not fit into the last answer. All others are checked from time to
+time. So a round costs as much as has changed, not as much as is followed.
 """
 
 from typing import Final
@@ -15,44 +15,44 @@ from moldau.core.errors import ApiError
 from moldau.protocol.fast.fetch_codec import PartitionWanted
 
 SESSION_ID: Final = 1
-"""A session lives as long as its connection, which has no other."""
+"""A connection has one session, and the session ends with it."""
 LOOK_MS: Final = 400
-"""How often every partition is looked at, and at least with each request that waited its time: who is level must be
-seen to be, and a log's start moves without a word."""
+"""How often all partitions are checked, at least with every fetch that timed out. A follower that has caught
+up must be seen to be in sync, and a log start offset moves without notice."""
 _NOTHING_SENT: Final = (-1, -1)
 
 
 class Reading:
-    """One partition, as the follower asked for it and was last told of it."""
+    """One partition: what the follower requested and what it was last sent."""
 
     __slots__ = ("partition", "sent", "wanted")
 
     def __init__(self, wanted: PartitionWanted) -> None:
         self.wanted = wanted
         self.partition: Partition | None = None
-        """Where we are told of news: the replica that was here when last looked at."""
+        """The replica that notifies us of news: the one hosted at the last check."""
         self.sent = _NOTHING_SENT
-        """High watermark and start of the log."""
+        """High watermark and log start offset."""
 
 
 class FollowerSession:
     __slots__ = ("_looked_ms", "_parked_fetches", "_readings", "epoch", "follower", "id", "parked", "pending")
 
     def __init__(self, parked_fetches: ParkedFetches, *, is_kept: bool) -> None:
-        """`is_kept` is whether the follower will go on with it."""
+        """`is_kept`: whether the follower continues with this session."""
         self.id = SESSION_ID if is_kept else NO_SESSION
         self.epoch = 1
         self.follower = (-1, -1)
-        """A broker's id and epoch."""
+        """Broker id and broker epoch."""
         self.pending: dict[PartitionKey, None] = {}
-        """What the next answer must look at, the longest unserved first."""
+        """The partitions the next answer must check, longest unserved first."""
         self.parked: ParkedFetch | None = None
         self._parked_fetches = parked_fetches
         self._readings: dict[PartitionKey, Reading] = {}
         self._looked_ms = 0
 
     def resume(self, session_id: int, epoch: int) -> None:
-        """ApiError when this is not what comes next; the follower then starts anew."""
+        """ApiError when the epoch is not the next one. The follower then opens a new session."""
         if session_id == NO_SESSION or session_id != self.id:
             raise ApiError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
         if epoch != self.epoch:
@@ -60,7 +60,7 @@ class FollowerSession:
         self.epoch = 1 if epoch == EPOCH_MAX else epoch + 1
 
     def ask(self, follower: tuple[int, int], changed: Wanted, forgotten: Forgotten, now_ms: int) -> None:
-        """The next request."""
+        """Takes the partitions of the next request."""
         for topic, indexes in forgotten:
             for index in indexes:
                 self._forget((topic, index))
@@ -81,7 +81,7 @@ class FollowerSession:
             self.pending.update(dict.fromkeys(self._readings))
 
     def look_at(self, topic_partition: PartitionKey, partition: Partition | None) -> Reading:
-        """`partition` is who is to tell us of news there."""
+        """`partition` is the hosted replica that will notify us of news."""
         reading = self._readings[topic_partition]
         if reading.partition is not partition:
             if reading.partition is not None:
@@ -92,17 +92,17 @@ class FollowerSession:
         return reading
 
     def is_news(self, topic_partition: PartitionKey, high_watermark: int, start_offset: int) -> bool:
-        """Whether the follower was last told something else. It is told now."""
+        """Whether these values differ from those last sent. They count as sent from now on."""
         reading = self._readings[topic_partition]
         before, reading.sent = reading.sent, (high_watermark, start_offset)
         return before != reading.sent
 
     def committed(self, topic_partition: PartitionKey) -> None:
-        """The high watermark has moved: the next answer says so."""
+        """The high watermark moved: the next answer says so."""
         self.pending[topic_partition] = None
 
     def appended(self, topic_partition: PartitionKey) -> None:
-        """There is more to read, or the leader has changed: nothing to wait for any longer."""
+        """There is more to read, or the leader changed: wakes the waiting fetch."""
         self.pending[topic_partition] = None
         if self.parked is not None:
             self._parked_fetches.wake(self.parked)

@@ -1,7 +1,8 @@
 """Fetches that wait for data.
 
-An append marks the partition; once per loop turn the fetches waiting there are looked at again. A fetch leaves
-every partition it waits on in one step, whether it was satisfied, timed out or its client went away.
+An append marks the partition. Once per turn of the event loop the fetches waiting on marked partitions try
+again. A fetch leaves all its partitions in one step, whether it was answered, timed out, or its client
+disconnected.
 """
 
 from collections.abc import Callable, Iterable
@@ -37,19 +38,19 @@ class ParkedFetches:
         fetch.timer = self._scheduler.call_later(wait_ms, lambda: self._time_out(fetch))
 
     def appended(self, partition: Partition) -> None:
-        """Something new can be read. Callers check `partition.waiters` first: usually nobody waits."""
+        """There is something new to read. Callers check `partition.waiters` first: usually nobody waits."""
         if not self._woken:
             self._scheduler.call_soon(self._attempt_woken)
         self._woken.update(partition.waiters)
 
     def wake(self, fetch: ParkedFetch) -> None:
-        """It is looked at again, wherever the news is from."""
+        """Makes the fetch try again, whatever the reason."""
         if not self._woken:
             self._scheduler.call_soon(self._attempt_woken)
         self._woken[fetch] = None
 
     def cancel(self, fetch: ParkedFetch) -> None:
-        """The client has gone: nobody is waiting any more."""
+        """The client disconnected."""
         self._unlink(fetch)
 
     def _attempt_woken(self) -> None:

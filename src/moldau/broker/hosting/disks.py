@@ -1,6 +1,6 @@
 """The log directories of this broker: where new logs go, and what happens when a disk fails.
 
-Creating and deleting run on a worker thread: a topic of ten thousand partitions must not stop the others.
+Logs are created and deleted on a worker thread: a topic of ten thousand partitions must not block the others.
 """
 
 import logging
@@ -18,7 +18,7 @@ class Disks:
     def __init__(self, directories: Sequence[LogDirectory], unopened: Mapping[str, str]) -> None:
         self.directories = tuple(directories)
         self.unopened = dict(unopened)
-        """Directories that could not be opened at the start, and why. What is in them is not served."""
+        """Directories that could not be opened at the start, and why. Their logs are not served."""
         self._reported: set[str] = set()
 
     def find(self, topic_partition: TopicPartition) -> PartitionLog | None:
@@ -32,7 +32,7 @@ class Disks:
         return [directory for directory in self.directories if directory.offline_reason is None]
 
     def emptiest(self) -> LogDirectory:
-        """Where the next log goes: the directory with the fewest logs, as Kafka chooses."""
+        """The directory with the fewest logs, where the next log goes, as in Kafka."""
         online = self.online()
         if not online:
             offline = "; ".join(f"{each.path}: {each.offline_reason}" for each in self.directories)
@@ -40,13 +40,14 @@ class Disks:
         return min(online, key=lambda directory: len(directory.logs))
 
     def delete(self, topic_partition: TopicPartition) -> None:
-        """On a worker thread. The log must not be served any more."""
+        """Runs on a worker thread. The log must not be served any more."""
         for directory in self.directories:
             if topic_partition in directory.logs:
                 directory.delete_log(topic_partition).run()
 
     def fail(self, fault: StorageFault) -> None:
-        """One line per directory that went offline; its logs answer KAFKA_STORAGE_ERROR by themselves."""
+        """Logs one line per directory that goes offline. Its logs answer KAFKA_STORAGE_ERROR by
+        themselves."""
         if fault.directory not in self._reported:
             self._reported.add(fault.directory)
             _log.error("%s", fault)

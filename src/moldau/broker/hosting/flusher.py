@@ -1,7 +1,7 @@
-"""Puts logs on stable storage off the owner's thread, and tells who waits for it.
+"""Flushes logs to stable storage on worker threads and calls back when that is done.
 
-One fsync per log at a time; appends that come meanwhile share the next one. A flush that fails takes the
-directory offline, and whoever waits is told the fault.
+There is one fsync per log at a time; appends in the meantime share the next one. A flush that fails takes the
+directory offline, and the callbacks receive the fault.
 """
 
 import asyncio
@@ -21,13 +21,13 @@ class Flusher:
         self._clock = clock
         self._disks = disks
         self._waiting: dict[PartitionLog, list[FlushCallback]] = {}
-        """Logs with a flush under way, and who waits for the one after it."""
+        """Logs with a flush under way, and the callbacks of the flush after it."""
         self._idle = asyncio.Event()
         self._idle.set()
         self._is_closed = False
 
     def after_flush(self, logs: Iterable[PartitionLog], callback: FlushCallback) -> None:
-        """Calls back once everything appended to `logs` so far is on disk, or the first of them has failed."""
+        """Calls back when everything appended to `logs` so far is on disk, or with the first fault."""
         left = len(logs := list(logs))
         is_done = False
 
@@ -50,13 +50,13 @@ class Flusher:
             self._begin(log, [callback])
 
     async def close(self) -> None:
-        """Begins nothing more and returns when what was begun is done: a flush has taken its log's unsaved index
-        entries, and a clean stop that left it half-way would lose them."""
+        """Starts no more flushes and waits for those under way. A flush holds the unsaved index entries of
+        its log; a clean stop that abandoned it would lose them."""
         self._is_closed = True
         await self._idle.wait()
 
     def flush_rolled(self, log: PartitionLog) -> None:
-        """Only the segments that are complete: what Kafka does in the background after each roll."""
+        """Flushes complete segments only, as Kafka does in the background after each roll."""
         if log not in self._waiting:
             self._begin(log, [_nobody_waits], rolled_only=True)
 

@@ -1,6 +1,6 @@
-"""The partitions this broker hosts, and who waits for them.
+"""The partitions this broker hosts, and the fetches and followers that wait on them.
 
-Owns the map from (topic, index) to an open log. Must not read or write data itself.
+Owns the map from (topic, index) to an open log. Does not read or write data itself.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -17,42 +17,43 @@ if TYPE_CHECKING:
     from moldau.broker.fetch.parked_fetches import ParkedFetch
 
 TopicKey = str | bytes
-"""A topic as requests name it: by name in older versions, by id in newer ones."""
+"""A topic as a request names it: by name in older versions, by id in newer ones."""
 PartitionKey = tuple[TopicKey, int]
-"""A partition as requests name it."""
+"""A partition as a request names it."""
 
 
 class Leading(Protocol):
-    """What the leader of several replicas does about the others. Whoever leads a single replica needs none."""
+    """What the leader of a partition with several replicas does. A leader of a single replica has none."""
 
     @property
     def is_short(self) -> bool:
-        """Whether fewer replicas are in sync than `min.insync.replicas` asks for."""
+        """Whether fewer replicas are in sync than `min.insync.replicas` requires."""
 
     @property
     def is_settled(self) -> bool:
-        """Whether this leadership has committed all that was there when it began (KIP-207)."""
+        """Whether everything written before this leadership began is committed (KIP-207)."""
 
     def appended(self) -> None:
-        """Something was written: followers may come for it, and it may be committed."""
+        """Something was appended: followers may fetch it, and it may be committed."""
 
     def fetched(self, replica: int, broker_epoch: int, offset: int) -> bool:
-        """A follower asks from `offset`: all before it is stored there. False when it is no replica of ours, or has
-        been restarted since it asked."""
+        """A follower fetches from `offset`, so it has stored everything before it. False when it is not a
+        replica of this partition, or has restarted since it sent the request."""
 
     def holds_back(self, replica: int) -> bool:
-        """Whether a follower gets nothing now, because it is throttled (KIP-73)."""
+        """Whether a follower gets nothing now because it is throttled (KIP-73)."""
 
     def sent(self, size: int) -> None:
-        """So many bytes go to a follower."""
+        """Counts bytes sent to a follower."""
 
     def when_committed(
         self, end_offset: int, callback: Callable[[ErrorCode], None], timeout_ms: int | None = None
     ) -> None:
-        """Calls back, never at once, when all before `end_offset` is committed, or cannot be any more."""
+        """Calls back when everything before `end_offset` is committed, or no longer can be. Never calls back
+        from within the call."""
 
     def preferred_replica(self, rack: str, offset: int) -> int:
-        """The replica a consumer in this rack should read from (KIP-392); -1 to stay with us."""
+        """The replica from which a consumer in this rack should read (KIP-392); -1 for this one."""
 
 
 class Partition:
@@ -80,16 +81,16 @@ class Partition:
         self.leader_epoch = leader_epoch
         self.is_leader = is_leader
         self.leading: Leading | None = None
-        """Set where we lead and there are other replicas."""
+        """Set on the leader where there are other replicas."""
         self.waiters: dict[ParkedFetch, None] = {}
-        """Fetches to look at again when more can be read, oldest first."""
+        """Fetches that try again when there is more to read, oldest first."""
         self.followers: dict[FollowerSession, PartitionKey] = {}
-        """Who follows us here, and what they call it."""
+        """The sessions of followers of this partition, each with the key it uses for it."""
         self.verifying = Verifying()
 
     @property
     def is_committed(self) -> bool:
-        """Whether all that was written here is safe."""
+        """Whether everything in the log is committed."""
         return self.leading is None or self.log is None or self.log.high_watermark >= self.log.end_offset
 
     def __repr__(self) -> str:
@@ -127,7 +128,7 @@ class HostedPartitions:
         return None if by_index is None else by_index.get(index)
 
     def by_index(self, topic: TopicKey) -> Mapping[int, Partition]:
-        """The partitions of a topic, empty when it is not here."""
+        """The partitions of a topic; empty when none is hosted here."""
         return self._topics.get(topic) or _NO_PARTITIONS
 
     def of_topic(self, topic: str) -> list[Partition]:
@@ -140,7 +141,7 @@ class HostedPartitions:
 
 
 def missing_partition_error(catalog: TopicCatalog, topic: TopicKey, index: int) -> ErrorCode:
-    """Why a partition is not here: it may be on other brokers."""
+    """Why a partition is not hosted here: it may be on other brokers."""
     is_name = isinstance(topic, str)
     entry = catalog.find(topic) if isinstance(topic, str) else catalog.find_by_id(TopicId(topic))
     if entry is not None and 0 <= index < len(entry.partitions):
@@ -151,13 +152,13 @@ def missing_partition_error(catalog: TopicCatalog, topic: TopicKey, index: int) 
 
 
 def leader_error(partition: Partition, current_leader_epoch: int) -> ErrorCode | None:
-    """What a client is told whose request only the leader can answer."""
+    """The error for a request that only the leader can answer; None if we lead in that epoch."""
     code = leader_epoch_error(partition, current_leader_epoch)
     return ErrorCode.NOT_LEADER_OR_FOLLOWER if code is None and not partition.is_leader else code
 
 
 def leader_epoch_error(partition: Partition, current_leader_epoch: int) -> ErrorCode | None:
-    """What a client that knows another leader epoch than ours is told (KIP-320)."""
+    """The error for a client that knows another leader epoch (KIP-320); None if the epochs agree."""
     if current_leader_epoch < 0 or current_leader_epoch == partition.leader_epoch:
         return None
     if current_leader_epoch < partition.leader_epoch:

@@ -1,6 +1,6 @@
-"""Keeps the logs of topics: makes them on the disks, serves them, takes them away, tells them their settings.
+"""Creates, serves and deletes the logs of topics, and passes changed settings on to them.
 
-Implements what `topic_admin` (LogHost) and `config_store` (ConfigListener) need of whoever hosts logs.
+Implements the ports `LogHost` of `topic_admin` and `ConfigListener` of `config_store`.
 """
 
 from moldau.broker.fetch.parked_fetches import ParkedFetches
@@ -14,7 +14,8 @@ from moldau.storage.log_config import LogConfig
 
 
 class LogsByRole:
-    """For a broker of a cluster: its logs come and go with its roles, whoever asked for the topic."""
+    """For a broker in a cluster: there the replica roles create and delete logs, whichever broker made the
+    topic."""
 
     def create_logs(self, entry: TopicEntry, first_partition: int, config: LogConfig) -> None: ...
 
@@ -55,14 +56,14 @@ class HostedLogs:
             log = self._disks.find(topic_partition)
             leader_epoch = entry.partitions[topic_partition.partition].leader_epoch
             if log is not None:
-                # The only replica: all it has is committed.
+                # This is the only replica: everything in it is committed.
                 log.advance_high_watermark(log.end_offset)
             self._partitions.add(
                 Partition(entry.name, entry.topic_id, topic_partition.partition, log, leader_epoch)
             )
 
     def stop_serving(self, entry: TopicEntry) -> None:
-        """Whoever waits for the topic's data learns that it is gone."""
+        """Fetches that wait for the topic are answered with an error."""
         for partition in self._partitions.remove_topic(entry.name):
             if partition.waiters:
                 self._parked_fetches.appended(partition)
@@ -73,7 +74,8 @@ class HostedLogs:
                 partition.log.config = config
 
     def broker_settings_changed(self, settings: BrokerSettings) -> None:
-        """Logs hear of it through `topic_config_changed`; everyone else reads the settings when they need them."""
+        """Logs get new settings through `topic_config_changed`; all others read the settings when they need
+        them."""
 
     def _ours(self, entry: TopicEntry, first_partition: int) -> list[TopicPartition]:
         return [

@@ -1,7 +1,7 @@
-"""Which address a client is told to come back to.
+"""The address that a client is told to connect to.
 
-What `advertised.listeners` says for the listener it came through; without that, the very address it dialled, which
-is the one address known to reach us from there.
+It is the one `advertised.listeners` gives for the client's listener. Without that it is the address the
+client dialled: the one address known to reach us from there.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
-"""Encoded answers to equal requests, until the cluster's metadata changes.
+"""Caches encoded answers by request until the cluster's metadata changes.
 
-A client fleet asks for the same metadata again and again; ten thousand partitions take tens of milliseconds to
-encode and microseconds to send again.
+A fleet of clients asks for the same metadata again and again. Ten thousand partitions take tens of
+milliseconds to encode, and microseconds to send again.
 """
 
 from collections.abc import Callable
@@ -10,11 +10,11 @@ from typing import Final, NamedTuple
 CACHED_BYTES_MAX: Final = 16 * 1024 * 1024
 ANSWERS_MAX: Final = 1000
 REQUEST_BYTES_MAX: Final = 4096
-"""Longer requests are not worth remembering: hardly any two are equal."""
+"""Longer requests are not cached: hardly any two are equal."""
 
 
 class AnswerKey(NamedTuple):
-    """What an answer depends on, besides the metadata."""
+    """Everything an answer depends on, besides the metadata."""
 
     api_key: int
     version: int

@@ -1,6 +1,6 @@
-"""Which APIs this broker serves, in which versions, and by which handler.
+"""The APIs this broker serves: their versions and their handlers.
 
-The table is the only source of the ApiVersions answer: an API is advertised because its handler is here.
+The table is the only source of the ApiVersions answer: an API is advertised because its handler is listed.
 """
 
 from collections.abc import Callable, Iterable
@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from moldau.broker.request.client_session import ClientSession, RequestContext
 
 Handler: TypeAlias = "Callable[[RequestContext, Any], Any]"
-"""Takes the decoded request; returns the answer, or an awaitable of it where something must be waited for."""
+"""Takes the decoded request. Returns the answer, or an awaitable of it if it must wait."""
 FrameHandler: TypeAlias = "Callable[[ClientSession, memoryview, int, int, int], list[Chunk] | None]"
-"""Takes (session, frame, body position, version, correlation id): for the two APIs that carry the data."""
+"""Takes (session, frame, body position, version, correlation id). For Produce and Fetch, which carry the
+data."""
 
 API_VERSIONS_KEY: Final = 18
 VERSION_NEVER: Final = 2**15
@@ -24,7 +25,7 @@ VERSION_NEVER: Final = 2**15
 
 @dataclass(frozen=True, slots=True)
 class ApiSpec:
-    """One API: exactly one of `handle` and `handle_frame` is set."""
+    """One API. Exactly one of `handle` and `handle_frame` is set."""
 
     request: type[Request]
     key: int
@@ -50,7 +51,8 @@ class ApiSpec:
         is_advertised: bool = True,
         is_cached: bool = False,
     ) -> Self:
-        """Versions come from the message's declaration; `advertised_min_version` where clients must see lower."""
+        """Versions come from the message's declaration. `advertised_min_version`: where clients must see a
+        lower one."""
         assert (handle is None) != (handle_frame is None), f"{request.__name__} needs one handler"
         lowest, highest = request.VERSIONS.low, request.VERSIONS.high
         return cls(

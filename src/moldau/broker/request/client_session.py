@@ -1,7 +1,7 @@
-"""One client's conversation: frames in, answers out.
+"""The session of one client connection: frames in, answers out.
 
-Decodes the request header, finds the handler in the table, frames the answer. Owns what is known of the client
-(address, software, principal). Must not know any API; must not touch sockets.
+Decodes the request header, finds the handler in the table and frames the answer. Owns what is known about the
+client (address, software, principal). Knows no API and touches no socket.
 """
 
 import struct
@@ -26,11 +26,11 @@ _RESPONSE_V0: Final = struct.Struct(">ii")
 _RESPONSE_V1: Final = struct.Struct(">iib")
 
 NO_ANSWER: Final[list[Chunk]] = []
-"""What a produce request with acks=0 gets: the connection goes on, nothing is sent."""
+"""The answer to a produce request with acks=0: nothing is sent and the connection stays open."""
 
 
 class ClientConnection(Protocol):
-    """What the conversation needs of a connection."""
+    """What a session needs from its connection."""
 
     peer: str
     local_host: str
@@ -38,18 +38,18 @@ class ClientConnection(Protocol):
     listener: str
 
     def reply(self, chunks: list[Chunk]) -> None:
-        """The answer to a frame for which `on_frame` returned None."""
+        """Sends the answer to a frame for which `on_frame` returned None."""
 
     def abort(self, reason: str) -> None:
-        """Closes the connection and logs one line that says why."""
+        """Closes the connection and logs one line with the reason."""
 
     def portion_bytes(self) -> int:
-        """How much one answer should hold at most, for the client to be served best."""
+        """The most bytes one answer should have to serve this client best."""
 
 
 @dataclass(slots=True)
 class Client:
-    """Who is on the other end, as far as they told us."""
+    """What the client has said about itself."""
 
     connection: ClientConnection
     client_id: str | None = None
@@ -60,7 +60,7 @@ class Client:
 
 @dataclass(slots=True)
 class RequestContext:
-    """What a handler may look at besides the request itself."""
+    """What a handler may use besides the request."""
 
     broker: "Broker"
     client: Client
@@ -68,7 +68,7 @@ class RequestContext:
 
 
 class ClientSession:
-    """Created by the listener for each connection; lives as long as it."""
+    """Created by the listener for each connection; lives as long as the connection."""
 
     __slots__ = ("_broker", "_connection", "_table", "client", "fetch_turn", "following", "on_disconnect")
 
@@ -78,14 +78,15 @@ class ClientSession:
         self._connection = connection
         self.client = Client(connection)
         self.fetch_turn = 0
-        """With which of the partitions it names the next fetch begins, where the last had no room for all."""
+        """The position of the partition that the next fetch serves first, after one that had no room for
+        all."""
         self.following: FollowerSession | None = None
-        """What a follower on the other end reads."""
+        """The session of a follower on this connection."""
         self.on_disconnect: Callable[[], None] | None = None
-        """Called once if the client goes while an answer is parked."""
+        """Called once if the client disconnects while an answer is parked."""
 
     def on_frame(self, frame: memoryview) -> list[Chunk] | None:
-        """The answer, or None when it will come later through `connection.reply`."""
+        """The answer, or None when it will be sent later through `connection.reply`."""
         try:
             api_key, version, correlation_id = _REQUEST_START.unpack_from(frame)
         except struct.error:
@@ -128,7 +129,7 @@ class ClientSession:
             cached = self._broker.answers.find(cache_key)
             if cached is not None:
                 return frame_answer(correlation_id, cached, has_tags=version >= spec.flexible_from)
-        # Bytes after the request are ignored, as Kafka does: librdkafka leaves some behind Metadata v13.
+        # Trailing bytes are ignored, as in Kafka: librdkafka appends some to Metadata v13.
         request, _ = codec.decode(spec.request, version, frame, position)
         assert spec.handle is not None
         answer = spec.handle(RequestContext(self._broker, self.client, version), request)
@@ -151,12 +152,14 @@ class ClientSession:
         self._connection.reply(self._framed(spec, body, version, correlation_id))
 
     def _framed(self, spec: ApiSpec, body: bytes, version: int, correlation_id: int) -> list[Chunk]:
-        """The ApiVersions answer never has tags in its header: the client may not know that it could (KIP-511)."""
+        """The ApiVersions answer never has tagged fields in its header: the client may not support them
+        (KIP-511)."""
         has_tags = version >= spec.flexible_from and spec.key != API_VERSIONS_KEY
         return frame_answer(correlation_id, body, has_tags=has_tags)
 
     def _unsupported_version(self, spec: ApiSpec, version: int, correlation_id: int) -> list[Chunk]:
-        """Clients probe with the newest ApiVersions they know and expect a v0 answer with error 35 (KIP-511)."""
+        """Clients probe with the newest ApiVersions version they know and expect a v0 answer with error 35
+        (KIP-511)."""
         if spec.key != API_VERSIONS_KEY:
             raise PeerError(
                 f"{spec.name} v{version} is not served: this broker takes "
@@ -168,7 +171,7 @@ class ClientSession:
 
 
 def _body_position(frame: memoryview, *, is_flexible: bool) -> int:
-    """Where the body starts: after the client id and, in a flexible header, no tagged fields to speak of."""
+    """The position of the body: after the client id and, in a flexible header, after the tagged fields."""
     try:
         client_id_size = _CLIENT_ID_SIZE.unpack_from(frame, 8)[0]
         position = 10 + client_id_size if client_id_size > 0 else 10
@@ -188,7 +191,7 @@ def frame_answer(correlation_id: int, body: bytes | bytearray, *, has_tags: bool
 
 
 def frame_chunks(correlation_id: int, body: list[Chunk], size: int, *, has_tags: bool) -> list[Chunk]:
-    """As `frame_answer`, for a body that is partly in files."""
+    """Like `frame_answer`, for a body that is partly in files."""
     if has_tags:
         return [_RESPONSE_V1.pack(size + 5, correlation_id, 0), *body]
     return [_RESPONSE_V0.pack(size + 4, correlation_id), *body]
