@@ -23,4 +23,6 @@ class NoPeers:
     async def ask(
         self, broker_id: int, request: Request, version: int, answer: type[AnyResponse]
     ) -> AnyResponse:
-        raise ApiError(ErrorCode.BROKER_NOT_AVAILABLE, f"broker {broker_id} is not known here")
+        raise ApiError(
+            ErrorCode.BROKER_NOT_AVAILABLE, f"broker {broker_id} is unknown: this broker stands alone"
+        )

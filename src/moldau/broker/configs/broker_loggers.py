@@ -1,4 +1,6 @@
-"""Log levels while the broker runs: the resource BROKER_LOGGER (KIP-412). Nothing of it outlives the process."""
+"""Log levels of the running broker: the resource BROKER_LOGGER (KIP-412). They are lost when the process
+ends.
+"""
 
 import logging
 from collections.abc import Sequence
@@ -71,7 +73,7 @@ def _check(change: Change) -> None:
 
 
 def _names() -> list[str]:
-    """The root logger and those of this broker that exist by now."""
+    """The root logger and the loggers of this broker that exist so far."""
     known = logging.root.manager.loggerDict
     ours = (name for name in known if name == OURS or name.startswith(f"{OURS}."))
     return [ROOT, *sorted(ours)]
@@ -82,5 +84,5 @@ def _logger(name: str) -> logging.Logger:
 
 
 def _level_name(level: int) -> str:
-    """The nearest of Kafka's names at or below a level."""
+    """The nearest of Kafka's level names at or below a level."""
     return next((name for name, number in LEVELS.items() if level >= number), "TRACE")

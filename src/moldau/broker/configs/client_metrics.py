@@ -1,7 +1,7 @@
-"""Which client metrics are wanted from a client (KIP-714), from the client metrics resources it matches.
+"""Which client metrics to request from a client (KIP-714): those of the client metrics resources it matches.
 
-Keeps nothing per client: the subscription's id is a checksum of client and content, so a push that carries another
-id was made for a subscription that has changed since.
+Keeps no state per client. The subscription id is a checksum of the client and the subscription, so a push
+with another id belongs to a subscription that has changed.
 """
 
 import zlib
@@ -15,7 +15,7 @@ from moldau.core.settings.resource_keys import ClientMetricsSettings
 
 UNCOMPRESSED: Final = 0
 ACCEPTED_COMPRESSION: Final = (4, 3, 1, 2)
-"""Codecs as record batches number them, the one we like best first."""
+"""Codec numbers as in record batches, in order of preference."""
 ALL_METRICS: Final = "*"
 
 
@@ -26,7 +26,7 @@ class Subscription(NamedTuple):
 
 
 def subscription_for(configs: ConfigStore, client: Client, instance_id: bytes) -> Subscription:
-    """All matching resources as one: every metric any of them asks for, as often as the most eager wants."""
+    """The union of all matching resources: all their metrics, at the shortest interval."""
     matching = [
         ClientMetricsSettings.parse(texts)
         for _, texts in sorted(configs.client_metrics.items())

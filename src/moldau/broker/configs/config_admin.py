@@ -1,4 +1,4 @@
-"""Describing and changing configuration, whatever the resource: what the config APIs are made of."""
+"""Describes and changes the configuration of any resource, for the handlers of the config APIs."""
 
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
@@ -29,7 +29,7 @@ from moldau.core.settings.resource_keys import ClientMetricsSettings
 
 
 class Named(Protocol):
-    """A resource as the config APIs name it."""
+    """A resource as a config API names it."""
 
     @property
     def resource_type(self) -> int: ...
@@ -42,7 +42,7 @@ Resource = TypeVar("Resource", bound=Named)
 
 
 def describe(configs: ConfigStore, kind: int, name: str) -> Iterable[ConfigEntry]:
-    """Every key of a resource. ApiError when there is no such resource."""
+    """All keys of a resource. ApiError when the resource does not exist."""
     match kind:
         case ResourceType.TOPIC:
             return describe_topic(configs, _topic_configs(configs, name))
@@ -74,7 +74,7 @@ def describe_topic(configs: ConfigStore, overrides: Texts) -> Iterable[ConfigEnt
 
 
 def resource_names(configs: ConfigStore, kind: int) -> list[str]:
-    """The resources of one type that have settings, or could."""
+    """The resources of one type that have settings, or can have them."""
     match kind:
         case ResourceType.TOPIC:
             return [entry.name for entry in configs.catalog.topics()]
@@ -90,7 +90,8 @@ def resource_names(configs: ConfigStore, kind: int) -> list[str]:
 async def change_each(
     resources: Sequence[Resource], change: Callable[[Resource], Awaitable[None]]
 ) -> AsyncIterator[tuple[Resource, ErrorCode, str | None]]:
-    """Resources succeed and fail apart: each with its error and the words for it. One named twice fails twice."""
+    """Changes resources independently and yields each with its error code and message. A resource named twice
+    fails twice."""
     times = Counter((each.resource_type, each.resource_name) for each in resources)
     for each in resources:
         try:
@@ -106,7 +107,7 @@ async def change_each(
 async def alter(
     configs: ConfigStore, kind: int, name: str, changes: Sequence[Change], *, validate_only: bool
 ) -> None:
-    """Changes single settings. ApiError when refused: then none of them was changed."""
+    """Changes single settings, all or none. ApiError when one is rejected."""
     if kind == ResourceType.BROKER_LOGGER:
         check_broker_name(configs, name, "Unexpected node id. Expected {0}, but received {1}")
         alter_loggers(changes, validate_only=validate_only)
@@ -128,7 +129,7 @@ async def replace(
     *,
     validate_only: bool,
 ) -> None:
-    """Replaces all settings of a resource by these."""
+    """Replaces all settings of a resource."""
     target = find_target(configs, kind, name)
     texts = replace_all(values)
     await _write(configs, target, lambda _: texts, validate_only=validate_only)

@@ -1,6 +1,6 @@
-"""What a request to change configuration makes of the present one. Pure.
+"""Applies the changes of a request to the present settings. Pure.
 
-A topic's `cleanup.policy`, set to `delete` by default, after APPEND `compact` is `delete,compact`.
+Example: `cleanup.policy` is `delete` by default; after APPEND `compact` it is `delete,compact`.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ from moldau.core.settings.view import SettingsView
 
 
 class AlterOp(IntEnum):
-    """The numbers IncrementalAlterConfigs sends (KIP-339)."""
+    """The operation codes of IncrementalAlterConfigs (KIP-339)."""
 
     SET = 0
     DELETE = 1
@@ -34,7 +34,7 @@ def apply_changes(
     changes: Sequence[Change],
     in_force: Callable[[str], str | None],
 ) -> dict[str, str]:
-    """The texts after the changes; `in_force` tells what a list holds that was not set here."""
+    """The settings after the changes. `in_force` gives the value of a list that is not set here."""
     check_distinct(change.name for change in changes)
     texts = dict(present)
     for name, op, value in changes:
@@ -61,7 +61,7 @@ def apply_changes(
 
 
 def replace_all(values: Sequence[tuple[str, str | None]]) -> dict[str, str]:
-    """AlterConfigs: what is not named goes back to its default."""
+    """AlterConfigs: a key that is not named returns to its default."""
     check_distinct(name for name, _ in values)
     texts = {}
     for name, value in values:

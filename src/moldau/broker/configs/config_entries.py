@@ -1,4 +1,4 @@
-"""Configuration as DescribeConfigs tells it: each key with its value, where it comes from and what it means."""
+"""Configuration as DescribeConfigs shows it: each key with its value, source and documentation."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -39,7 +39,7 @@ def broker_entries(layers: BrokerLayers, settings: BrokerSettings) -> Iterable[C
 
 
 def all_brokers_entries(texts: Mapping[str, str]) -> Iterable[ConfigEntry]:
-    """What was set for all brokers at once, and nothing else, as Kafka answers for the empty broker name."""
+    """Only the settings that were set for all brokers, as Kafka answers for the empty broker name."""
     for key in _public_keys(BrokerSettings):
         if key.name in texts:
             text = texts[key.name]
@@ -49,7 +49,7 @@ def all_brokers_entries(texts: Mapping[str, str]) -> Iterable[ConfigEntry]:
 def resource_entries(
     settings: SettingsView, configs: Mapping[str, str], source: ConfigSource
 ) -> Iterable[ConfigEntry]:
-    """For the small resources: groups and client metrics."""
+    """For groups and client metrics."""
     for key in _public_keys(type(settings)):
         text = format_value(settings.value_of(key.name))
         is_own = key.name in configs

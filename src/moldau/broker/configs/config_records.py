@@ -1,4 +1,5 @@
-"""Dynamic settings in the coordination store. Blocks: runs on a worker thread, or at the start."""
+"""Dynamic settings in the coordination store. Blocks: runs on a worker thread, or before anything is
+served."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -41,9 +42,9 @@ def write_configs(
     needs: str | None = None,
     validate_only: bool = False,
 ) -> dict[str, str]:
-    """Replaces the settings at `path` by what `edit` makes of them, whoever else writes at the same time.
+    """Replaces the settings at `path` by the result of `edit`, with compare-and-set.
 
-    No settings left means no node. `needs` names a node without which there is nothing to configure.
+    A node without settings is deleted. `needs` names a node that must exist.
     """
     for _ in range(WRITE_TRIES_MAX):
         try:
@@ -66,7 +67,7 @@ def write_configs(
         except NoNode as gone:
             if gone.path == needs:
                 raise ApiError(
-                    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"{needs} was deleted meanwhile"
+                    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"{needs} was deleted in the meantime"
                 ) from None
         except (BadVersion, NodeExists):
             continue

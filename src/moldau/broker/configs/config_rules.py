@@ -1,4 +1,4 @@
-"""What dynamic settings must be like besides being valid by themselves. Pure."""
+"""Rules for dynamic settings beyond the validity of each value. Pure."""
 
 import re
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ CLIENT_PROPERTIES: Final = frozenset(
 
 
 def check_dynamic(texts: Mapping[str, str], *, for_all_brokers: bool) -> None:
-    """Only some broker settings change while it runs, and some of those only for one broker."""
+    """Only some broker settings can change at runtime, and some of those only for a single broker."""
     for name in texts:
         if name not in BrokerSettings.KEYS:
             raise ApiError(

@@ -1,8 +1,8 @@
 """The configuration in force.
 
-Owns the dynamic settings of brokers, groups and client metrics; a topic's are part of its catalog entry. The
-store is written first, on a worker thread; a change takes effect here, on the owner's thread, after that.
-Who may change what is `config_admin`'s.
+Owns the dynamic settings of brokers, groups and client metrics; those of a topic are part of its catalog
+entry. A change is written to the store first, on a worker thread, and then takes effect here, on the owner's
+thread. `config_admin` checks what may change.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +34,7 @@ class ResourceType(IntEnum):
 
 
 class ConfigListener(Protocol):
-    """Who must know that a setting changed. Called on the owner's thread."""
+    """Is notified of changed settings, on the owner's thread."""
 
     def topic_config_changed(self, topic: str, config: LogConfig) -> None: ...
 
@@ -51,7 +51,7 @@ class ConfigStore:
         run_in_order: RunInOrder,
         listener: ConfigListener,
     ) -> None:
-        """Reads the store: call it before anything is served."""
+        """Reads the store, so call it before anything is served."""
         self._store = store
         self._run_in_order = run_in_order
         self._listener = listener
@@ -62,7 +62,7 @@ class ConfigStore:
             dynamic=read_configs(store, layout.BROKER_CONFIGS, str(broker_id)),
         )
         self.broker = self.layers.settings()
-        """The broker's settings. A change replaces the object: ask again rather than keep it."""
+        """The broker's settings. A change replaces the object, so read it each time and do not keep it."""
         self.groups = read_all_configs(store, layout.GROUP_CONFIGS)
         self.client_metrics = read_all_configs(store, layout.CLIENT_METRICS_CONFIGS)
         self._log_configs: dict[frozenset[tuple[str, str]], LogConfig] = {}
@@ -72,7 +72,8 @@ class ConfigStore:
         return resolve_topic(self.broker, configs, checked=False)
 
     def log_config(self, configs: Texts) -> LogConfig:
-        """What the logs of a topic with these overrides work by. Topics with equal overrides share one."""
+        """The log configuration of a topic with these overrides. Topics with equal overrides share one
+        object."""
         key = frozenset(configs.items())
         found = self._log_configs.get(key)
         if found is None:
@@ -80,7 +81,7 @@ class ConfigStore:
         return found
 
     def check_new_topic(self, configs: Sequence[tuple[str, str | None]]) -> dict[str, str]:
-        """The overrides of a topic about to be made. ApiError when they are wrong."""
+        """The overrides of a new topic. ApiError when one is invalid."""
         texts: dict[str, str] = {}
         for name, value in configs:
             if value is None:
@@ -97,7 +98,7 @@ class ConfigStore:
     async def write(
         self, path: str, edit: Callable[[Texts], dict[str, str]], *, needs: str | None, validate_only: bool
     ) -> Texts:
-        """Writes what `edit` makes of the settings kept at `path`; `edit` runs on the worker thread."""
+        """Replaces the settings at `path` by the result of `edit`, which runs on the worker thread."""
         try:
             return await self._run_in_order(
                 lambda: write_configs(self._store, path, edit, needs=needs, validate_only=validate_only)

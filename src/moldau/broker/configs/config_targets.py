@@ -1,4 +1,6 @@
-"""The resources whose settings can be changed: where they are kept, what they may be, what follows a change."""
+"""The resources whose settings can be changed: where they are stored, how they are checked, how a change
+takes effect.
+"""
 
 from collections.abc import Callable
 from typing import Final, NamedTuple
@@ -16,28 +18,28 @@ from moldau.core.settings.topic_keys import TopicSettings
 from moldau.core.settings.view import SettingsView
 
 ALL_BROKERS: Final = ""
-"""The broker name that stands for all of them, on the wire."""
+"""The name on the wire for all brokers."""
 
 
 class Target(NamedTuple):
     path: str
     view: type[SettingsView]
     in_force: SettingsView
-    """What holds where nothing is set."""
+    """The values that apply where nothing is set."""
     refusal: ErrorCode
-    """The code for a wrong value."""
+    """The error code for an invalid value."""
     check: Callable[[Texts], object]
-    """ConfigError or ApiError when these settings cannot be."""
+    """Raises ConfigError or ApiError when the settings are invalid."""
     take_effect: Callable[[Texts], None]
     needs: str | None = None
-    """A node without which the resource does not exist."""
+    """A node that must exist, because the resource does not exist without it."""
 
     def text_in_force(self, key: str) -> str | None:
         return format_value(self.in_force.value_of(key))
 
 
 def find_target(configs: ConfigStore, kind: int, name: str) -> Target:
-    """ApiError when there is no such resource."""
+    """ApiError when the resource does not exist."""
     match kind:
         case ResourceType.TOPIC:
             return _topic(configs, name)
@@ -123,7 +125,7 @@ def check_filled(name: str, complaint: str) -> None:
 
 
 def check_broker_name(configs: ConfigStore, name: str, complaint: str) -> None:
-    """A broker changes and describes its own settings only, and those of all."""
+    """A broker changes and describes only its own settings and those of all brokers."""
     if not name.removeprefix("-").isdecimal():
         raise ApiError(ErrorCode.INVALID_REQUEST, f"Broker id must be an integer, but it is: {name}")
     if int(name) != configs.broker_id:

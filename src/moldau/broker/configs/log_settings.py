@@ -1,4 +1,4 @@
-"""From the settings of a topic to those its logs work by."""
+"""Derives the configuration of a log from the settings of its topic and its broker."""
 
 from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.core.settings.topic_keys import TopicSettings

@@ -1,6 +1,6 @@
-"""One partition's groups at work: the machine of `group/`, its log and what drives it.
+"""The shard of the group coordinator: the machine of `group/` on one partition, with its log and runner.
 
-Everything that has to be loaded for groups is imported from here, so that a broker without any starts without it.
+This module imports everything that groups need, so a broker without groups starts without that code.
 """
 
 import logging
@@ -33,7 +33,7 @@ _log = logging.getLogger("moldau.coordinator")
 
 
 class GroupShard:
-    """One partition's groups: the machine and what drives it."""
+    """The groups of one partition."""
 
     def __init__(self, machine: GroupMachine, log: ShardLog, clock: Clock, scheduler: Scheduler) -> None:
         self.machine = machine
@@ -48,7 +48,7 @@ class GroupShard:
             try:
                 fact = from_record(stored.key, stored.value, stored.producer_id)
             except PeerError as error:
-                _log.error("a record of a group cannot be read and is passed by: %s", error)
+                _log.error("a group record cannot be decoded and is skipped: %s", error)
                 continue
             if fact is not None:
                 self.machine.replay(fact)
@@ -71,27 +71,27 @@ class GroupShard:
         except ApiError as error:
             return refused(request, version, WRITE_ERRORS.get(error.code, error.code))
         except StorageFault as fault:
-            _log.error("a group could not be written: %s", fault)
+            _log.error("the state of a group could not be written: %s", fault)
             return refused(request, version, ErrorCode.NOT_COORDINATOR)
         return _settled(reply, request, version) if isinstance(reply, Awaitable) else reply
 
     def transaction_ended(self, producer_id: ProducerId, committed: bool) -> None:
-        """The marker is in the log: offsets that waited for it count now, or never will."""
+        """The marker is in the log: pending offsets of the transaction are committed or dropped."""
         self._runner.tell(
             lambda now_ms: self.machine.decide_transaction_ended(producer_id, committed, now_ms)
         )
 
     def topics_changed(self) -> None:
-        """Made, deleted, or given more partitions."""
+        """Topics were created, deleted or given more partitions."""
         self._runner.insist(self.machine.decide_topics_changed)
 
     def forget_topics(self, topics: frozenset[str]) -> None:
-        """Offsets of topics that are gone go too."""
+        """Removes the offsets of deleted topics."""
         self._runner.insist(lambda now_ms: self.machine.decide_topics_deleted(topics, now_ms))
 
 
 async def _settled(reply: Awaitable[Any], request: Request, version: int) -> Any:
-    """The coordinator may move to another broker while somebody waits for it."""
+    """The coordinator may move to another broker while a request waits."""
     try:
         return await reply
     except ApiError as error:

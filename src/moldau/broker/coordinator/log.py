@@ -1,6 +1,7 @@
-"""A coordinator's facts in a partition of an internal topic: written as batches, read back at a start.
+"""The log of a coordinator: facts written as batches to a partition of an internal topic, and read back at
+the start.
 
-Knows records and batches. What a fact means is the machine's.
+Knows records and batches. The machine knows what a fact means.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +20,7 @@ from moldau.storage.log.partition_log import PartitionLog
 from moldau.storage.segments.batch_scan import iter_whole_batches
 
 BATCH_BYTES_MAX: Final = 512 * 1024
-"""Half of what a topic takes by default."""
+"""Half of the default `max.message.bytes`."""
 RECORD_OVERHEAD: Final = 32
 
 
@@ -29,7 +30,7 @@ class StoredRecord(NamedTuple):
     """None is a tombstone."""
     producer_id: ProducerId = NO_PRODUCER_ID
     producer_epoch: ProducerEpoch = NO_PRODUCER_EPOCH
-    """Set for what counts only once the producer's transaction commits."""
+    """Set for a record that counts only once the producer's transaction commits."""
 
 
 class StoredMarker(NamedTuple):
@@ -45,7 +46,8 @@ class ShardLog:
         self._parked_fetches = parked_fetches
 
     def append(self, records: Sequence[StoredRecord], now_ms: int) -> None:
-        """ApiError or StorageFault when they could not be written; then none of a batch was."""
+        """ApiError or StorageFault when the records could not be written. A batch is written completely or
+        not at all."""
         log = self._log()
         leading = self._partition.leading
         if not self._partition.is_leader:
@@ -65,7 +67,7 @@ class ShardLog:
 
     @property
     def is_committed(self) -> bool:
-        """Whether every replica that counts has all that was written."""
+        """Whether everything written is committed."""
         return self._partition.is_committed
 
     def when_committed(self, callback: Callable[[ErrorCode], None]) -> None:
@@ -75,7 +77,7 @@ class ShardLog:
         leading.when_committed(self._log().end_offset, callback)
 
     def read(self) -> Iterator[StoredRecord | StoredMarker]:
-        """Everything, oldest first. Only before the partition is served: it reads files at leisure."""
+        """All records, oldest first. Blocks on files, so only before the partition is served."""
         return read_stored(self._log())
 
     def _log(self) -> PartitionLog:
@@ -103,7 +105,8 @@ def read_stored(log: PartitionLog) -> Iterator[StoredRecord | StoredMarker]:
 
 
 def _batches(records: Sequence[StoredRecord], now_ms: int) -> Iterator[bytearray]:
-    """As few as the size allows; records of one producer's transaction never share one with others."""
+    """As few as the size limit allows. Records of one producer's transaction do not share a batch with
+    others."""
     start, size = 0, 0
     for at, record in enumerate(records):
         weight = len(record.key) + len(record.value or b"") + RECORD_OVERHEAD

@@ -1,7 +1,7 @@
-"""Gets a question to the shard that looks after a group or a transactional id, wherever its partition is.
+"""Routes requests to the shard of a group or a transactional id.
 
-What a group or a transaction does is decided in `group/` and `txn/`, what is written and when by `runner` and the
-shards.
+`group/` and `txn/` decide what happens to a group or a transaction; `runner` and the shards decide what is
+written, and when.
 """
 
 from collections.abc import Awaitable, Iterable
@@ -44,7 +44,7 @@ class GroupRouter:
         try:
             shard = await self.shards.ready(group_id)
         except ApiError as error:
-            # Not above: it brings the answers of every request there is.
+            # Not imported at the top: it imports the answers of all group requests.
             from moldau.broker.group.refusals import refused
 
             return refused(request, version, coordinator_error(error))
@@ -58,7 +58,7 @@ class TxnRouter:
         self._producer_ids = producer_ids
 
     async def fresh_producer_id(self, shard: "TxnShard", transactional_id: str) -> ProducerId | None:
-        """One for this id to use if it needs to."""
+        """A new id for this transactional id, if it needs one."""
         if not shard.machine.wants_producer_id(transactional_id):
             return None
         return await self._producer_ids.claim_and_take()

@@ -1,8 +1,8 @@
-"""Drives one coordinator machine over its partition: clock, log and timers are here, decisions are not.
+"""Drives one coordinator machine over its partition. Owns clock, log and timers; the machine decides.
 
-The durable facts of an outcome are appended, all of them replayed, timers set, and answers released. With one
-replica what is appended is committed; with several, answers wait here for the high watermark: those to questions
-that changed nothing too, because what they tell may not be committed yet.
+The durable facts of an outcome are appended, all facts are replayed, timers are set and answers released.
+With one replica an append is committed at once. With several, answers wait for the high watermark. That
+includes answers to requests that changed nothing: the state they report may not be committed yet.
 """
 
 import asyncio
@@ -21,11 +21,11 @@ from moldau.core.ports import Cancellable, Clock, Scheduler
 _log = logging.getLogger("moldau.coordinator")
 
 RETRY_MS: Final = 5000
-"""Between tries to write what a timer asked for."""
+"""The delay before a failed write is tried again."""
 
 Fact = TypeVar("Fact")
 Decision = Callable[[int, Millis], Outcome[Fact]]
-"""Takes a request id and the time. Reads the machine's state and must not change it."""
+"""Takes a request id and the time. Reads the machine's state and does not change it."""
 
 
 class Machine(Protocol[Fact]):
@@ -44,8 +44,8 @@ class ShardRunner(Generic[Fact]):
         scheduler: Scheduler,
         after: Callable[[Outcome[Fact]], None] | None = None,
     ) -> None:
-        """`encode` says how a fact is written; None for one that is not. `after` sees each outcome once its facts
-        are committed, for work outside the log."""
+        """`encode` turns a fact into a record; None for a fact that is not stored. `after` sees each outcome
+        once its facts are committed, for work outside the log."""
         self._machine = machine
         self._encode = encode
         self._log = log
@@ -58,8 +58,8 @@ class ShardRunner(Generic[Fact]):
         self._is_closed = False
 
     def ask(self, decide: Decision[Fact]) -> object:
-        """The reply, or an awaitable of it where the machine lets the request wait or its facts are not committed
-        yet. ApiError or StorageFault when the facts could not be written: then nothing happened."""
+        """The reply. An awaitable of it where the machine lets the request wait or its facts are not
+        committed yet. ApiError or StorageFault when the facts could not be written: then nothing happened."""
         if self._is_closed:
             raise ApiError(ErrorCode.NOT_COORDINATOR)
         request_id = next(self._request_ids)
@@ -71,20 +71,20 @@ class ShardRunner(Generic[Fact]):
         return future
 
     def tell(self, decide: Callable[[Millis], Outcome[Fact]]) -> None:
-        """For what nobody waits for an answer to."""
+        """For a decision without an answer."""
         if not self._is_closed:
             self._apply(decide(self._clock.now_ms()))
 
     def insist(self, decide: Callable[[Millis], Outcome[Fact]]) -> None:
-        """As `tell`, for what must be written sooner or later."""
+        """Like `tell`, but tries again until the facts are written."""
         try:
             self.tell(decide)
         except (ApiError, StorageFault) as problem:
-            _log.warning("a coordinator could not write, trying again in %d ms: %s", RETRY_MS, problem)
+            _log.warning("a coordinator could not write its log, retrying in %d ms: %s", RETRY_MS, problem)
             self._scheduler.call_later(RETRY_MS, lambda: self.insist(decide))
 
     def close(self, outcome: Outcome[Fact]) -> None:
-        """The shard goes: last answers are given, timers stop."""
+        """The shard stops: sends the last answers and cancels the timers."""
         self._is_closed = True
         self._release({answer.request_id: answer.reply for answer in outcome.answers})
         for timer in self._timers.values():
@@ -93,11 +93,12 @@ class ShardRunner(Generic[Fact]):
         for future in self._waiting.values():
             if not future.done():
                 future.set_exception(ApiError(ErrorCode.NOT_COORDINATOR))
-                future.exception()  # Whoever has stopped waiting does not miss it.
+                # Marks the exception retrieved, so that asyncio does not warn when nobody awaits the future.
+                future.exception()
         self._waiting.clear()
 
     def _apply(self, outcome: Outcome[Fact]) -> dict[int, object]:
-        """The answers nobody has been waiting for yet."""
+        """The answers for which no future is waiting yet."""
         if outcome.facts:
             encoded = (self._encode(fact) for fact in outcome.facts)
             records = [record for record in encoded if record is not None]
@@ -120,7 +121,7 @@ class ShardRunner(Generic[Fact]):
         return replies
 
     def _finish_later(self, outcome: Outcome[Fact], code: ErrorCode) -> None:
-        """Committed, or not ours to commit any more: then another coordinator has the last word."""
+        """The facts are committed, or this coordinator has lost its partition: then another one decides."""
         if self._is_closed:
             return
         if code is ErrorCode.NONE:
@@ -152,5 +153,5 @@ class ShardRunner(Generic[Fact]):
         try:
             self.tell(lambda now_ms: self._machine.decide_timer(key, now_ms))
         except (ApiError, StorageFault) as problem:
-            _log.error("a coordinator could not write, trying again in %d ms: %s", RETRY_MS, problem)
+            _log.error("a coordinator could not write its log, retrying in %d ms: %s", RETRY_MS, problem)
             self._set(SetTimer(key, Millis(self._clock.now_ms() + RETRY_MS)))

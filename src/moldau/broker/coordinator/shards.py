@@ -1,7 +1,7 @@
-"""The shards of a coordinator: one for each partition of the internal topic its state is kept in.
+"""The shards of a coordinator: one for each partition of the internal topic that holds its state.
 
-Owns which shard looks after which key, and that the topic is there. A broker has the shards of the partitions it
-leads; the others are on other brokers. What a shard does is its own business.
+Owns the map from key to shard, and creates the topic. A broker has the shards of the partitions it leads; the
+others are on other brokers.
 """
 
 from collections.abc import Awaitable, Callable, Iterator
@@ -17,7 +17,7 @@ from moldau.core.ports import Result, Scheduler
 
 class Shard(Protocol):
     def load(self) -> None:
-        """Replays the partition. Blocks: before it is served."""
+        """Replays the partition. Blocks, so before it is served."""
 
     def start(self) -> None: ...
 
@@ -43,9 +43,9 @@ class CoordinatorShards(Generic[AnyShard]):
         *,
         begins_at_once: bool = True,
     ) -> None:
-        """`load_code` imports what a shard takes and returns what makes one. It is asked to once the first shard is
-        needed: many brokers never see a group or a transaction. `begins_at_once`: shards of a topic just made need
-        no election, because there is nobody else."""
+        """`load_code` imports the code of a shard and returns its factory. It is called when the first shard
+        is needed: many brokers never see a group or a transaction. `begins_at_once`: the shards of a new
+        topic need no election, because there is no other broker."""
         self._topic = topic
         self._catalog = catalog
         self._ensure_topic = ensure_topic
@@ -58,11 +58,11 @@ class CoordinatorShards(Generic[AnyShard]):
         """By partition, a token of the election under way."""
 
     def __iter__(self) -> Iterator[AnyShard]:
-        """Those that are here and loaded."""
+        """The loaded shards of this broker."""
         return iter(list(self._shards.values()))
 
     def load(self) -> None:
-        """Replays what is on disk. Blocks: before anything is served."""
+        """Replays the logs on disk. Blocks, so before anything is served."""
         topic_partitions = self._led_here()
         if not topic_partitions:
             return
@@ -81,7 +81,8 @@ class CoordinatorShards(Generic[AnyShard]):
             self.resign(partition)
 
     async def elect(self, partition: int, run_in_worker: RunInWorker) -> None:
-        """Its partition is led here now: loads the shard and begins. A newer election takes over from an older."""
+        """This broker leads the partition now: loads its shard and starts it. A newer election replaces an
+        older one."""
         self.resign(partition)
         token = self._loading[partition] = object()
 
@@ -102,14 +103,14 @@ class CoordinatorShards(Generic[AnyShard]):
             shard.start()
 
     def resign(self, partition: int) -> None:
-        """Its partition is led elsewhere now, or the broker stops."""
+        """Another broker leads the partition now, or this broker stops."""
         self._loading.pop(partition, None)
         shard = self._shards.pop(partition, None)
         if shard is not None:
             shard.stop()
 
     def partition_of(self, key: str) -> TopicPartition | None:
-        """The partition the state of `key` is kept in; None while there is none at all."""
+        """The partition that holds the state of `key`; None while the topic does not exist."""
         entry = self._catalog.find(self._topic)
         if entry is None:
             return None
@@ -120,7 +121,7 @@ class CoordinatorShards(Generic[AnyShard]):
         return None if topic_partition is None else self._shards.get(topic_partition.partition)
 
     def at(self, partition: int) -> AnyShard:
-        """ApiError when it is not here, or not yet."""
+        """ApiError when the shard is not here or not loaded yet."""
         shard = self._shards.get(partition)
         if shard is None:
             is_coming = partition in self._loading
@@ -131,7 +132,7 @@ class CoordinatorShards(Generic[AnyShard]):
         return shard
 
     async def ensure(self) -> TopicEntry:
-        """The topic; the first caller makes it. ApiError when that cannot be done."""
+        """The topic; the first call creates it. ApiError when that fails."""
         entry = self._catalog.find(self._topic)
         if entry is not None:
             return entry
@@ -143,8 +144,8 @@ class CoordinatorShards(Generic[AnyShard]):
         return entry
 
     async def ready(self, key: str) -> AnyShard:
-        """The shard of `key`; the first caller makes the topic. ApiError when that cannot be done, or the shard is
-        on another broker."""
+        """The shard of `key`; the first call creates the topic. ApiError when that fails or the shard is on
+        another broker."""
         await self.ensure()
         topic_partition = self.partition_of(key)
         if topic_partition is None:
@@ -161,7 +162,7 @@ class CoordinatorShards(Generic[AnyShard]):
         return [topic_partition for topic_partition in topic_partitions if self._is_led_here(topic_partition)]
 
     def _begin_empty(self, make_shard: Callable[[TopicPartition], AnyShard]) -> None:
-        """There is nothing to load yet."""
+        """A new topic: there is nothing to load."""
         for topic_partition in self._led_here():
             if topic_partition.partition not in self._shards:
                 shard = self._shards[topic_partition.partition] = make_shard(topic_partition)
@@ -169,7 +170,7 @@ class CoordinatorShards(Generic[AnyShard]):
 
 
 def coordinator_error(error: ApiError) -> ErrorCode:
-    """Why a coordinator cannot be asked, in the words clients know: look for it again, wait, or try again."""
+    """The error for a client: look for the coordinator again, wait, or try again."""
     if error.code in (ErrorCode.NOT_COORDINATOR, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS):
         return error.code
     if error.code in (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.KAFKA_STORAGE_ERROR):

@@ -1,7 +1,8 @@
-"""One partition's transactional ids at work: the machine of `txn/`, its log, its markers and what drives it.
+"""The shard of the transaction coordinator: the machine of `txn/` on one partition, with its log, runner and
+markers.
 
-Everything that has to be loaded for transactions is imported from here, so that a broker without any starts
-without it.
+This module imports everything that transactions need, so a broker without transactions starts without that
+code.
 """
 
 import logging
@@ -31,7 +32,7 @@ Decision = Callable[[TxnMachine, int, Millis], TxnOutcome]
 
 
 class TxnShard:
-    """One partition's transactional ids: the machine and what drives it."""
+    """The transactional ids of one partition."""
 
     def __init__(
         self,
@@ -67,12 +68,12 @@ class TxnShard:
         self._runner.close(TxnOutcome())
 
     async def ask(self, decide: Decision) -> Any:
-        """The reply. ApiError when the coordinator moved to another broker meanwhile."""
+        """The reply. ApiError when the coordinator moved to another broker in the meantime."""
         reply = self.ask_now(decide)
         return await reply if isinstance(reply, Awaitable) else reply
 
     def ask_now(self, decide: Decision) -> Any:
-        """The reply; an awaitable of it where it is not committed yet."""
+        """The reply, or an awaitable of it while it is not committed."""
         return self._runner.ask(lambda request_id, now_ms: decide(self.machine, request_id, now_ms))
 
     def tell(self, decide: Callable[[TxnMachine, Millis], TxnOutcome]) -> None:
@@ -89,7 +90,7 @@ class TxnShard:
 
     def _written(self, markers: WriteMarkers, written: list[TopicPartition]) -> None:
         if len(written) < len(markers.partitions):
-            _log.warning("%s: markers are missing in some partitions, trying again", markers.transactional_id)
+            _log.warning("%s: markers are missing in some partitions, retrying", markers.transactional_id)
             left = replace(
                 markers, partitions=tuple(each for each in markers.partitions if each not in written)
             )
@@ -98,7 +99,7 @@ class TxnShard:
 
 
 class _Timed:
-    """The machine, with a fresh producer id at hand for a timer that may need one."""
+    """Adapts the machine to the runner: passes a new producer id to a timer that may need one."""
 
     def __init__(self, machine: TxnMachine, producer_ids: ProducerIds) -> None:
         self._machine = machine

@@ -1,4 +1,9 @@
-"""One module per API. The tuple is written out: what is served is what stands here."""
+"""The handlers: one module per API, in one folder per subject.
+
+A handler decodes nothing and owns nothing: it asks the owner of the state and shapes the answer. `HANDLERS`
+lists every API that is served. Imported by `node/` and the test kit. Start with a short one, such as
+`cluster/describe_cluster.py`; `log/produce.py` and `log/fetch.py` are the hot path.
+"""
 
 from typing import Final
 

@@ -93,7 +93,7 @@ class ClientSession:
             raise PeerError(f"a request of {len(frame)} bytes is too short to have a header") from None
         spec = self._table.find(api_key)
         if spec is None:
-            raise PeerError(f"API key {api_key} is not one this broker serves")
+            raise PeerError(f"this broker does not serve API key {api_key}")
         if not spec.min_version <= version <= spec.max_version:
             return self._unsupported_version(spec, version, correlation_id)
         if spec.handle_frame is not None:
@@ -162,7 +162,7 @@ class ClientSession:
         (KIP-511)."""
         if spec.key != API_VERSIONS_KEY:
             raise PeerError(
-                f"{spec.name} v{version} is not served: this broker takes "
+                f"{spec.name} v{version} is not supported: this broker serves "
                 f"v{spec.min_version} to v{spec.max_version}"
             )
         assert spec.handle is not None
@@ -180,7 +180,7 @@ def _body_position(frame: memoryview, *, is_flexible: bool) -> int:
         if frame[position] == 0:
             return position + 1
     except (struct.error, IndexError):
-        raise PeerError(f"a request header is cut short after {len(frame)} bytes") from None
+        raise PeerError(f"a request header ends too early, after {len(frame)} bytes") from None
     return decode_request_header(frame, 0)[1]
 
 

@@ -1,6 +1,6 @@
-"""The image of all topics in memory: what Metadata answers from.
+"""The image of all topics in memory, from which Metadata is answered.
 
-Owned by the broker's thread; changed there only, after the coordination store has taken the change.
+Owned by the broker's thread. It changes only after the coordination store has accepted the change.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,13 +21,13 @@ class PartitionEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TopicEntry:
-    """A topic as of one moment; a change makes a new one."""
+    """The state of a topic at one moment; a change makes a new entry."""
 
     name: str
     topic_id: TopicId
     partitions: tuple[PartitionEntry, ...]
     configs: Mapping[str, str]
-    """Only what was set for this topic; all else comes from the broker."""
+    """The overrides of this topic; everything else comes from the broker."""
 
     @property
     def is_internal(self) -> bool:
@@ -46,7 +46,7 @@ class TopicCatalog:
         self._by_id: dict[TopicId, TopicEntry] = {}
         self._metric_names: dict[str, set[str]] = {}
         self.epoch = 0
-        """Grows with every change; whoever caches answers keys them on it."""
+        """Grows with every change. Caches use it as a key."""
         self._watchers: list[Callable[[], None]] = []
 
     def __len__(self) -> int:
@@ -62,22 +62,22 @@ class TopicCatalog:
         return self._by_id.get(topic_id)
 
     def leader_epoch(self, topic_partition: TopicPartition) -> int:
-        """Of a partition that exists."""
+        """The partition must exist."""
         return self._by_name[topic_partition.topic].partitions[topic_partition.partition].leader_epoch
 
     def watch(self, watcher: Callable[[], None]) -> None:
-        """Called after a topic was made, deleted or given more partitions."""
+        """Called after a topic was created, deleted or given more partitions."""
         self._watchers.append(watcher)
 
     def leader_of(self, topic_partition: TopicPartition) -> int:
-        """-1 when nobody leads it, or there is no such partition."""
+        """-1 when the partition has no leader or does not exist."""
         entry = self._by_name.get(topic_partition.topic)
         if entry is None or topic_partition.partition >= len(entry.partitions):
             return -1
         return entry.partitions[topic_partition.partition].leader
 
     def put(self, entry: TopicEntry) -> None:
-        """Adds a topic, or replaces it by its newer state."""
+        """Adds a topic or replaces its entry."""
         known = self._by_name.get(entry.name)
         self._by_name[entry.name] = entry
         self._by_id[entry.topic_id] = entry
@@ -87,7 +87,7 @@ class TopicCatalog:
             self._tell_watchers()
 
     def remove(self, topic_id: TopicId) -> None:
-        """By id: a topic of the same name made since stays."""
+        """By id, so that a newer topic of the same name stays."""
         entry = self._by_id.pop(topic_id, None)
         if entry is None:
             return
@@ -104,10 +104,10 @@ class TopicCatalog:
             watcher()
 
     def colliding(self, name: str) -> str | None:
-        """Another topic whose metrics could not be told from this one's."""
+        """Another topic whose metrics would have the same name."""
         return min(self._metric_names.get(metric_name(name), set()) - {name}, default=None)
 
 
 def metric_name(topic: str) -> str:
-    """Metric names have `_` for `.`, so `a.b` and `a_b` would share theirs; Kafka refuses the second."""
+    """Metric names have `_` for `.`, so `a.b` and `a_b` would share a name; Kafka rejects the second."""
     return topic.replace(".", "_")

@@ -1,4 +1,4 @@
-"""The catalog as the group coordinator sees it."""
+"""Adapts the catalog to the `TopicView` of the group coordinator."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,6 @@
-"""The topics coordinators keep their state in: made when first needed, with Kafka's names and settings."""
+"""The topics that coordinators keep their state in. Created when first needed, with Kafka's names and
+settings.
+"""
 
 from collections.abc import Sequence
 from typing import Final
@@ -58,7 +60,8 @@ class InternalTopics:
     async def _ensure(
         self, name: str, partitions: int, replication_factor: int, configs: Sequence[tuple[str, str | None]]
     ) -> TopicEntry:
-        """On a broker alone it has one replica, whatever the replication factor asks for; Kafka would refuse."""
+        """A standalone broker creates it with one replica, whatever the replication factor; Kafka would
+        reject that."""
         found = self._catalog.find(name)
         if found is not None:
             return found
@@ -73,7 +76,7 @@ class InternalTopics:
 
 
 def java_hash(text: str) -> int:
-    """Java's `String.hashCode` made non-negative as Kafka does: it decides which partition a key's state is in."""
+    """Java's `String.hashCode`, made non-negative as Kafka does: it selects the partition for a key."""
     value = 0
     units = text.encode("utf-16-be", "surrogatepass")
     for high, low in zip(units[::2], units[1::2], strict=True):

@@ -1,7 +1,6 @@
-"""Electing leaders and moving replicas, as the broker's handlers ask for it.
+"""The port for leader elections and partition reassignments, as the handlers use it.
 
-A broker that stands alone has nothing to elect and nowhere to move to, and says so; in a cluster `cluster/` does
-the work.
+A standalone broker has nothing to elect or move, and answers so. In a cluster `cluster/` implements the port.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +20,7 @@ class ElectionType(IntEnum):
 
 
 class PartitionResult(NamedTuple):
-    """What came of a request for one partition."""
+    """The result for one partition."""
 
     topic_partition: TopicPartition
     code: ErrorCode = ErrorCode.NONE
@@ -29,7 +28,7 @@ class PartitionResult(NamedTuple):
 
 
 class Reassignment(NamedTuple):
-    """A partition on the move."""
+    """A reassignment under way."""
 
     topic_partition: TopicPartition
     replicas: tuple[int, ...]
@@ -41,15 +40,15 @@ class PartitionAdmin(Protocol):
     async def elect(
         self, election_type: ElectionType, topic_partitions: Sequence[TopicPartition] | None
     ) -> Sequence[PartitionResult]:
-        """None elects wherever it is needed, and tells of those partitions only."""
+        """None elects wherever an election is needed; the results then name only those partitions."""
 
     async def reassign(
         self, targets: Mapping[TopicPartition, Sequence[int] | None], *, allows_factor_change: bool
     ) -> Sequence[PartitionResult]:
-        """Sets partitions on the move to these replicas; None takes back a move under way."""
+        """Starts moving partitions to these replicas; None cancels a reassignment under way."""
 
     def reassignments(self, topic_partitions: Sequence[TopicPartition] | None) -> Sequence[Reassignment]:
-        """The moves under way: all, or those of these partitions."""
+        """The reassignments under way: all, or those of these partitions."""
 
 
 NOT_NEEDED = "Leader election not needed for topic partition."
@@ -66,7 +65,7 @@ def no_such_partition(topic_partition: TopicPartition, *, has_topic: bool) -> Pa
 
 
 class LonePartitions:
-    """For a broker that stands alone: it leads everything, and has everything."""
+    """For a standalone broker, which leads every partition."""
 
     def __init__(self, catalog: TopicCatalog, broker_id: BrokerId) -> None:
         self._catalog = catalog

@@ -1,8 +1,8 @@
-"""Creates, deletes and grows topics.
+"""Creates and deletes topics, and adds partitions.
 
-Decides on the owner's thread against the catalog, writes the coordination store and the directories on a worker
-thread, then changes the catalog and what is served on the owner's thread. Jobs run in order, one at a time; the
-store has the last word on what exists.
+Decides on the owner's thread against the catalog, writes the coordination store and the directories on a
+worker thread, then updates the catalog and the served partitions on the owner's thread. Jobs run in order,
+one at a time. The store has the final say on which topics exist.
 """
 
 import uuid
@@ -36,23 +36,24 @@ from moldau.storage.log_config import LogConfig
 
 
 class LogHost(Protocol):
-    """Who keeps the logs of topics. Directories are made and removed on the worker thread."""
+    """Creates, serves and deletes the logs of topics. Directories are created and removed on the worker
+    thread."""
 
     def create_logs(self, entry: TopicEntry, first_partition: int, config: LogConfig) -> None:
-        """On the worker thread: the logs of all partitions from the first given on. StorageFault."""
+        """On the worker thread: creates the logs of all partitions from the first given one. StorageFault."""
 
     def delete_logs(self, entry: TopicEntry) -> None:
-        """On the worker thread: takes the logs off the disk, those that are there. StorageFault."""
+        """On the worker thread: deletes the logs that exist. StorageFault."""
 
     def serve(self, entry: TopicEntry, first_partition: int) -> None:
         """On the owner's thread: clients may use these partitions from now on."""
 
     def stop_serving(self, entry: TopicEntry) -> None:
-        """On the owner's thread: nobody may use the topic any more."""
+        """On the owner's thread: the topic cannot be used any more."""
 
 
 def random_topic_id() -> TopicId:
-    """As Kafka: never one that prints with a leading dash, which command lines would take for an option."""
+    """As in Kafka, an id never prints with a leading dash: command lines would take it for an option."""
     while True:
         topic_id = TopicId(uuid.uuid4().bytes)
         if not topic_id_text(topic_id).startswith("-"):
@@ -73,7 +74,7 @@ class TopicAdmin:
         racks: Callable[[], Mapping[int, str]] = dict,
         is_alone: bool = True,
     ) -> None:
-        """In a cluster others have logs of a topic too: the mark of its deletion stays until all have seen it."""
+        """In a cluster (`is_alone` false) the marker of a deletion stays until all brokers have seen it."""
         self._store = store
         self._catalog = catalog
         self._configs = configs
@@ -88,7 +89,7 @@ class TopicAdmin:
         return await self.create(NewTopic(name))
 
     async def create(self, topic: NewTopic, *, validate_only: bool = False) -> TopicEntry:
-        """The new topic. ApiError when it cannot be."""
+        """The new topic. ApiError when it cannot be created."""
         entry = self._decide_new(topic)
         if validate_only:
             return entry
@@ -99,13 +100,14 @@ class TopicAdmin:
         return entry
 
     async def delete(self, entry: TopicEntry) -> None:
-        """Returns when the logs are off the disk, so that the name can be taken again at once."""
+        """Returns when the logs are deleted, so that the name can be used again at once."""
         if not self._configs.broker.delete_topic_enable:
             raise ApiError(ErrorCode.TOPIC_DELETION_DISABLED, "Topic deletion is disabled.")
         await self._run(lambda: records.write_deletion(self._store, entry))
         self._catalog.remove(entry.topic_id)
         self._logs.stop_serving(entry)
-        # The topic is gone whatever the disk says now; the mark in the store finishes the work at the next start.
+        # The topic is deleted whatever the disk says now; with the marker in the store the next start
+        # finishes the work.
         with suppress(ApiError):
             await self._run(lambda: self._remove(entry))
 
@@ -117,7 +119,7 @@ class TopicAdmin:
         *,
         validate_only: bool = False,
     ) -> None:
-        """Makes the topic have `count` partitions."""
+        """Adds partitions up to `count`."""
         entry = self._catalog.find(name)
         if entry is None:
             raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
@@ -128,7 +130,7 @@ class TopicAdmin:
         grown = entry.with_more(tuple(layout.newborn(replicas) for replicas in added))
         config = self._configs.log_config(entry.configs)
         await self._run(lambda: self._extend(grown, present, config))
-        # Its settings may have changed while the disk was busy; its partitions cannot have.
+        # The settings may have changed while the disk was busy; the partitions cannot have.
         latest = self._catalog.find(name) or grown
         grown = grown.with_configs(latest.configs)
         self._catalog.put(grown)
@@ -192,7 +194,8 @@ class TopicAdmin:
             raise
 
     def _unmake(self, entry: TopicEntry) -> None:
-        """A topic whose logs could not be made does not stay; where even that fails, a restart tries again."""
+        """A topic whose logs could not be created is deleted. If that fails too, the next start tries
+        again."""
         with suppress(StorageFault):
             records.write_deletion(self._store, entry)
             self._remove(entry)

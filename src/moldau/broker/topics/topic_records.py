@@ -1,7 +1,7 @@
-"""Topics in the coordination store: written, read back, matched with the logs found on disk.
+"""Topics in the coordination store: written, read back, and matched with the logs found on disk.
 
-Everything here blocks and runs on a worker thread, or at the start before anything is served. Each change is one
-`multi`: after a crash a topic is there or it is not.
+Everything here blocks and runs on a worker thread, or before anything is served. Each change is one `multi`:
+after a crash it is complete or absent.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ def _load_states(store: Store, name: str, replicas: Sequence[tuple[int, ...]]) -
 
 
 def write_new(store: Store, entry: TopicEntry) -> None:
-    """ApiError when the topic is there already."""
+    """ApiError when the topic already exists."""
     replicas = (partition.replicas for partition in entry.partitions)
     ops: list[Op] = [Create(layout.topic_path(entry.name), layout.encode_topic(entry.topic_id, replicas))]
     if entry.configs:
@@ -52,14 +52,14 @@ def write_new(store: Store, entry: TopicEntry) -> None:
 
 
 def write_partitions(store: Store, entry: TopicEntry, *, expected: int) -> None:
-    """ApiError when the topic has not the number of partitions the change was decided on. Partitions that are there
-    stay as the store has them: their replicas may be on the move."""
+    """ApiError when the number of partitions is not the one the change was based on. The store's version of
+    existing partitions stays: their replicas may be moving."""
     version, present = _look_up(store, entry)
     count = len(present.replicas)
     if count != expected:
         raise ApiError(
             ErrorCode.INVALID_PARTITIONS,
-            f"The topic {entry.name} has {count} partition(s) by now, not {expected}; ask again.",
+            f"The topic {entry.name} has {count} partition(s) now, not {expected}; try again.",
         )
     added = tuple(partition.replicas for partition in entry.partitions[count:])
     data = encode_topic(present._replace(replicas=present.replicas[: len(entry.partitions)] + added))
@@ -67,7 +67,7 @@ def write_partitions(store: Store, entry: TopicEntry, *, expected: int) -> None:
 
 
 def write_deletion(store: Store, entry: TopicEntry) -> None:
-    """Takes the topic out and leaves a mark, so that its logs go even if we stop before they have."""
+    """Deletes the topic and leaves a marker, so that its logs are deleted even after a crash."""
     _look_up(store, entry)
     ops: list[Op] = [Delete(path) for path in _subtree(store, layout.topic_path(entry.name))]
     config_path = layout.topic_config_path(entry.name)
@@ -78,19 +78,20 @@ def write_deletion(store: Store, entry: TopicEntry) -> None:
 
 
 def write_deleted(store: Store, topic_id: TopicId) -> None:
-    """The logs are gone; the mark goes too."""
+    """Deletes the marker once the logs are deleted."""
     with suppress(NoNode):
         store.delete(layout.deletion_path(topic_id))
 
 
 def forget_deletions(store: Store) -> None:
-    """For the start, once the logs of deleted topics are off every directory."""
+    """For the start, once the logs of deleted topics are removed from every directory."""
     for node in store.children(layout.DELETIONS):
         write_deleted(store, topic_id_parse(node))
 
 
 def _look_up(store: Store, entry: TopicEntry) -> tuple[int, TopicNode]:
-    """Version and content of a topic's node. ApiError when it is gone, or another has its name now."""
+    """Version and content of a topic's node. ApiError when the topic was deleted, or another has its name
+    now."""
     try:
         data, version = store.get(layout.topic_path(entry.name))
         node = decode_topic(data)
@@ -98,24 +99,24 @@ def _look_up(store: Store, entry: TopicEntry) -> tuple[int, TopicNode]:
             return version, node
     except NoNode:
         pass
-    raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"topic '{entry.name}' was deleted meanwhile")
+    raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"topic '{entry.name}' was deleted in the meantime")
 
 
 def _subtree(store: Store, path: str) -> list[str]:
-    """A node and all below it, deepest first."""
+    """A node and all its descendants, deepest first."""
     below = [node for child in store.children(path) for node in _subtree(store, f"{path}/{child}")]
     return [*below, path]
 
 
 class FoundLogs(NamedTuple):
-    """What became of the logs found on disk."""
+    """How the logs on disk were classified."""
 
     adopted: list[TopicEntry]
-    """Topics that were on disk only, as in a directory Apache Kafka wrote; now in store and catalog."""
+    """Topics that were only on disk, as in a directory written by Apache Kafka; now in store and catalog."""
     deleted: list[TopicPartition]
     """Logs of topics whose deletion was not finished: to be removed."""
     strays: list[TopicPartition]
-    """Logs nobody can account for, such as those of another topic of the same name: to be set aside."""
+    """Logs that belong to no known topic, for example to an older one of the same name: to be set aside."""
 
 
 def match_logs(
@@ -125,8 +126,8 @@ def match_logs(
     broker_id: int,
     recorded: Mapping[str, Mapping[str, str]],
 ) -> FoundLogs:
-    """Holds the logs on disk against the catalog. Call once at the start, before anything is served. `recorded` are
-    the settings that topics had with the broker they come from, as far as they are known."""
+    """Compares the logs on disk with the catalog. Call once, before anything is served. `recorded`: the topic
+    settings of the broker that wrote the logs, as far as known."""
     deleted = {topic_id_parse(node) for node in store.children(layout.DELETIONS)}
     removed: list[TopicPartition] = []
     strays: list[TopicPartition] = []
@@ -142,7 +143,7 @@ def match_logs(
             strays.append(TopicPartition(name, index))
     adopted = []
     for name, counts in unknown.items():
-        # Two topics of one name cannot both be; the one with more partitions stays.
+        # Two topics cannot have one name; the one with more partitions stays.
         topic_id = max(counts, key=lambda each: (counts[each], each))
         if len(counts) > 1:
             others = {*counts} - {topic_id}
@@ -162,7 +163,7 @@ def match_logs(
 def match_cluster_logs(
     store: Store, catalog: TopicCatalog, found: Mapping[TopicPartition, TopicId | None], broker_id: int
 ) -> FoundLogs:
-    """As `match_logs`, where other brokers have a say: nothing is adopted, they would know nothing of it."""
+    """Like `match_logs`, in a cluster: no topic is adopted, because the other brokers do not know it."""
     deleted = {topic_id_parse(node) for node in store.children(layout.DELETIONS)}
     removed: list[TopicPartition] = []
     strays: list[TopicPartition] = []
@@ -181,8 +182,8 @@ def match_cluster_logs(
 
 
 def _adopted_configs(name: str, recorded: Mapping[str, str]) -> dict[str, str]:
-    """How long the broker that wrote the topic kept what has no setting of its own is not known here, so nothing of it
-    may be deleted before somebody says."""
+    """The retention defaults of the broker that wrote the topic are unknown here, so nothing may be deleted
+    until somebody sets them."""
     if name in INTERNAL_TOPICS:
         return {"cleanup.policy": "compact", **recorded}
     return {"retention.ms": "-1", "retention.bytes": "-1", **recorded}

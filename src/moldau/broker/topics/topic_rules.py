@@ -1,6 +1,6 @@
-"""What a new topic, or more partitions of one, must be like. Pure: reads, decides, changes nothing.
+"""The rules for new topics and new partitions. Pure: reads, decides, changes nothing.
 
-Codes and texts are Kafka's.
+Error codes and messages are Kafka's.
 """
 
 import re
@@ -17,11 +17,11 @@ CONTROLLER_LOG: Final = "__cluster_metadata"
 _NAME: Final = re.compile(r"[a-zA-Z0-9._-]+")
 
 Spread = Callable[[range, int], list[Replicas]]
-"""Places partitions, so many replicas of each, on brokers."""
+"""Assigns replicas to partitions, given the indexes and the replication factor."""
 
 
 class NewTopic(NamedTuple):
-    """A topic somebody asks for; -1 leaves a count to the broker's defaults."""
+    """A topic to be created; -1 leaves a count to the broker's defaults."""
 
     name: str
     num_partitions: int = -1
@@ -58,7 +58,7 @@ def choose_replicas(
     replication_default: int,
     spread_over: Spread,
 ) -> list[Replicas]:
-    """The replicas of each partition: those given, or spread over the brokers."""
+    """The replicas of each partition: as given, or spread over the brokers."""
     if topic.assignments:
         return _given_replicas(topic, brokers)
     if topic.replication_factor == 0 or topic.replication_factor < -1:
@@ -125,7 +125,7 @@ def check_same_factor(assignments: Sequence[Replicas], factor: int) -> None:
 
 
 def check_increase(name: str, present: int, wanted: int, assigned: int | None) -> int:
-    """How many partitions to add."""
+    """The number of partitions to add."""
     if wanted == present:
         raise ApiError(ErrorCode.INVALID_PARTITIONS, f"Topic already has {present} partition(s).")
     if wanted < present:

@@ -1,4 +1,4 @@
-"""Gets the end of a transaction to the leaders of its partitions: to our own logs, and to other brokers."""
+"""Sends the markers of a transaction to the leaders of its partitions: this broker and others."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -32,7 +32,8 @@ RETRIED: Final = frozenset(
         ErrorCode.BROKER_NOT_AVAILABLE,
     }
 )
-"""A marker refused with anything else is not needed any more: a newer epoch was there, or the marker itself."""
+"""A marker rejected with any other error is no longer needed: there was a newer epoch, or the marker
+itself."""
 
 Written = Callable[[list[TopicPartition]], None]
 
@@ -53,7 +54,8 @@ class MarkerSender:
         self._scheduler = scheduler
 
     def send(self, markers: WriteMarkers, written: Written) -> None:
-        """Tells which of the partitions have their marker, or need none any more, once all have been tried."""
+        """Calls `written` once all partitions were tried, with those that have their marker or no longer need
+        one."""
         results: dict[TopicPartition, ErrorCode] = {}
 
         def tell(topic_partition: TopicPartition, code: ErrorCode) -> None:
@@ -76,7 +78,7 @@ class MarkerSender:
     def _leader_of(self, topic_partition: TopicPartition) -> int:
         entry = self._catalog.find(topic_partition.topic)
         if entry is None or topic_partition.partition >= len(entry.partitions):
-            return self._broker_id  # Gone: whoever looks finds nothing.
+            return self._broker_id  # The partition is gone: the writer will find nothing.
         return entry.partitions[topic_partition.partition].leader
 
     def _write_here(

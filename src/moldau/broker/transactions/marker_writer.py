@@ -1,7 +1,7 @@
-"""Puts the ends of transactions into the logs led here: commit and abort markers.
+"""Writes transaction markers, commit or abort, to the logs led here.
 
-A marker in a partition of `__consumer_offsets` also settles the offsets that waited there. A marker counts once it
-is committed.
+A marker in a partition of `__consumer_offsets` also settles the pending offsets of the transaction. A marker
+counts once it is committed.
 """
 
 from collections.abc import Callable
@@ -52,7 +52,8 @@ class MarkerWriter:
         committed: bool,
         transaction_version: int,
     ) -> None:
-        """Tells `done` when the marker is committed, at once where there is one replica, or why it is not."""
+        """Calls `done` when the marker is committed (at once where there is one replica), or with the
+        error."""
         partition = self._partitions.find(topic_partition.topic, topic_partition.partition)
         if partition is None:
             done(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
@@ -73,7 +74,7 @@ class MarkerWriter:
             if code is ErrorCode.NONE and topic_partition.topic == OFFSETS_TOPIC:
                 try:
                     self._group_shards.at(topic_partition.partition).transaction_ended(producer_id, committed)
-                except ApiError as error:  # Whoever leads it now reads the marker in the log.
+                except ApiError as error:  # The new leader reads the marker from the log.
                     code = error.code
             done(code)
 
@@ -95,7 +96,8 @@ class MarkerWriter:
             partition.leading.when_committed(log.end_offset, settle)
 
     def _tell_ended(self, partition: Partition, done: Done) -> None:
-        """The marker is there already, but perhaps not for good: the coordinator must not hear of it before."""
+        """The marker is there already but may not be committed yet: the coordinator must not learn of it
+        before."""
         log, leading = partition.log, partition.leading
         if leading is None or log is None:
             done(ErrorCode.INVALID_PRODUCER_EPOCH)
@@ -124,8 +126,8 @@ class MarkerWriter:
 
 
 def _is_ended(partition: Partition, producer_id: int, producer_epoch: int) -> bool:
-    """An end raises the epoch, so one that is not above what is there came late: what is open now is the next
-    transaction, which it must not end (KIP-1228)."""
+    """The end of a transaction raises the epoch. A marker whose epoch is not higher is a late duplicate and
+    must not end the transaction that is open now (KIP-1228)."""
     log = partition.log
     return (
         log is not None

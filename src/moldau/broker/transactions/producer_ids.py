@@ -1,7 +1,7 @@
-"""Producer ids: handed out once, never again, across restarts and brokers.
+"""Producer ids: each is handed out once, across restarts and brokers.
 
-A block of ids is claimed in the coordination store by compare-and-set and used up from memory; what is left of a
-block at a stop is lost, as in Kafka. The node's content is Kafka's on ZooKeeper.
+A block of ids is claimed in the coordination store by compare-and-set and used from memory. The rest of a
+block is lost at a stop, as in Kafka. The format of the node is that of Kafka on ZooKeeper.
 """
 
 import json
@@ -19,7 +19,8 @@ CLAIM_TRIES_MAX: Final = 100
 
 
 def reserve_producer_ids(store: Store, broker_id: BrokerId, highest: ProducerId) -> None:
-    """Sees to it that no id up to `highest` is handed out: they are in use in logs that came from elsewhere."""
+    """Makes sure that no id up to `highest` is handed out: they are used in logs written by another
+    cluster."""
     try:
         data, version = store.get(BLOCK_PATH)
     except NoNode:
@@ -75,4 +76,6 @@ class ProducerIds:
                     continue
             except BadVersion:
                 continue
-        raise RuntimeError(f"no block of producer ids could be claimed at {BLOCK_PATH}")
+        raise RuntimeError(
+            f"no block of producer ids could be claimed at {BLOCK_PATH} in {CLAIM_TRIES_MAX} tries"
+        )

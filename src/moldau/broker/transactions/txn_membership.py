@@ -1,7 +1,7 @@
-"""Making partitions part of a transaction before something is written to them for it (KIP-890).
+"""Makes partitions part of a transaction before records are written to them (KIP-890).
 
-Clients of transactions v2 leave that to us; older ones have done it, and we only see to it that they have: a write
-that arrives late must not open a transaction nobody will end.
+Clients of transactions v2 leave that to the broker. Older clients have done it themselves, and the broker
+only verifies it: a late write must not open a transaction that nobody will end.
 """
 
 from collections.abc import Awaitable, Iterable, Sequence
@@ -32,7 +32,7 @@ COORDINATOR_MOVING: Final = frozenset(
         ErrorCode.COORDINATOR_NOT_AVAILABLE,
     }
 )
-"""A producer is told to try again with NOT_ENOUGH_REPLICAS, which it knows how to take (KIP-890)."""
+"""The producer gets NOT_ENOUGH_REPLICAS instead, which makes it try again (KIP-890)."""
 Refused = dict[TopicPartition, ErrorCode]
 
 
@@ -46,8 +46,8 @@ def join_transaction(
     *,
     verify_only: bool,
 ) -> Refused | Awaitable[Refused]:
-    """The partitions that may not be written to, and why; empty when all is well. An awaitable of it where the
-    coordinator is another broker, or its other replicas must hear of it first."""
+    """The partitions that must not be written to, and why; empty when all are allowed. An awaitable of it
+    where the coordinator is another broker, or where its decision must be replicated first."""
     request = AddPartitionsToTxnRequest(
         transactions=[
             AddPartitionsToTxnTransaction(
@@ -66,7 +66,7 @@ def join_transaction(
         if topic_partition is None:  # There has never been a transaction.
             return dict.fromkeys(topic_partitions, ErrorCode.INVALID_TXN_STATE)
         leader = broker.catalog.leader_of(topic_partition)
-        if leader in (NOBODY, broker.broker_id):  # Being elected, or still loading.
+        if leader in (NOBODY, broker.broker_id):  # The coordinator is being elected or is still loading.
             return dict.fromkeys(topic_partitions, ErrorCode.NOT_ENOUGH_REPLICAS)
         return _still_open(
             broker, producer_id, _ask_coordinator(broker, leader, request, topic_partitions), topic_partitions
@@ -88,7 +88,7 @@ def join_transaction(
 def _still_open(
     broker: "Broker", producer_id: int, word: Awaitable[Refused], topic_partitions: Sequence[TopicPartition]
 ) -> Awaitable[Refused]:
-    """The coordinator's word. Where it is old when it comes the producer is to try again."""
+    """The coordinator's answer. For partitions where it is outdated the producer must try again."""
     found = (
         (topic_partition, broker.partitions.find(*topic_partition)) for topic_partition in topic_partitions
     )

@@ -1,12 +1,14 @@
-"""Writes of transactions that wait before they are appended: for the coordinator's word, or for being unpacked.
+"""Transactional writes that wait before they are appended: for the coordinator's answer, or to be
+decompressed.
 
-The word that a transaction is open is old once a marker has ended it: a write appended then would open a transaction
-nobody ends (KIP-890, where this is a verification guard). So whoever waits learns whether a marker came first.
+The coordinator's answer that a transaction is open is outdated once a marker has ended that transaction: a
+write appended then would open a transaction that nobody ends. So a waiting write checks whether a marker came
+first (the verification guard of KIP-890).
 """
 
 
 class Verifying:
-    """Of one partition, by producer id."""
+    """The waiting writes of one partition, by producer id."""
 
     __slots__ = ("_waiting",)
 
@@ -14,7 +16,7 @@ class Verifying:
         self._waiting: dict[int, set[WaitingWrite]] = {}
 
     def begin(self, producer_id: int) -> "WaitingWrite":
-        """To be ended, whatever comes of it."""
+        """The caller must call `end`, also after an error."""
         write = WaitingWrite(self, producer_id)
         self._waiting.setdefault(producer_id, set()).add(write)
         return write
@@ -29,11 +31,11 @@ class Verifying:
         return True
 
     def transaction_ended(self, producer_id: int) -> None:
-        """By a marker in the partition."""
+        """A marker ended the producer's transaction in this partition."""
         self._waiting.pop(producer_id, None)
 
     def led_elsewhere(self) -> None:
-        """Somebody else may end transactions now."""
+        """Another broker may end transactions now."""
         self._waiting.clear()
 
 
@@ -45,5 +47,5 @@ class WaitingWrite:
         self.producer_id = producer_id
 
     def end(self) -> bool:
-        """Whether the producer's transaction is as it was when the wait began."""
+        """Whether no marker ended the producer's transaction during the wait."""
         return self._verifying.end(self)

@@ -2,8 +2,8 @@
 
 v3 flexible, client software, features (KIP-584)   v4 features with minimum version 0
 
-The header of the answer has no tags in any version, and a request in an unknown version gets a v0 answer with
-UNSUPPORTED_VERSION and the list, so that the client can go on (KIP-511).
+The response header has no tagged fields in any version. A request in an unknown version gets a v0 answer with
+UNSUPPORTED_VERSION and the list of APIs, so that the client can continue (KIP-511).
 """
 
 import re
@@ -23,10 +23,12 @@ from moldau.protocol.messages.cluster.api_versions import (
 _SOFTWARE: Final = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 SOFTWARE_SINCE: Final = 3
 FEATURES: Final = {"group.version": 1, "transaction.version": 2}
-"""What clients look for before they use a newer protocol: consumer groups (KIP-848), transactions v2 (KIP-890)."""
+"""Clients check these before they use a newer protocol: consumer groups (KIP-848), transactions v2
+(KIP-890)."""
 FEATURES_FROM_ZERO_SINCE: Final = 4
 TELEMETRY_KEYS: Final = frozenset({71, 72})
-"""Offered only where somebody subscribed to client metrics: a client that sees them starts to measure."""
+"""Advertised only if there is a client metrics subscription: a client that sees these APIs starts to
+measure."""
 
 
 def handle(ctx: RequestContext, request: ApiVersionsRequest | None) -> ApiVersionsResponse:
@@ -53,7 +55,7 @@ def _answer(ctx: RequestContext, code: ErrorCode) -> ApiVersionsResponse:
             for spec in ctx.broker.table.specs
             if spec.is_advertised and (spec.key not in TELEMETRY_KEYS or ctx.broker.configs.client_metrics)
         ],
-        # Before v4 a client chokes on a feature that may be switched off (KAFKA-17011).
+        # Before v4 clients fail on a feature with minimum version 0 (KAFKA-17011).
         supported_features=[
             SupportedFeatureKey(name=name, min_version=0, max_version=level)
             for name, level in FEATURES.items()

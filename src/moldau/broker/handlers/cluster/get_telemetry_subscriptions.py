@@ -1,6 +1,6 @@
-"""GetTelemetrySubscriptions (71), v0: which metrics this broker wants from a client (KIP-714).
+"""GetTelemetrySubscriptions (71), v0: the metrics this broker requests from a client (KIP-714).
 
-Nothing is wanted until somebody configures a client metrics resource.
+None are requested until a client metrics resource is configured.
 """
 
 import uuid

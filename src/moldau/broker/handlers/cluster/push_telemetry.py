@@ -1,6 +1,6 @@
-"""PushTelemetry (72), v0: metrics a client sends (KIP-714).
+"""PushTelemetry (72), v0: metrics sent by a client (KIP-714).
 
-They are taken and dropped: nothing here reads them yet.
+They are accepted and dropped: nothing reads them yet.
 """
 
 from moldau.broker.configs.client_metrics import ACCEPTED_COMPRESSION, UNCOMPRESSED, subscription_for

@@ -1,4 +1,5 @@
-"""AlterConfigs (33), v0-2: replaces all settings of a resource; what is not named goes back to its default.
+"""AlterConfigs (33), v0-2: replaces all settings of a resource; a key that is not named returns to its
+default.
 
 v2 flexible
 """

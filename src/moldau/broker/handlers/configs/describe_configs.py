@@ -2,8 +2,8 @@
 
 v1 source and synonyms   v3 type and documentation (KIP-569)   v4 flexible
 
-Every key is told, not only those that were set. No keys asked for means all of them; a key that does not exist is
-left out.
+Every key is described, not only those that were set. A request without keys means all of them; an unknown key
+is left out.
 """
 
 from moldau.broker.configs.config_admin import describe
@@ -22,7 +22,7 @@ from moldau.protocol.messages.configs.describe_configs import (
 
 
 def handle(ctx: RequestContext, request: DescribeConfigsRequest) -> DescribeConfigsResponse:
-    # Whoever asks for a resource twice is told once.
+    # A resource that is named twice is answered once.
     wanted = {(each.resource_type, each.resource_name): each for each in request.resources}
     return DescribeConfigsResponse(results=[_describe(ctx, request, each) for each in wanted.values()])
 

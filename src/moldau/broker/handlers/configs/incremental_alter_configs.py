@@ -2,7 +2,7 @@
 
 v1 flexible
 
-All changes of a resource are made or none; resources succeed and fail apart.
+The changes of one resource are applied all or none; resources succeed and fail independently.
 """
 
 from moldau.broker.configs.config_admin import alter, change_each

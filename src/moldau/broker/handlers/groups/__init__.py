@@ -1,0 +1,1 @@
+"""Handlers of groups and committed offsets; they ask `coordinator/`. Only `handlers` imports them."""

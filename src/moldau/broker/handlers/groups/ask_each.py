@@ -1,4 +1,4 @@
-"""Requests that name several groups are asked one group at a time: each belongs to a shard of its own."""
+"""Asks for several groups one by one: each group belongs to a shard of its own."""
 
 from collections.abc import Awaitable, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from moldau.protocol.spec import Request
 async def ask_each(
     ctx: RequestContext, asked: Sequence[tuple[str, Request]], *, version: int | None = None
 ) -> list[Any]:
-    """The reply for each (group id, request), in order."""
+    """The replies to each (group id, request), in order."""
     replies = []
     for group_id, request in asked:
         reply = ctx.broker.groups.ask(group_id, request, version or ctx.version, ctx.client)

@@ -1,6 +1,6 @@
 """ConsumerGroupDescribe (69), v0-1 (KIP-848).
 
-v1 tells members of the classic protocol apart (KIP-1099)
+v1 marks members of the classic protocol (KIP-1099)
 """
 
 from moldau.broker.handlers.groups.ask_each import ask_each

@@ -1,4 +1,6 @@
-"""Explain (20000), v0: an API of our own, not advertised. What a group's coordinator remembers, for people."""
+"""Explain (20000), v0: a private API, not advertised. What the group coordinator remembers, for people to
+read.
+"""
 
 from dataclasses import asdict
 

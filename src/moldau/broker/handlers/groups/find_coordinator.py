@@ -1,9 +1,9 @@
 """FindCoordinator (10), v0-6.
 
-v1 kinds of key   v3 flexible   v4 many keys at once (KIP-699)   v5 abortable errors   v6 share groups
+v1 key types   v3 flexible   v4 many keys at once (KIP-699)   v5 abortable errors   v6 share groups
 
-The topic a coordinator keeps its state in is made when the first client looks for one. librdkafka takes the
-presence of this API for a sign that lz4 may be used.
+The first request creates the internal topic of the coordinator. librdkafka takes the presence of this API as
+a sign that lz4 is supported.
 """
 
 from typing import Final
@@ -62,7 +62,7 @@ async def _make_ready(ctx: RequestContext, key_type: int) -> tuple[ErrorCode, st
 
 
 def _coordinator(ctx: RequestContext, key_type: int, key: str) -> Coordinator:
-    """The broker that leads the partition the key's state is in."""
+    """The broker that leads the partition with the state of the key."""
     broker = ctx.broker
     shards = broker.groups.shards if key_type == GROUP else broker.transactions.shards
     topic_partition = shards.partition_of(key)

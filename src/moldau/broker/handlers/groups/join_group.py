@@ -3,7 +3,7 @@
 v1 rebalance timeout   v4 member id required (KIP-394)   v5 static members (KIP-345)   v6 flexible
 v7 protocol type   v8 reason (KIP-800)   v9 skipped assignment (KIP-814)
 
-The answer waits until the group has gathered.
+The answer waits until all members have joined or the rebalance times out.
 """
 
 from typing import Any

@@ -1,6 +1,6 @@
 """LeaveGroup (13), v0-5.
 
-v3 several members at once, static ones too (KIP-345)   v4 flexible   v5 reason (KIP-800)
+v3 several members at once, also static ones (KIP-345)   v4 flexible   v5 reason (KIP-800)
 """
 
 from typing import Any

@@ -1,9 +1,9 @@
 """OffsetCommit (8), v2-10.
 
-v5 no retention time   v6 leader epoch (KIP-320)   v7 static members (KIP-345)   v8 flexible   v9 the new consumer
-protocol (KIP-848)   v10 topic ids
+v5 no retention time   v6 leader epoch (KIP-320)   v7 static members (KIP-345)   v8 flexible
+v9 consumer group protocol (KIP-848)   v10 topic ids
 
-Partitions that are not there are refused here; the coordinator knows topics by name only.
+Partitions that do not exist are rejected here; the coordinator knows topics by name only.
 """
 
 from collections.abc import Awaitable, Sequence
@@ -54,7 +54,7 @@ API = ApiSpec.of(OffsetCommitRequest, handle)
 def _sort_out(
     ctx: RequestContext, topic: OffsetCommitRequestTopic
 ) -> tuple[OffsetCommitRequestTopic | None, OffsetCommitResponseTopic | None]:
-    """What of a topic exists, under its name, and the refusal of what does not."""
+    """The partitions of a topic that exist, under the topic's name, and the errors for those that do not."""
     catalog = ctx.broker.catalog
     by_id = ctx.version >= TOPIC_IDS_SINCE
     entry = catalog.find_by_id(TopicId(topic.topic_id)) if by_id else catalog.find(topic.name)

@@ -1,4 +1,4 @@
-"""OffsetDelete (47), v0: forgets committed offsets of partitions nobody in the group reads (KIP-496)."""
+"""OffsetDelete (47), v0: deletes committed offsets of topics the group does not consume (KIP-496)."""
 
 from typing import Any
 

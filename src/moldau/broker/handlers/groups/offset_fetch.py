@@ -1,9 +1,10 @@
 """OffsetFetch (9), v1-10.
 
-v2 all topics of a group, top-level error   v5 leader epoch (KIP-320)   v6 flexible   v7 stable offsets only
-(KIP-447)   v8 many groups at once (KIP-709)   v9 the new consumer protocol (KIP-848)   v10 topic ids
+v2 all topics of a group, top-level error   v5 leader epoch (KIP-320)   v6 flexible
+v7 stable offsets only (KIP-447)   v8 many groups at once (KIP-709)   v9 consumer group protocol (KIP-848)
+v10 topic ids
 
-The coordinator knows topics by name; ids are looked up on the way in and out.
+The coordinator knows topics by name; ids are translated in the request and the answer.
 """
 
 from collections.abc import Sequence
@@ -51,7 +52,7 @@ API = ApiSpec.of(OffsetFetchRequest, handle)
 def _by_name(
     ctx: RequestContext, group: OffsetFetchRequestGroup
 ) -> tuple[OffsetFetchRequestGroup, Sequence[OffsetFetchRequestTopics]]:
-    """The question with every topic under its name, and the topics nobody knows."""
+    """The request with all topics by name, and the topics that do not exist."""
     if ctx.version < TOPIC_IDS_SINCE or group.topics is None:
         return group, ()
     known, unknown = [], []
@@ -85,7 +86,7 @@ def _completed(
 
 
 def _with_id(ctx: RequestContext, topic: OffsetFetchResponseTopics) -> OffsetFetchResponseTopics | None:
-    """Without a topic of that name there is no id to answer with: its offsets are left out."""
+    """A topic that no longer exists has no id: its offsets are left out."""
     entry = ctx.broker.catalog.find(topic.name)
     if entry is None:
         return None

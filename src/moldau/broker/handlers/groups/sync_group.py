@@ -2,7 +2,7 @@
 
 v3 static members (KIP-345)   v4 flexible   v5 protocol type and name (KIP-559)
 
-The answer waits for the leader's assignment.
+The answer waits for the assignment from the group leader.
 """
 
 from typing import Any

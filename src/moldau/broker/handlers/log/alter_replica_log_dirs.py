@@ -1,8 +1,9 @@
-"""AlterReplicaLogDirs (34), v1-2: where replicas are to lie (KIP-113).
+"""AlterReplicaLogDirs (34), v1-2: assigns replicas to log directories (KIP-113).
 
 v2 flexible
 
-A replica that lies there already is fine. Moving one is not done yet and answered with UNSUPPORTED_VERSION.
+A replica that is already in the directory succeeds. Moving one is not supported yet and answered with
+UNSUPPORTED_VERSION.
 """
 
 from moldau.broker.request.api_table import ApiSpec

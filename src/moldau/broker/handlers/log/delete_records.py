@@ -1,9 +1,9 @@
-"""DeleteRecords (21), v0-2: moves the start of a log forward (KIP-107).
+"""DeleteRecords (21), v0-2: moves the log start offset forward (KIP-107).
 
 v2 flexible
 
-Whole segments below the new start go with the next retention. A compacted topic refuses: compaction alone decides
-what goes there.
+Segments before the new start are deleted at the next retention check. The request is rejected for a compacted
+topic, where only compaction removes records.
 """
 
 from moldau.broker.hosting.hosted_partitions import missing_partition_error

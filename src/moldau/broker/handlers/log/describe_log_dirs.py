@@ -1,6 +1,6 @@
-"""DescribeLogDirs (35), v1-4: which logs lie where and how large they are (KIP-113).
+"""DescribeLogDirs (35), v1-4: the logs in each directory and their sizes (KIP-113).
 
-v2 flexible   v3 error code of the whole answer   v4 size of the volume and what is free of it (KIP-827)
+v2 flexible   v3 top-level error   v4 total and free bytes of the volume (KIP-827)
 """
 
 import os
@@ -26,7 +26,7 @@ SIZE_UNKNOWN = -1
 async def handle(ctx: RequestContext, request: DescribeLogDirsRequest) -> DescribeLogDirsResponse:
     wanted = None if request.topics is None else _places(request.topics)
     directories = ctx.broker.disks.directories
-    # A volume that hangs must not hold up the loop.
+    # On a worker thread: a volume that hangs must not block the event loop.
     volumes = await ctx.broker.scheduler.run_in_worker(
         lambda: [_volume_bytes(directory.path) for directory in directories]
     )

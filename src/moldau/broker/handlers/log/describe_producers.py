@@ -1,4 +1,6 @@
-"""DescribeProducers (61), v0: who is writing to a partition, with sequence and open transaction (KIP-664)."""
+"""DescribeProducers (61), v0: the active producers of a partition, with sequence and open transaction
+(KIP-664).
+"""
 
 from moldau.broker.hosting.hosted_partitions import missing_partition_error
 from moldau.broker.request.api_table import ApiSpec

@@ -1,9 +1,10 @@
 """Fetch (1), v4-18.
 
-v5 log start offset   v7 sessions (KIP-227)   v9 leader epoch (KIP-320)   v11 rack (KIP-392)   v12 flexible,
-last fetched epoch   v13 topic ids (KIP-516)   v15 replica state   v17 directory id   v18 high watermark
+v5 log start offset   v7 sessions (KIP-227)   v9 leader epoch (KIP-320)   v11 rack (KIP-392)
+v12 flexible, last fetched epoch   v13 topic ids (KIP-516)   v15 replica state   v17 directory id
+v18 high watermark
 
-Record batches are never looked into: an answer is a list of slices of log files.
+Record batches are not parsed: an answer is a list of slices of log files.
 """
 
 from operator import itemgetter
@@ -22,7 +23,7 @@ from moldau.protocol.fast.fetch_codec import TOPIC_IDS_FROM, FetchRequestView, d
 from moldau.protocol.messages.log.fetch import FetchRequest
 
 MANY_PARTITIONS: Final = 100
-"""Of one topic in one request: fewer are not worth looking for repetitions."""
+"""Of one topic in one request. Smaller requests are not checked for duplicates."""
 _index_of = itemgetter(0)
 
 
@@ -108,7 +109,7 @@ def _serve_follower(
 
 
 def _followed(session: ClientSession, session_id: int, session_epoch: int) -> FollowerSession:
-    """What the follower on this connection reads; from now on something else if it starts anew."""
+    """The session of the follower on this connection, a new one if the follower starts over."""
     if session_epoch > FULL_FETCH_EPOCH:
         if session.following is None:
             raise ApiError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
@@ -122,7 +123,7 @@ def _followed(session: ClientSession, session_id: int, session_epoch: int) -> Fo
 
 
 def _answer(fetch: ConsumerFetch | FollowerFetch, wait_ms: int) -> list[Chunk] | None:
-    """None when there is less than was asked for: the answer follows when there is more, or time is up."""
+    """None when there is less than requested: the answer follows when there is more, or at the timeout."""
     answer = fetch.read(is_final=wait_ms <= 0)
     if answer is None:
         fetch.park(wait_ms)
@@ -133,7 +134,7 @@ API = ApiSpec.of(FetchRequest, handle_frame=handle_frame)
 
 
 def _each_once(wanted: Wanted) -> Wanted:
-    """A partition named twice is read once, from where it was named last."""
+    """A partition named twice is read once, from the offset named last."""
     return [
         (topic, partitions)
         if len(set(map(_index_of, partitions))) == len(partitions)
@@ -143,7 +144,7 @@ def _each_once(wanted: Wanted) -> Wanted:
 
 
 def _rotated(wanted: Wanted, turn: int) -> Wanted:
-    """The same, beginning with the one whose turn it is, so that none is starved by those named before it."""
+    """The same partitions, starting at position `turn`, so that the first ones do not starve the others."""
     turn %= sum(len(partitions) for _, partitions in wanted)
     for place, (topic, partitions) in enumerate(wanted):
         if turn < len(partitions):
@@ -154,6 +155,6 @@ def _rotated(wanted: Wanted, turn: int) -> Wanted:
 
 
 def _all_hosted(session: ClientSession, wanted: Wanted) -> bool:
-    """A session that is full of partitions nobody has would cost memory and save nothing."""
+    """A session for partitions that are not hosted here would cost memory and save nothing."""
     find = session.broker.partitions.find
     return all(find(topic, each[0]) is not None for topic, partitions in wanted for each in partitions)

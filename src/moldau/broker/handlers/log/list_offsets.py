@@ -3,7 +3,7 @@
 v2 isolation level   v4 leader epoch   v6 flexible   v7 max timestamp (KIP-734)   v8 earliest local (KIP-405)
 v9 latest tiered   v10 timeout   v11 earliest pending upload
 
-Earliest and latest are known; a search by time reads the log and runs on a worker thread.
+The earliest and latest offset are in memory. A search by timestamp reads the log on a worker thread.
 """
 
 from collections.abc import Awaitable, Callable
@@ -34,7 +34,7 @@ UNKNOWN: Final = -1
 OFFSET_NOT_AVAILABLE_SINCE: Final = 5
 
 Search = Callable[[], ListOffsetsPartitionResponse]
-"""Reads files: for a worker thread."""
+"""Reads files, so it runs on a worker thread."""
 
 
 def handle(
@@ -98,7 +98,7 @@ def _locate(
             return _found(wanted, UNKNOWN, end_offset, log.epochs.latest)
         case -2 | -4:
             return _found(wanted, UNKNOWN, log.start_offset, log.epochs.epoch_of(log.start_offset))
-        case -5 | -6:  # Nothing is tiered here.
+        case -5 | -6:  # There is no tiered storage.
             return _found(wanted, UNKNOWN, UNKNOWN, UNKNOWN)
         case timestamp if timestamp < EARLIEST_PENDING_UPLOAD:
             return _refused(wanted, ErrorCode.UNSUPPORTED_VERSION)
@@ -108,8 +108,8 @@ def _locate(
 def _unsettled_error(
     ctx: RequestContext, partition: Partition, wanted: ListOffsetsPartition
 ) -> ErrorCode | None:
-    """A new leader knows for sure what is committed only when all it had is; until then its end might be told as
-    smaller than another leader told it (KIP-207)."""
+    """A new leader knows what is committed only once everything it had is committed. Until then it could
+    report a smaller end offset than the leader before it (KIP-207)."""
     leading = partition.leading
     if leading is None or leading.is_settled or wanted.timestamp in (EARLIEST, EARLIEST_LOCAL):
         return None

@@ -2,7 +2,7 @@
 
 v3 replica id   v4 flexible
 
-Where a leader epoch ended: how a client or follower finds out that its log was cut behind its back (KIP-320).
+The end offset of a leader epoch. Clients and followers use it to detect that a log was truncated (KIP-320).
 """
 
 from moldau.broker.hosting.hosted_partitions import leader_error, missing_partition_error

@@ -1,11 +1,11 @@
-"""Produce (0), v3-13; advertised from v0 because librdkafka switches compression off otherwise (KAFKA-18659).
+"""Produce (0), v3-13; advertised from v0, because otherwise librdkafka disables compression (KAFKA-18659).
 
 v5 log start offset   v8 record errors (KIP-467)   v9 flexible   v11, v12 transactions v2 (KIP-890)
 v13 topic ids (KIP-516)
 
-A batch is checked, given its offset in place and written: not parsed. Where a topic asks for a look at its records
-(compaction, recompression) a worker does that first; where it asks for a flush, the answer waits for it. With
-`acks=all` it waits until the in-sync replicas have the batch too.
+A batch is checked, given its offset in place and written, not parsed. Where a topic needs its records checked
+(compaction, recompression) a worker thread does that first. Where it asks for a flush the answer waits for
+it. With `acks=all` the answer waits for the in-sync replicas.
 """
 
 from collections.abc import Awaitable
@@ -35,7 +35,8 @@ from moldau.storage.log.partition_log import PartitionLog
 FLEXIBLE_FROM: Final = 9
 ABORTABLE_SINCE: Final = 11
 JOINS_SINCE: Final = 12
-"""From here on the broker makes a partition part of the transaction (KIP-890); before, the client has."""
+"""From this version on the broker makes a partition part of the transaction (KIP-890); before, the client
+does."""
 ACKS_ALL: Final = -1
 ACKS: Final = frozenset({ACKS_ALL, 0, 1})
 
@@ -43,7 +44,8 @@ Produced = list[tuple[TopicKey, list[PartitionProduced]]]
 
 
 class _Deferred(NamedTuple):
-    """A batch that must be unpacked before it can be appended, and where its answer belongs."""
+    """A batch that must be decompressed before it is appended, and the position of its result in the
+    answer."""
 
     partition: Partition
     write: WaitingWrite
@@ -53,7 +55,7 @@ class _Deferred(NamedTuple):
 
 
 class _Request:
-    """A produce request being served."""
+    """A produce request in progress."""
 
     __slots__ = (
         "acks",
@@ -85,7 +87,7 @@ class _Request:
         self.now_ms = now_ms
         self.produced: Produced = []
         self.uncommitted: list[tuple[Partition, Leading, int]] = []
-        """Where other replicas must get what was written, and up to which offset."""
+        """Partitions with other replicas, and the offset up to which they must be committed."""
         self.unflushed: list[PartitionLog] = []
         self.deferred: list[_Deferred] = []
 
@@ -100,7 +102,7 @@ def handle_frame(
         return _take(request, topics, None)
     outside = _outside_transaction(request, transactional_id, topics)
     if isinstance(outside, Awaitable):
-        # The frame's buffer is used again before the coordinator has answered.
+        # The frame's buffer is reused before the coordinator answers.
         copy = memoryview(bytearray(frame))
         topics = decode_produce(copy, position, version)[3]
         session.broker.scheduler.spawn(_take_later(request, topics, outside))
@@ -112,7 +114,7 @@ API = ApiSpec.of(ProduceRequest, handle_frame=handle_frame, advertised_min_versi
 
 
 def _take(request: _Request, topics: ProduceTopics, outside: Refused | None) -> list[Chunk] | None:
-    """Appends everything; the answer, or None when it comes later."""
+    """Appends all batches. The answer, or None when it is sent later."""
     broker, acks = request.session.broker, request.acks
     find = broker.partitions.find
     for topic, partitions in topics:
@@ -135,7 +137,7 @@ def _take(request: _Request, topics: ProduceTopics, outside: Refused | None) -> 
                 try:
                     answers.append(_append(request, partition, records))
                 except UnpackingNeeded:
-                    # The frame's buffer is used again before the worker is done.
+                    # The frame's buffer is reused before the worker is done.
                     copy = memoryview(bytearray(records))
                     write = partition.verifying.begin(read_header(copy).producer_id)
                     request.deferred.append(_Deferred(partition, write, copy, answers, len(answers)))
@@ -159,7 +161,7 @@ async def _take_later(request: _Request, topics: ProduceTopics, outside: Awaitab
 def _outside_transaction(
     request: _Request, transactional_id: str, topics: ProduceTopics
 ) -> Refused | Awaitable[Refused]:
-    """Partitions that could not be made part of the producer's transaction, and why."""
+    """The partitions that could not be made part of the producer's transaction, and why."""
     topic_partitions: list[TopicPartition] = []
     producer = (-1, -1)
     find = request.session.broker.partitions.find
@@ -194,7 +196,7 @@ def _as_produce_errors(refused: Refused, version: int) -> Refused:
 
 
 def _as_produce_error(code: ErrorCode, version: int) -> ErrorCode:
-    """A coordinator's refusal in words a producer of this version understands (KIP-890)."""
+    """Translates a coordinator's error into one a producer of this version understands (KIP-890)."""
     if code is ErrorCode.CONCURRENT_TRANSACTIONS and version < JOINS_SINCE:
         return ErrorCode.NOT_ENOUGH_REPLICAS
     if code is ErrorCode.TRANSACTION_ABORTABLE and version < ABORTABLE_SINCE:
@@ -258,7 +260,7 @@ async def _append_deferred(request: _Request) -> None:
 
 
 def _reply_when_safe(request: _Request) -> None:
-    """Answers once all that was written is flushed where that was asked for, and committed."""
+    """Answers once everything is committed, and flushed where the topic asks for it."""
     left = len(request.uncommitted) + bool(request.unflushed)
 
     def one_done() -> None:
@@ -269,7 +271,8 @@ def _reply_when_safe(request: _Request) -> None:
 
     def committed(partition: Partition, leading: Leading, code: ErrorCode) -> None:
         if code is ErrorCode.NONE and leading.is_short:
-            # It was committed while another part of the request was waited for, and replicas were lost since.
+            # It was committed while another part of the request was pending, and replicas have left the ISR
+            # since.
             code = ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND
         if code is not ErrorCode.NONE:
             _take_back(request, partition, code)
@@ -283,12 +286,13 @@ def _reply_when_safe(request: _Request) -> None:
     if request.unflushed:
         request.session.broker.flusher.after_flush(request.unflushed, flushed)
     for partition, leading, end_offset in request.uncommitted:
-        # It may have changed hands, perhaps twice, while another batch was being unpacked: who led then is asked.
+        # Leadership may have changed while another batch was decompressed, so ask the leader of the time of
+        # the append.
         leading.when_committed(end_offset, partial(committed, partition, leading), request.timeout_ms)
 
 
 def _take_back(request: _Request, partition: Partition, code: ErrorCode) -> None:
-    """Written here, but not known to be safe."""
+    """Replaces the result of a partition by an error: the batch was appended but may not be safe."""
     for topic, answers in request.produced:
         if topic in (partition.topic, partition.topic_id):
             for at, answer in enumerate(answers):
@@ -310,7 +314,7 @@ def _refused(index: int, code: ErrorCode, message: str | None = None) -> Partiti
 
 
 def _take_all_back(request: _Request, fault: StorageFault) -> None:
-    """Where the flush failed, nothing of the request counts as written."""
+    """A failed flush fails the whole request."""
     code = ErrorCode.KAFKA_STORAGE_ERROR
     request.produced = [
         (topic, [_refused(answer[0], code, str(fault)) for answer in answers])
@@ -326,7 +330,7 @@ def _answer(request: _Request) -> list[Chunk]:
 
 
 def _no_answer(request: _Request) -> list[Chunk]:
-    """Without acknowledgements the only way to tell a client of an error is to close its connection."""
+    """With acks=0 closing the connection is the only way to report an error."""
     for topic, answers in request.produced:
         for index, code, *_, message in answers:
             if code:

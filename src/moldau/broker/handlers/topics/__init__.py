@@ -1,0 +1,4 @@
+"""Handlers of topics and their partitions: metadata, creation, deletion, elections, reassignments.
+
+Only `handlers` imports them.
+"""

@@ -1,8 +1,8 @@
 """AlterPartitionReassignments (45), v0-1 (KIP-455).
 
-v1 a change of the replication factor may be ruled out (KIP-860)
+v1 can forbid a change of the replication factor (KIP-860)
 
-The answer says that a move has begun, or why not; that it is done shows in ListPartitionReassignments.
+The answer says whether a reassignment has started. ListPartitionReassignments shows when it is done.
 """
 
 from itertools import groupby

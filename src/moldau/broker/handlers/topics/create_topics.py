@@ -1,9 +1,10 @@
 """CreateTopics (19), v2-7.
 
-v2 the lowest there is   v4 counts of -1 take the broker's defaults (KIP-464)   v5 flexible, tells the new topic's
-configuration (KIP-525)   v6 quota errors (not used)   v7 topic id
+v2 the lowest version   v4 counts of -1 take the broker's defaults (KIP-464)
+v5 flexible, returns the configuration of the new topic (KIP-525)   v6 quota errors (not used)   v7 topic id
 
-A name that comes twice is refused, all others are created one by one; one that fails does not stop the next.
+A name that occurs twice is rejected. Topics are created one by one; one that fails does not affect the
+others.
 """
 
 from collections import Counter

@@ -1,6 +1,6 @@
 """DeleteTopics (20), v1-6.
 
-v3 an error of its own when deletion is disabled   v4 flexible   v5 error messages   v6 topics by name or by id
+v3 a separate error when deletion is disabled   v4 flexible   v5 error messages   v6 topics by name or by id
 """
 
 from collections import Counter
@@ -35,7 +35,7 @@ async def handle(ctx: RequestContext, request: DeleteTopicsRequest) -> DeleteTop
     for key, state in {_key(state): state for state in wanted}.items():
         entry = _find(ctx, key)
         if entry is not None and isinstance(key, bytes) and entry.name in times:
-            continue  # Answered under its name.
+            continue  # It is already answered under its name.
         results.append(await _delete(ctx, state, entry, times))
     return DeleteTopicsResponse(responses=results)
 

@@ -1,6 +1,7 @@
 """DescribeTopicPartitions (75), v0: topics page by page, in the order of their names (KIP-966).
 
-An answer holds at most `max.request.partition.size.limit` partitions; the cursor says where the next one starts.
+An answer has at most `max.request.partition.size.limit` partitions; its cursor says where the next page
+starts.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """ElectLeaders (43), v0-2.
 
-v0 the preferred replica only   v1 unclean elections too (KIP-460)   v2 flexible
+v0 preferred replica only   v1 unclean elections (KIP-460)   v2 flexible
 """
 
 from itertools import groupby

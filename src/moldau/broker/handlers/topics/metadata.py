@@ -1,9 +1,10 @@
 """Metadata (3), v0-13.
 
-v1 null asks for all topics   v4 auto-creation asked for   v5 offline replicas   v7 leader epoch   v8 authorised
-operations   v9 flexible   v10 topic ids   v11 cluster operations gone   v12 topics by id alone   v13 top-level error
+v1 null asks for all topics   v4 opt-out of auto-creation   v5 offline replicas   v7 leader epoch
+v8 authorised operations   v9 flexible   v10 topic ids   v11 no cluster operations   v12 topics by id alone
+v13 top-level error
 
-A topic that may be created on demand is created before the answer: the client needs no second try.
+A topic that may be auto-created is created before the answer, so the client need not ask again.
 """
 
 from collections.abc import Awaitable, Sequence
@@ -28,14 +29,15 @@ from moldau.protocol.messages.topics.metadata import (
 NULL_MEANS_ALL_SINCE: Final = 1
 OPERATIONS_NOT_ASKED: Final = -(2**31)
 TOPIC_OPERATIONS: Final = sum(1 << code for code in (3, 4, 5, 6, 7, 8, 10, 11))
-"""Read, write, create, delete, alter, describe, describe and alter configs: all that exist for a topic."""
+"""Read, write, create, delete, alter, describe, describe configs, alter configs: all operations on a
+topic."""
 CLUSTER_OPERATIONS: Final = sum(1 << code for code in (5, 7, 8, 9, 10, 11, 12))
 
 
 def handle(ctx: RequestContext, request: MetadataRequest) -> MetadataResponse | Awaitable[MetadataResponse]:
     if request.topics is None or (not request.topics and ctx.version < NULL_MEANS_ALL_SINCE):
         return _answer(ctx, request, [_known(ctx, request, entry) for entry in ctx.broker.catalog.topics()])
-    # Whoever asks for a topic twice is told once.
+    # A topic that is named twice is answered once.
     wanted = list({(topic.topic_id, topic.name): topic for topic in request.topics}.values())
     missing = [] if not _may_create(ctx, request) else _creatable(ctx, wanted)
     if missing:
@@ -52,7 +54,7 @@ async def _create_and_answer(
     for name in missing:
         try:
             await ctx.broker.topics.create_with_defaults(name)
-        except ApiError:  # Whatever stands in the way shows as an unknown topic below.
+        except ApiError:  # If creation fails the topic is reported as unknown below.
             continue
     return _answer(ctx, request, [_topic(ctx, request, topic) for topic in wanted])
 

@@ -1,8 +1,9 @@
 """AddPartitionsToTxn (24), v0-5.
 
-v2 producer fenced   v3 flexible   v4 many transactions at once, verification only (KIP-890)   v5 abortable errors
+v2 producer fenced   v3 flexible   v4 many transactions at once, verification only (KIP-890)
+v5 abortable errors
 
-All partitions of a transaction must exist, or none is added.
+All partitions of a transaction must exist, otherwise none is added.
 """
 
 from collections.abc import Sequence
@@ -93,7 +94,7 @@ def _all_answered(
 def _missing(
     ctx: RequestContext, topics: Sequence[AddPartitionsToTxnTopic]
 ) -> list[AddPartitionsToTxnTopicResult] | None:
-    """The refusal, when a partition does not exist: the others were not attempted."""
+    """The errors when a partition does not exist; the other partitions were not attempted."""
     catalog = ctx.broker.catalog
 
     def is_there(topic: str, index: int) -> bool:

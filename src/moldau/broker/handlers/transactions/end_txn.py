@@ -1,6 +1,7 @@
 """EndTxn (26), v0-5.
 
-v2 producer fenced   v3 flexible   v4 abortable errors   v5 answers the epoch of the next transaction (KIP-890)
+v2 producer fenced   v3 flexible   v4 abortable errors
+v5 returns the epoch of the next transaction (KIP-890)
 """
 
 from moldau.broker.coordinator.router import client_facts

@@ -1,8 +1,8 @@
 """InitProducerId (22), v0-5.
 
-v2 flexible   v3 producer id and epoch to go on with (KIP-360)   v4 fenced error   v5 transactions v2
+v2 flexible   v3 current producer id and epoch (KIP-360)   v4 fenced error   v5 transactions v2
 
-An idempotent producer gets a fresh id whatever it sends; a transactional one is its coordinator's business.
+An idempotent producer gets a new id whatever it sends. A transactional request goes to the coordinator.
 """
 
 from collections.abc import Awaitable

@@ -1,7 +1,7 @@
 """TxnOffsetCommit (28), v0-5.
 
-v2 leader epoch   v3 flexible, membership checked (KIP-447)   v4 abortable errors   v5 joins the transaction by
-itself (KIP-890)
+v2 leader epoch   v3 flexible, membership checked (KIP-447)   v4 abortable errors
+v5 adds the offsets partition to the transaction by itself (KIP-890)
 """
 
 from collections.abc import Awaitable

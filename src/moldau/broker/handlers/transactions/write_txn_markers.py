@@ -2,7 +2,7 @@
 
 v1 flexible   v2 transaction version (KIP-1228)
 
-From a coordinator to the leaders of partitions, and from an administrator who ends a hanging transaction.
+Sent by a coordinator to partition leaders, and by an administrator to end a hanging transaction.
 """
 
 import asyncio
@@ -54,7 +54,7 @@ async def _write(ctx: RequestContext, marker: WritableTxnMarker) -> WritableTxnM
 def _write_one(
     ctx: RequestContext, marker: WritableTxnMarker, topic_partition: TopicPartition
 ) -> asyncio.Future[ErrorCode]:
-    """Comes when the marker is committed."""
+    """The result, once the marker is committed."""
     done: asyncio.Future[ErrorCode] = asyncio.get_running_loop().create_future()
     ctx.broker.markers.write(
         topic_partition,
@@ -69,7 +69,7 @@ def _write_one(
 
 
 def _note(ctx: RequestContext, marker: WritableTxnMarker) -> None:
-    """The transaction's own coordinator should be able to tell what happened to it."""
+    """Records the marker in the history of the transaction's coordinator."""
     topic_partitions = [
         TopicPartition(topic.name, index) for topic in marker.topics for index in topic.partition_indexes
     ]
