@@ -15,7 +15,7 @@ from moldau.broker.txn.facts import TransactionSaved
 from moldau.broker.txn.markers import TxnOutcome, WriteMarkers
 from moldau.broker.txn.records import to_record
 from moldau.broker.txn.settings import TxnSettings
-from moldau.broker.txn.states import ENDING, EPOCH_GIVEN_MAX, TxnState
+from moldau.broker.txn.states import CLIENT_EPOCH_MAX, ENDING, TxnState
 from moldau.broker.txn.timers import TransactionTimer
 from moldau.broker.txn.transaction import Transaction
 from moldau.core.error_codes import ErrorCode
@@ -81,7 +81,7 @@ class Transactions(RuleBasedStateMachine):
         tired = Transaction(
             "rx",
             ProducerId(1),
-            ProducerEpoch(EPOCH_GIVEN_MAX - EPOCHS_LEFT),
+            ProducerEpoch(CLIENT_EPOCH_MAX - EPOCHS_LEFT),
             timeout_ms=TIMEOUT_MS,
             last_update_ms=Millis(0),
             state=TxnState.COMPLETE_ABORT,
@@ -138,7 +138,7 @@ class Transactions(RuleBasedStateMachine):
         reply = self.runner.ask(request, 5 if producer.is_v2 else 4, CLIENT)
         assert isinstance(reply, InitProducerIdResponse)
         if reply.error_code == ErrorCode.NONE:
-            assert reply.producer_epoch <= EPOCH_GIVEN_MAX
+            assert reply.producer_epoch <= CLIENT_EPOCH_MAX
             producer.producer_id, producer.epoch = reply.producer_id, reply.producer_epoch
             producer.added = set()
             assert has_identity or (producer.producer_id, producer.epoch) > newest, "nobody was fenced"
@@ -189,7 +189,7 @@ class Transactions(RuleBasedStateMachine):
         if commit and producer.is_v2:
             assert decided.partitions == producer.added, "committed something else than its producer wrote"
         if producer.is_v2:
-            assert reply.producer_epoch <= EPOCH_GIVEN_MAX
+            assert reply.producer_epoch <= CLIENT_EPOCH_MAX
             producer.producer_id, producer.epoch = reply.producer_id, reply.producer_epoch
         producer.added = set()
 

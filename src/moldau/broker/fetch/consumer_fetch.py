@@ -182,7 +182,7 @@ class ConsumerFetch:
                 )
             fetched.append((topic, answers))
         is_full = size > 0 and (left == 0 or has_left_out)
-        self.session.fetch_turn = self.session.fetch_turn + _places_served(fetched) if is_full else 0
+        self.session.fetch_turn = self.session.fetch_turn + _last_served(fetched) if is_full else 0
         return fetched, size, has_error
 
     def _refusal(
@@ -196,7 +196,7 @@ class ConsumerFetch:
         return ErrorCode.NOT_LEADER_OR_FOLLOWER if is_here else ErrorCode.KAFKA_STORAGE_ERROR
 
 
-def _places_served(fetched: Fetched) -> int:
+def _last_served(fetched: Fetched) -> int:
     """The number of partitions up to and including the last that returned records."""
     partitions = [partition for _, answers in fetched for partition in answers]
     return max(place for place, (*_, records) in enumerate(partitions, 1) if records)

@@ -82,7 +82,7 @@ class FollowerFetch:
         if diverging := {
             topic_partition: each for topic_partition, each in found.items() if isinstance(each, _Diverging)
         }:
-            return self._told_where_they_part(diverging)
+            return self._diverging_answer(diverging)
         examined = {
             topic_partition: each
             for topic_partition, each in found.items()
@@ -194,7 +194,7 @@ class FollowerFetch:
                 by_topic.setdefault(topic_partition[0], []).append(answer)
         return list(by_topic.items())
 
-    def _told_where_they_part(self, diverging: dict[PartitionKey, _Diverging]) -> list[Chunk]:
+    def _diverging_answer(self, diverging: dict[PartitionKey, _Diverging]) -> list[Chunk]:
         """Tagged fields need the general codec. Everything else waits for the next answer."""
         by_topic: dict[str | bytes, list[PartitionData]] = {}
         for topic_partition, found in diverging.items():

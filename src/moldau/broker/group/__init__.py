@@ -1,6 +1,6 @@
-"""The group coordinator as a pure machine: `machine.GroupMachine` decides, replays, and explains.
+"""The group coordinator as a pure machine: `machine.GroupMachine` decides, replays and explains.
 
-Nothing here knows a clock, a disk, a socket or dice: time and fresh ids are arguments, what is to be written and
-answered is returned (`core/machine.py`). What all groups share is here; each protocol has a folder, and so have their
-offsets and their history.
+Nothing here uses a clock, disk, socket or random numbers: time and new ids are arguments, and records and
+answers are return values (`core/machine.py`). What all groups share is here; each protocol, the offsets and
+the history have a folder. Start with `machine.py`. Imported by `coordinator/` and by the handlers of groups.
 """

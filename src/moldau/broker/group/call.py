@@ -1,4 +1,4 @@
-"""What comes with a request besides its own fields."""
+"""The context of a request: what a decider needs besides the request's own fields."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ class Call:
     client: ClientFacts
     now_ms: Millis
     new_id: str
-    """Text nobody has had before, for a member that comes without an id."""
+    """A unique text, for a member that joins without an id."""
 
     def answered(self, reply: Response) -> GroupOutcome:
         return Outcome(answers=(Answer(self.request_id, reply),))

@@ -1,4 +1,4 @@
-"""What a coordinator remembers of the client behind a request."""
+"""What a coordinator remembers about the client of a request."""
 
 from dataclasses import dataclass
 
@@ -7,4 +7,4 @@ from dataclasses import dataclass
 class ClientFacts:
     client_id: str
     host: str
-    """As Kafka shows it: the address after a slash."""
+    """The address after a slash, as Kafka shows it."""

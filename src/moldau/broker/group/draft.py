@@ -1,5 +1,5 @@
-"""One decision in the making: facts, answers and timers as they are gathered. What they are about is the
-subclasses' business."""
+"""The draft of one decision: its facts, answers and timers. Subclasses add the view of their kind of
+group."""
 
 from collections.abc import Hashable
 from typing import Final, Protocol
@@ -15,7 +15,7 @@ DETAIL_LENGTH_MAX: Final = 1000
 
 
 class Named(Protocol):
-    """Whoever the history can tell of."""
+    """A member as the history names it."""
 
     @property
     def member_id(self) -> str: ...
@@ -39,11 +39,11 @@ class Draft:
         self._timers: dict[Hashable, SetTimer | CancelTimer] = {}
 
     def add(self, fact: GroupFact) -> None:
-        """A fact that this draft's own view of the group does not depend on."""
+        """Adds a fact that does not change this draft's view of the group."""
         self._facts.append(fact)
 
     def note(self, kind: ChangeKind, member: Named, detail: str | None = None) -> None:
-        """Goes into the history of the group, as a reason of the rebalance that is under way or about to start."""
+        """Adds to the group's history a reason for the rebalance that is under way or about to start."""
         self._note(
             Change(
                 kind=kind,

@@ -1,7 +1,7 @@
-"""What the coordinator has found to be so: the only input of `replay`.
+"""The facts of the group coordinator: the only input of `replay`.
 
-Durable facts are written to `__consumer_offsets` (`records` has their bytes) and come back at a reload. Volatile ones
-are replayed and gone with the process: who waits for what, and what the history tells.
+Durable facts are written to `__consumer_offsets` (`records` encodes them) and replayed at a reload. Volatile
+ones are replayed once and lost with the process: waiting requests, and entries of the history.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from moldau.protocol.stored.classic_groups import GroupMetadataValue
 
 @dataclass(frozen=True, slots=True)
 class GroupSaved:
-    """A generation with its assignments, or that the group is empty."""
+    """A generation with its assignments, or an empty group."""
 
     group_id: str
     value: GroupMetadataValue
@@ -25,7 +25,7 @@ class GroupSaved:
 
 @dataclass(frozen=True, slots=True)
 class GroupRemoved:
-    """Of a classic group: others go with their epoch."""
+    """Of a classic group. Consumer groups are removed with their epoch."""
 
     group_id: str
 
@@ -37,7 +37,8 @@ class OffsetCommitted:
     partition: int
     committed: CommittedOffset
     producer_id: ProducerId = NO_PRODUCER_ID
-    """Set if it counts only once this producer's transaction commits; it is written under its id and epoch."""
+    """Set if the offset counts only once this producer's transaction commits; it is written under that id and
+    epoch."""
     producer_epoch: ProducerEpoch = NO_PRODUCER_EPOCH
 
 
@@ -50,7 +51,7 @@ class OffsetRemoved:
 
 @dataclass(frozen=True, slots=True)
 class TransactionEnded:
-    """In the log it is a control batch, which whoever ends the transaction writes; replayed after that."""
+    """In the log it is a control batch, written by the marker writer; replayed after that."""
 
     producer_id: ProducerId
     committed: bool
@@ -77,7 +78,7 @@ class MemberAdded:
 
 @dataclass(frozen=True, slots=True)
 class MemberUpdated:
-    """Joined again, perhaps with other protocols and timeouts."""
+    """The member joined again, perhaps with other protocols and timeouts."""
 
     group_id: str
     member: Member
@@ -85,7 +86,7 @@ class MemberUpdated:
 
 @dataclass(frozen=True, slots=True)
 class MemberReplaced:
-    """A static member came back without its id and got another one."""
+    """A static member came back without its id and got a new one."""
 
     group_id: str
     member_id_before: str
@@ -113,7 +114,7 @@ class InitialDelayExtended:
 
 @dataclass(frozen=True, slots=True)
 class GenerationFormed:
-    """The join phase is over; the leader's assignment is awaited."""
+    """The join phase is over; the group waits for the leader's assignment."""
 
     group_id: str
     generation_id: int
@@ -127,12 +128,12 @@ class SyncReceived:
     group_id: str
     member_id: str
     waiting: int | None
-    """The request that has to wait for the leader's."""
+    """The request that waits for the leader's assignment."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupLoaded:
-    """This coordinator took the group over from the log. What happened before is not in its history."""
+    """This coordinator loaded the group from the log. Its history starts here."""
 
     group_id: str
     at_ms: int
@@ -149,7 +150,7 @@ class EpochStarted:
 
 @dataclass(frozen=True, slots=True)
 class EpochAssigned:
-    """It is known who is to have what."""
+    """The target assignment is computed."""
 
     group_id: str
     epoch: int
@@ -160,7 +161,7 @@ class EpochAssigned:
 
 @dataclass(frozen=True, slots=True)
 class EpochSettled:
-    """Everybody has what they were to have."""
+    """All members have reached their target."""
 
     group_id: str
     epoch: int
@@ -169,7 +170,7 @@ class EpochSettled:
 
 @dataclass(frozen=True, slots=True)
 class ProtocolChanged:
-    """The group moved between the classic and the new protocol with its members."""
+    """The group moved between the classic and the consumer protocol with its members."""
 
     group_id: str
     at_ms: int

@@ -1,4 +1,4 @@
-"""What the shard asks of a group without caring which protocol its members speak."""
+"""The interface of a group, whichever protocol its members speak."""
 
 from typing import Protocol
 
@@ -13,11 +13,11 @@ class Group(Protocol):
 
     @property
     def is_empty(self) -> bool:
-        """Without members. Deleting needs no more."""
+        """Has no members, and so can be deleted."""
 
     @property
     def is_forgettable(self) -> bool:
-        """Whether nothing but offsets speaks for keeping it."""
+        """Whether the group can be removed once it has no offsets."""
 
     def listed(self) -> ListedGroup: ...
 
@@ -30,10 +30,11 @@ class Group(Protocol):
         transactional: bool,
         version: int,
     ) -> ErrorCode:
-        """Whether the sender of an OffsetCommit or TxnOffsetCommit may."""
+        """The error if the sender of an OffsetCommit or TxnOffsetCommit may not commit."""
 
     def session_restarted_ms(self, member_id: str) -> int | None:
-        """The session timeout that an accepted commit of this member starts anew, if it does."""
+        """The session timeout to restart after a commit of this member; None if a commit does not restart
+        it."""
 
     def fetch_error(self, member_id: str | None, member_epoch: int) -> ErrorCode: ...
 

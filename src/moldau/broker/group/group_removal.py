@@ -1,4 +1,4 @@
-"""How a group without members goes: the facts that take it away, whatever its kind."""
+"""The facts that remove a group without members, whatever its kind."""
 
 from moldau.broker.group.consumer.consumer_facts import (
     EpochRecorded,

@@ -1,4 +1,4 @@
-"""DescribeGroups, ListGroups, DeleteGroups: groups seen from outside."""
+"""DescribeGroups, ListGroups, DeleteGroups."""
 
 from typing import Final
 
@@ -25,7 +25,8 @@ from moldau.protocol.messages.groups.describe_groups import (
 from moldau.protocol.messages.groups.list_groups import ListGroupsRequest, ListGroupsResponse
 
 _GROUP_NOT_FOUND_VERSION: Final = 6
-"""From here on DescribeGroups may say so (KIP-1043); before, a group nobody knows is dead."""
+"""From this version on DescribeGroups may answer GROUP_ID_NOT_FOUND (KIP-1043); before, an unknown group is
+Dead."""
 
 
 def describe_groups(state: ShardState, call: Call, request: DescribeGroupsRequest) -> GroupOutcome:
@@ -74,7 +75,7 @@ def delete_groups(state: ShardState, call: Call, request: DeleteGroupsRequest) -
 
 
 def _described(group: ClassicGroup) -> DescribedGroup:
-    """What the members said of themselves is shown only while the protocol they said it for is settled."""
+    """The members' metadata is shown only while the group has a chosen protocol."""
     stable = group.state is ClassicState.STABLE
     protocol = group.protocol_name or "" if stable else ""
     return DescribedGroup(

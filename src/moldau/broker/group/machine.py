@@ -1,8 +1,9 @@
 """The coordinator of the groups in one partition of `__consumer_offsets`.
 
-The runner brings requests and timers to `decide*`, writes the durable facts (`records.to_record`), replays all of
-them in order, sets the timers, and gives the answers once what was written is committed. After a restart it replays
-what `records.from_record` reads, then asks `decide_loaded`. A request for several groups is cut up by shard first.
+The runner passes requests and timers to `decide*`, writes the durable facts (`records.to_record`), replays
+all facts in order, sets the timers, and sends the answers once the writes are committed. After a restart it
+replays what `records.from_record` reads and then calls `decide_loaded`. A request for several groups is split
+by shard beforehand.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
@@ -89,7 +90,7 @@ class GroupMachine:
         topics: TopicView | None = None,
         consumer_settings: Callable[[str], ConsumerSettings] = lambda _: ConsumerSettings(),
     ) -> None:
-        """`consumer_settings` are those of a consumer group, by its id, as they are now."""
+        """`consumer_settings` returns the current settings of a consumer group."""
         self.state = ShardState(settings, NoTopics() if topics is None else topics, consumer_settings)
 
     def replay(self, fact: GroupFact) -> None:
@@ -104,8 +105,8 @@ class GroupMachine:
         now_ms: Millis,
         new_id: str,
     ) -> GroupOutcome:
-        """Any request of `DECIDERS`. A JoinGroup or SyncGroup may have to wait: then the outcome of another
-        request or of a timer has its answer."""
+        """Decides any request of `DECIDERS`. A JoinGroup or SyncGroup may have to wait: then its answer is in
+        the outcome of a later request or timer."""
         call = Call(request_id, version, client, now_ms, new_id)
         return DECIDERS[type(request)](self.state, call, request)
 
@@ -128,21 +129,21 @@ class GroupMachine:
         raise AssertionError(f"{key!r} is no timer of the group coordinator")
 
     def decide_loaded(self, now_ms: Millis) -> GroupOutcome:
-        """After the log has been replayed. Everybody it knows is given their session timeout to be heard of."""
+        """Call after the log is replayed. Starts the session timers of all known members."""
         facts: list[GroupFact] = []
         timers: list[SetTimer | CancelTimer] = [retention_timer(self.state, now_ms)]
         for group in self.state.groups.values():
             if isinstance(group, ClassicGroup):
-                loaded = self._of_classic(group.group_id, now_ms, _greet_members)
+                loaded = self._of_classic(group.group_id, now_ms, _restart_sessions)
                 facts += (GroupLoaded(group.group_id, now_ms), *loaded.facts)
                 timers += loaded.timers
             elif isinstance(group, ConsumerGroup):
                 facts.append(GroupLoaded(group.group_id, now_ms))
-                timers += self._of_consumer(group.group_id, now_ms, _greet_consumers).timers
+                timers += self._of_consumer(group.group_id, now_ms, _restart_consumer_sessions).timers
         return Outcome(tuple(facts), timers=tuple(timers))
 
     def decide_unloaded(self) -> GroupOutcome:
-        """The shard is about to go, with its timers: whoever waits is sent to look for the new coordinator."""
+        """The shard is about to stop: waiting clients are sent to look for the new coordinator."""
         answers = []
         for group in self.state.groups.values():
             for member in group.members.values() if isinstance(group, ClassicGroup) else ():
@@ -157,8 +158,8 @@ class GroupMachine:
         return Outcome(tuple(removed_with_topics(self.state, topics, now_ms)))
 
     def decide_topics_changed(self, now_ms: Millis) -> GroupOutcome:
-        """Topics were made, deleted, or given partitions. Consumer groups would find out with their next
-        heartbeat; their members of the classic protocol, and those who look at them, sooner like this."""
+        """Topics were created, deleted or given partitions. Consumer groups would notice with their next
+        heartbeat. This tells classic members, and clients that describe the group, sooner."""
         if not self.state.groups:
             return Outcome()
         return Outcome(timers=(SetTimer(TopicsTimer(), Millis(now_ms + TOPICS_CHANGED_DELAY_MS)),))
@@ -204,7 +205,7 @@ class GroupMachine:
     def _of_classic(
         self, group_id: str, now_ms: Millis, decide: Callable[[ClassicDraft], None]
     ) -> GroupOutcome:
-        """A timer may come due for a group that is gone: nothing happens."""
+        """A timer of a removed group does nothing."""
         group = self.state.classic(group_id)
         if group is None:
             return Outcome()
@@ -213,16 +214,16 @@ class GroupMachine:
         return draft.outcome()
 
 
-def _greet_members(draft: ClassicDraft) -> None:
+def _restart_sessions(draft: ClassicDraft) -> None:
     for member in draft.group.members.values():
         draft.expect(member)
     if len(draft.group.members) > draft.settings.group_size_max:
-        # Whoever rejoins first may stay.
+        # The first members to rejoin may stay.
         draft.note_of_group(ChangeKind.LIMIT_LOWERED)
         start_rebalance(draft)
 
 
-def _greet_consumers(draft: ConsumerDraft) -> None:
+def _restart_consumer_sessions(draft: ConsumerDraft) -> None:
     for member in draft.group.members.values():
         draft.expect(member)
         draft.expect_revocation(member)

@@ -1,4 +1,4 @@
-"""Durable facts as the records of `__consumer_offsets`, byte for byte Kafka's."""
+"""Encodes durable facts as records of `__consumer_offsets`, byte for byte as Kafka does."""
 
 from typing import Final
 
@@ -25,11 +25,11 @@ from moldau.protocol.stored.framing import (
 GROUP_METADATA_VERSION: Final = 3
 OFFSET_COMMIT_VERSION: Final = 4
 OFFSET_COMMIT_VERSION_WITH_EXPIRY: Final = 1
-"""The only layout that holds an expiry."""
+"""The only version with an expiry."""
 
 
 def to_record(fact: DurableFact) -> tuple[bytes, bytes | None]:
-    """Key and value; no value is a tombstone."""
+    """Key and value; None as value is a tombstone."""
     match fact:
         case GroupSaved(group_id, value):
             key = encode_key(GroupMetadataKey(group=group_id))
@@ -47,7 +47,7 @@ def to_record(fact: DurableFact) -> tuple[bytes, bytes | None]:
 def from_record(
     key: Buffer, value: Buffer | None, producer_id: ProducerId = NO_PRODUCER_ID
 ) -> DurableFact | None:
-    """None for record types not known here, which are skipped. The producer is that of a transactional batch."""
+    """None for unknown record types, which are skipped. The producer is that of a transactional batch."""
     kind = record_type(key)
     if kind == GroupMetadataKey.RECORD_TYPE:
         group_id = decode_key(GroupMetadataKey, key).group

@@ -1,6 +1,6 @@
-"""The answer to a group request when the coordinator cannot be asked, or could not write.
+"""The error answers to group requests when there is no coordinator to ask, or it could not write.
 
-Kafka's words for it: clients look for the coordinator again, or retry.
+The codes are Kafka's: clients look for the coordinator again, or retry.
 """
 
 from collections.abc import Callable, Mapping
@@ -44,7 +44,7 @@ def refused(request: Request, version: int, error: ErrorCode) -> Response:
 
 
 def _heartbeat(request: HeartbeatRequest, version: int, error: ErrorCode) -> HeartbeatResponse:
-    # While the group is being loaded nobody's session ends, so there is nothing to worry a member with.
+    # While the group is loading no session can expire, so a heartbeat succeeds.
     loading = error is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
     return HeartbeatResponse(error_code=ErrorCode.NONE if loading else error)
 

@@ -1,7 +1,7 @@
-"""Patterns that clients send, matched by RE2: in time proportional to the name, whatever the pattern.
+"""Client patterns, matched by RE2 in time linear in the length of the name.
 
-Python's own engine tries alternatives one after the other, so a pattern could keep the broker busy for ever. Kafka
-uses RE2 too; what it takes and refuses is the same here, but for a limit of the size.
+Python's `re` backtracks, so a pattern could block the broker. Kafka uses RE2 too: the same patterns are valid
+here, except for a limit on their size.
 """
 
 from collections.abc import Iterable
@@ -13,13 +13,13 @@ from moldau.core.errors import ApiError
 
 LENGTH_MAX: Final = 1000
 MEMORY_BYTES_MAX: Final = 1024 * 1024
-"""Of a compiled pattern and what RE2 remembers of its states."""
+"""Of a compiled pattern and RE2's state cache."""
 
 
 class Pattern:
     def __init__(self, text: str) -> None:
-        """ValueError for what RE2 does not take."""
-        # Few brokers ever see a pattern.
+        """ValueError for a pattern that RE2 rejects."""
+        # Imported here because few brokers ever see a pattern.
         import re2
 
         if len(text) > LENGTH_MAX:
@@ -37,13 +37,13 @@ class Pattern:
         return frozenset(name for name in names if self.matches(name))
 
     def matches(self, name: str) -> bool:
-        """The whole of it."""
+        """Matches the whole name."""
         return self._compiled.fullmatch(name) is not None
 
 
 @lru_cache(maxsize=1000)
 def pattern(text: str) -> Pattern:
-    """ApiError INVALID_REGULAR_EXPRESSION for what RE2 does not take, or what is too large."""
+    """ApiError INVALID_REGULAR_EXPRESSION for a pattern that RE2 rejects or that is too large."""
     try:
         return Pattern(text)
     except ValueError as problem:

@@ -1,6 +1,6 @@
-"""All that one shard of the coordinator knows: its groups of every kind, their offsets, their history.
+"""The state of one shard of the coordinator: its groups of every kind, their offsets, their history.
 
-Deciders read it; `replay` alone changes it.
+Deciders read it; only `replay` changes it.
 """
 
 from collections.abc import Callable, Mapping
@@ -31,8 +31,8 @@ class ShardState:
         topics: TopicView,
         consumer_settings: Callable[[str], ConsumerSettings],
     ) -> None:
-        """Topics and the settings of consumer groups, by their ids, are asked for when they are needed: others
-        change them."""
+        """Topics and the settings of consumer groups are looked up when needed, because others change
+        them."""
         self.settings = settings
         self.topics = topics
         self.consumer_settings = consumer_settings
@@ -59,7 +59,7 @@ class ShardState:
         if isinstance(fact, OffsetFact):
             self.offsets.replay(fact)
             if isinstance(fact, OffsetCommitted):
-                self._keep_offsets_findable(fact.group_id)
+                self._add_simple_group(fact.group_id)
         elif isinstance(fact, GroupRemoved):
             if self.classic(fact.group_id) is not None:
                 self._remove(fact.group_id)
@@ -81,9 +81,9 @@ class ShardState:
 
     def _remove(self, group_id: str) -> None:
         del self._groups[group_id]
-        self._keep_offsets_findable(group_id)
+        self._add_simple_group(group_id)
 
-    def _keep_offsets_findable(self, group_id: str) -> None:
-        """Offsets without a group belong to a simple one, which nobody writes down."""
+    def _add_simple_group(self, group_id: str) -> None:
+        """Offsets without a group belong to a simple group, which has no record."""
         if group_id not in self._groups and self.offsets.has_any(group_id):
             self._groups[group_id] = ClassicGroup(group_id)

@@ -1,6 +1,6 @@
-"""The keys of the coordinator's timers: what `decide_timer` is told has come due.
+"""The keys of the coordinator's timers, passed to `decide_timer`.
 
-Not tuples: two of different kinds must never be equal.
+Not tuples: keys of different kinds must never be equal.
 """
 
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SessionTimer:
-    """A member has not been heard of; or an id given out was not used."""
+    """A member's session timeout; also the timeout of an assigned id that was not used."""
 
     group_id: str
     member_id: str
@@ -16,22 +16,22 @@ class SessionTimer:
 
 @dataclass(frozen=True, slots=True)
 class JoinTimer:
-    """The join phase has lasted long enough: the initial delay, or the members' rebalance timeout."""
+    """The end of the join phase: the initial delay, or the members' rebalance timeout."""
 
     group_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class SyncTimer:
-    """Members of a new generation have not asked for their assignment."""
+    """Members of a new generation have not sent SyncGroup."""
 
     group_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class RebalanceTimer:
-    """A member of a consumer group has not given up partitions; or one of the classic protocol has not sent what
-    comes next."""
+    """A member of a consumer group has not given up partitions, or a classic one has not taken its next
+    step."""
 
     group_id: str
     member_id: str
@@ -39,11 +39,11 @@ class RebalanceTimer:
 
 @dataclass(frozen=True, slots=True)
 class TopicsTimer:
-    """Topics have changed, and for a moment no more of them."""
+    """Topics have changed. The delay collects further changes."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetentionTimer:
-    """Time to look for expired offsets, in the groups after this one: they are gone through in slices."""
+    """The next slice of the search for expired offsets, starting after this group."""
 
     after_group_id: str | None = None

@@ -190,10 +190,10 @@ class TopicAdmin:
         try:
             self._logs.create_logs(entry, 0, config)
         except StorageFault:
-            self._unmake(entry)
+            self._undo_creation(entry)
             raise
 
-    def _unmake(self, entry: TopicEntry) -> None:
+    def _undo_creation(self, entry: TopicEntry) -> None:
         """A topic whose logs could not be created is deleted. If that fails too, the next start tries
         again."""
         with suppress(StorageFault):

@@ -1,5 +1,6 @@
-"""The transaction coordinator as a pure machine: `machine.TxnMachine` decides, replays, and explains.
+"""The transaction coordinator as a pure machine: `machine.TxnMachine` decides, replays and explains.
 
-Nothing here knows a clock, a disk, a socket or dice: time and fresh producer ids are arguments, what is to be written,
-answered and sent to partition leaders is returned (`core/machine.py`, `markers.py`).
+Nothing here uses a clock, disk, socket or random numbers: time and new producer ids are arguments; records,
+answers and markers for partition leaders are return values (`core/machine.py`, `markers.py`). Start with
+`machine.py`. Imported by `coordinator/`, `transactions/` and the handlers of transactions.
 """

@@ -1,11 +1,11 @@
-"""One decision in the making: what it will write, answer, time and send. The state itself is not touched."""
+"""The draft of one decision: what to write, answer, schedule and send. The state itself does not change."""
 
 from collections.abc import Iterable
 
 from moldau.broker.group.client import ClientFacts
 from moldau.broker.txn.events import EndReason, Event, EventKind
 from moldau.broker.txn.facts import EndStarted, EventNoted, TransactionConfirmed, TransactionSaved, TxnFact
-from moldau.broker.txn.history import PARTITIONS_TOLD_MAX
+from moldau.broker.txn.history import PARTITIONS_NAMED_MAX
 from moldau.broker.txn.markers import TxnOutcome, WriteMarkers
 from moldau.broker.txn.states import EPOCH_BUMP_VERSION, TxnState
 from moldau.broker.txn.timers import TransactionTimer
@@ -18,10 +18,10 @@ from moldau.protocol.spec import Response
 FINAL_REFUSALS = frozenset(
     {ErrorCode.PRODUCER_FENCED, ErrorCode.INVALID_PRODUCER_ID_MAPPING, ErrorCode.INVALID_TXN_STATE}
 )
-"""What zombies get, and those who come too late: a producer gives up on these. After the others it asks again."""
+"""Sent to zombies and late requests: a producer gives up on these errors and retries after the others."""
 
-NO_PRODUCER_ID_AT_HAND = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
-"""What Kafka answers while it fetches a new block of producer ids: the client comes again."""
+NO_PRODUCER_ID_AVAILABLE = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+"""What Kafka answers while it fetches a new block of producer ids: the client retries."""
 
 OURSELVES = ClientFacts(client_id="", host="")
 
@@ -36,7 +36,7 @@ class Draft:
         client: ClientFacts = OURSELVES,
         new_producer_id: ProducerId | None = None,
     ) -> None:
-        """`end_number` is the last one that was given; `new_producer_id` is free to be used."""
+        """`end_number`: the last one used. `new_producer_id` is free to be used."""
         self.now_ms = now_ms
         self.new_producer_id = new_producer_id
         self._client = client
@@ -82,8 +82,8 @@ class Draft:
             self._client.client_id,
             self._client.host,
             detail,
-            partitions=tuple(told[:PARTITIONS_TOLD_MAX]),
-            partitions_left_out=max(len(told) - PARTITIONS_TOLD_MAX, 0),
+            partitions=tuple(told[:PARTITIONS_NAMED_MAX]),
+            partitions_left_out=max(len(told) - PARTITIONS_NAMED_MAX, 0),
         )
         self.record(EventNoted(transaction.transactional_id, event))
 
@@ -109,10 +109,11 @@ class Draft:
             self.record(EventNoted(transaction.transactional_id, event))
 
     def confirm(self, transaction: Transaction) -> None:
-        """For an answer that changes nothing and that the client relies on: it is given once this is committed.
+        """For an answer that changes nothing but that the client relies on: it is sent once this fact is
+        committed.
 
-        A coordinator that was deposed while its process stood still answers from memory that is out of date. What it
-        writes is never committed, so the client asks again and finds the new one.
+        A deposed coordinator whose process was paused answers from outdated memory. Its writes are never
+        committed, so the client asks again and finds the new coordinator.
         """
         self.record(TransactionConfirmed(transaction))
 
@@ -128,17 +129,19 @@ class Draft:
         commit: bool,
         client_version: int = EPOCH_BUMP_VERSION,
     ) -> Transaction | ErrorCode:
-        """Decides the transaction and has its markers written. Returns what will be once they are.
+        """Decides the transaction and has its markers written. Returns the transaction as it will be after
+        that.
 
-        The coordinator itself speaks the newest version, whatever the client did: what it ends is fenced by the
-        raise. It need not wait for a producer id either: the very last epoch, which no client gets, is left for this.
+        The coordinator itself always uses the newest version, whatever the client used: raising the epoch
+        fences the producer. It does not wait for a producer id either: the very last epoch, which no client
+        gets, is reserved for this.
         """
         next_producer_id = NO_PRODUCER_ID
         if transaction.epoch_exhausted and client_version >= EPOCH_BUMP_VERSION:
             if self.new_producer_id is not None:
                 next_producer_id = self.new_producer_id
             elif reason is EndReason.CLIENT:
-                return NO_PRODUCER_ID_AT_HAND
+                return NO_PRODUCER_ID_AVAILABLE
         prepared = transaction.prepared(
             commit=commit,
             client_version=client_version,
@@ -151,10 +154,10 @@ class Draft:
         self.save(prepared, decided, detail, prepared.partitions)
         if transaction.state is TxnState.ONGOING:
             self.time(CancelTimer(TransactionTimer(transaction.transactional_id)))
-        self.go_on_ending(prepared)
+        self.resume_ending(prepared)
         return prepared.completed(self.now_ms)
 
-    def go_on_ending(self, prepared: Transaction) -> None:
+    def resume_ending(self, prepared: Transaction) -> None:
         if not prepared.partitions:
             self.complete(prepared)
             return

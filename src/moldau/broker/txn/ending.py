@@ -1,4 +1,4 @@
-"""EndTxn: may this producer end this transaction, or has it done so before? The tables are in `states`."""
+"""EndTxn: whether this producer may end this transaction, or already has. The tables are in `states`."""
 
 from typing import Final
 
@@ -6,10 +6,10 @@ from moldau.broker.txn.draft import Draft
 from moldau.broker.txn.events import EndReason
 from moldau.broker.txn.partitions import fenced_by_name, owner_error
 from moldau.broker.txn.states import (
+    CLIENT_EPOCH_MAX,
     END_V1,
     END_V2,
     EPOCH_BUMP_VERSION,
-    EPOCH_GIVEN_MAX,
     EPOCH_MAX,
     End,
     EndVerdict,
@@ -19,7 +19,7 @@ from moldau.core.error_codes import ErrorCode
 from moldau.protocol.messages.transactions.end_txn import EndTxnRequest, EndTxnResponse
 
 V2_REQUEST_VERSION: Final = 5
-"""Clients that send this know that every end raises their epoch (KIP-890)."""
+"""Clients from this version on know that every end raises their epoch (KIP-890)."""
 
 _FENCED: Final = (ErrorCode.PRODUCER_FENCED, ErrorCode.PRODUCER_FENCED)
 
@@ -43,7 +43,7 @@ def decide_end_txn(
 def _end(
     draft: Draft, request: EndTxnRequest, transaction: Transaction | None, *, is_v2: bool
 ) -> Transaction | ErrorCode:
-    """The transactional id as the client has to know it from now on, or why nothing was ended."""
+    """The transactional id as the client must know it from now on, or the error."""
     if not request.transactional_id:
         return ErrorCode.INVALID_REQUEST
     if transaction is None:
@@ -53,7 +53,8 @@ def _end(
         return verdict
     if verdict is End.DONE_BEFORE:
         if transaction.producer_epoch == EPOCH_MAX:
-            # The very last epoch, at which we may have ended it ourselves, is nobody's to go on with.
+            # The very last epoch, at which the coordinator may have ended the transaction, is never given to
+            # a client.
             return ErrorCode.PRODUCER_FENCED
         draft.confirm(transaction)
         return transaction
@@ -67,15 +68,15 @@ def _verdict_v1(transaction: Transaction, request: EndTxnRequest) -> EndVerdict:
 
 
 def _verdict_v2(transaction: Transaction, request: EndTxnRequest) -> EndVerdict:
-    """The same epoch again is the next transaction; a retry comes with the epoch before.
+    """The current epoch means the next transaction; a retry has the epoch before.
 
-    Only an end by this protocol raises the epoch. Kafka does not ask which it was: there a zombie whose successor is an
-    older client takes over that one's epoch.
+    Only an end by this protocol version raises the epoch. Kafka does not check which it was: there a zombie
+    whose successor is an older client takes over its successor's epoch.
     """
     raised = transaction.client_version >= EPOCH_BUMP_VERSION
     retried_over_new_id = (
         request.producer_id == transaction.previous_producer_id
-        and request.producer_epoch == EPOCH_GIVEN_MAX
+        and request.producer_epoch == CLIENT_EPOCH_MAX
         and transaction.producer_epoch == 0
     )
     if request.producer_id != transaction.producer_id and not retried_over_new_id:

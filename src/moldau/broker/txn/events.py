@@ -1,4 +1,4 @@
-"""What happens to transactional ids that people ask about later: the words of the history."""
+"""The kinds of events in the history of transactional ids, with the words for people."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,7 +8,7 @@ from moldau.core.ids import Millis, TopicPartition
 
 class EventKind(StrEnum):
     LOADED = "read from the log"
-    """The broker started, or took over from another. Nothing is remembered from before."""
+    """The broker started, or took over from another. Earlier events are unknown."""
     INITIALIZED = "producer got its id and epoch"
     BEGAN = "transaction began"
     PARTITIONS_ADDED = "partitions joined the transaction"
@@ -18,7 +18,7 @@ class EventKind(StrEnum):
     ABORTED = "aborted: all partitions have their markers"
     REFUSED = "request refused"
     MARKERS_BY_ADMIN = "markers written by an administrator"
-    """To end what hangs in a partition without the coordinator's knowledge (KIP-664)."""
+    """To end a transaction that hangs in a partition and that the coordinator does not know (KIP-664)."""
     EXPIRED = "forgotten: unused for too long"
 
 
@@ -35,12 +35,12 @@ class Event:
     at_ms: Millis
     producer_id: int
     producer_epoch: int
-    """Of the transactional id after the event; of the one who asked, if refused."""
+    """Of the transactional id after the event; of the sender if the request was rejected."""
     client_id: str = ""
     client_host: str = ""
-    """Who caused it; empty if it was the coordinator itself."""
+    """The client that caused it; empty if it was the coordinator itself."""
     detail: str = ""
     partitions: tuple[TopicPartition, ...] = ()
     partitions_left_out: int = 0
     times: int = 1
-    """Refusals alike in a row are one event, told with the time of the last."""
+    """Equal rejections in a row are one event, with the time of the last."""

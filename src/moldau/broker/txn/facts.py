@@ -1,7 +1,7 @@
-"""What the coordinator has found to be so: the only input of `replay`.
+"""The facts of the transaction coordinator: the only input of `replay`.
 
-Durable facts are written to `__transaction_state` (`records` has their bytes) and come back at a reload. Volatile ones
-are replayed and gone with the process: which markers are still missing, and what the history tells.
+Durable facts are written to `__transaction_state` (`records` encodes them) and replayed at a reload. Volatile
+ones are replayed once and lost with the process: missing markers, and entries of the history.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class TransactionSaved:
 
 @dataclass(frozen=True, slots=True)
 class TransactionConfirmed:
-    """Written once more as it is: only a coordinator that still leads its partition gets that committed."""
+    """Written once more unchanged: only a coordinator that still leads its partition gets this committed."""
 
     transaction: Transaction
 
@@ -31,7 +31,7 @@ class TransactionRemoved:
 
 @dataclass(frozen=True, slots=True)
 class EndStarted:
-    """Markers were asked for, for all partitions of the transaction."""
+    """Markers were requested for all partitions of the transaction."""
 
     transactional_id: str
     end_number: int

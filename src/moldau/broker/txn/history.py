@@ -1,6 +1,6 @@
-"""What happened to transactional ids and why, remembered for as long as this coordinator has them.
+"""What happened to transactional ids and why, kept as long as this coordinator has them.
 
-Fed by `replay` like any other state; kept in memory only, and bounded everywhere.
+Filled by `replay` like other state, in memory only, and bounded everywhere.
 """
 
 from collections import deque
@@ -10,11 +10,11 @@ from typing import Final
 from moldau.broker.txn.events import Event, EventKind
 
 IDS_MAX: Final = 10_000
-"""Transactional ids with a history; the one that was quiet for longest goes first."""
+"""Transactional ids with a history; the one without events for the longest time is dropped first."""
 EVENTS_MAX: Final = 60
-"""Of one id: some twenty transactions."""
-PARTITIONS_TOLD_MAX: Final = 20
-"""Of one event; the others are counted."""
+"""Of one id: about twenty transactions."""
+PARTITIONS_NAMED_MAX: Final = 20
+"""Partitions named in one event; further ones are counted."""
 
 
 class History:
@@ -38,14 +38,15 @@ class History:
 
 
 def _merged(last: Event, event: Event) -> Event | None:
-    """A transaction's partitions come one by one, and zombies do not give up: neither may drown the rest."""
+    """Merges similar events. Partitions join a transaction one by one, and zombies keep retrying: neither may
+    displace the other events."""
     if event.kind is EventKind.PARTITIONS_ADDED and last.kind in (
         EventKind.PARTITIONS_ADDED,
         EventKind.BEGAN,
     ):
         told = last.partitions + event.partitions
-        left_out = last.partitions_left_out + event.partitions_left_out + len(told[PARTITIONS_TOLD_MAX:])
-        return replace(last, partitions=told[:PARTITIONS_TOLD_MAX], partitions_left_out=left_out)
+        left_out = last.partitions_left_out + event.partitions_left_out + len(told[PARTITIONS_NAMED_MAX:])
+        return replace(last, partitions=told[:PARTITIONS_NAMED_MAX], partitions_left_out=left_out)
     if event.kind is EventKind.REFUSED and event == replace(last, at_ms=event.at_ms, times=1):
         return replace(last, at_ms=event.at_ms, times=last.times + 1)
     return None

@@ -1,10 +1,10 @@
-"""InitProducerId of a transactional producer: which producer id and epoch it gets, and whom that fences."""
+"""InitProducerId of a transactional producer: its producer id and epoch, and which producer it fences."""
 
 from typing import NamedTuple
 
-from moldau.broker.txn.draft import NO_PRODUCER_ID_AT_HAND, Draft
+from moldau.broker.txn.draft import NO_PRODUCER_ID_AVAILABLE, Draft
 from moldau.broker.txn.events import EndReason, EventKind
-from moldau.broker.txn.states import ENDING, EPOCH_GIVEN_MAX, TxnState
+from moldau.broker.txn.states import CLIENT_EPOCH_MAX, ENDING, TxnState
 from moldau.broker.txn.transaction import Transaction
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, ProducerEpoch
@@ -15,7 +15,7 @@ from moldau.protocol.messages.transactions.init_producer_id import (
 
 
 class Identity(NamedTuple):
-    """What a producer that goes on after an error says it has (KIP-360)."""
+    """The identity claimed by a producer that continues after an error (KIP-360)."""
 
     producer_id: int
     epoch: int
@@ -56,7 +56,7 @@ def _request_error(request: InitProducerIdRequest, timeout_max_ms: int) -> Error
 
 def _refused(error: ErrorCode, version: int) -> InitProducerIdResponse:
     if error is ErrorCode.PRODUCER_FENCED and version < 4:
-        # Clients before KIP-588 do not know that they can be fenced by name.
+        # Clients before KIP-588 do not know PRODUCER_FENCED.
         error = ErrorCode.INVALID_PRODUCER_EPOCH
     return InitProducerIdResponse(
         error_code=error, producer_id=NO_PRODUCER_ID, producer_epoch=NO_PRODUCER_EPOCH
@@ -66,12 +66,12 @@ def _refused(error: ErrorCode, version: int) -> InitProducerIdResponse:
 def _initialize(
     draft: Draft, request: InitProducerIdRequest, transaction: Transaction | None
 ) -> Transaction | ErrorCode:
-    """What the producer gets, or why it gets nothing for now."""
+    """The producer's new identity, or the error for now."""
     has_identity = request.producer_id != NO_PRODUCER_ID
     owner = Identity(request.producer_id, request.producer_epoch) if has_identity else None
     if transaction is None:
         if draft.new_producer_id is None:
-            return NO_PRODUCER_ID_AT_HAND
+            return NO_PRODUCER_ID_AVAILABLE
         transaction = Transaction.fresh(request.transactional_id or "", draft.new_producer_id, draft.now_ms)
     elif owner is not None and not _may_be_owner(transaction, owner):
         return ErrorCode.PRODUCER_FENCED
@@ -91,16 +91,18 @@ def _initialize(
 
 
 def _may_be_owner(transaction: Transaction, owner: Identity) -> bool:
-    """It has the current producer id; or the one before, at whose last epoch it may have missed our answer."""
+    """The producer has the current producer id, or the one before: its answer may have been lost at the last
+    epoch."""
     if owner.producer_id == transaction.producer_id:
         return True
-    return owner.producer_id == transaction.previous_producer_id and owner.epoch >= EPOCH_GIVEN_MAX
+    return owner.producer_id == transaction.previous_producer_id and owner.epoch >= CLIENT_EPOCH_MAX
 
 
 def _abort_first(draft: Draft, transaction: Transaction, owner: Identity | None) -> ErrorCode:
-    """The end raises the epoch and so fences whoever began the transaction; the client is told to come again."""
+    """The end raises the epoch and so fences the producer of the transaction. The client is told to retry."""
     if owner is not None and owner.epoch != transaction.producer_epoch:
-        # Kafka lets a zombie abort the transaction of its successor here, and fences it only when it comes again.
+        # Kafka lets a zombie abort its successor's transaction here, and fences the zombie only when it
+        # retries.
         return ErrorCode.PRODUCER_FENCED
     reason = EndReason.NEW_PRODUCER if owner is None else EndReason.PRODUCER_RESTARTED
     draft.end(transaction, reason, commit=False)
@@ -118,9 +120,10 @@ def _initialized(
         owner_epoch = ProducerEpoch(owner.epoch)
     if transaction.epoch_exhausted:
         if draft.new_producer_id is None:
-            return NO_PRODUCER_ID_AT_HAND
+            return NO_PRODUCER_ID_AVAILABLE
         return transaction.rotated(draft.new_producer_id, timeout_ms, draft.now_ms, last_epoch=owner_epoch)
-    # With the epoch before, it repeats the request that raised it. Nobody has come between, or that would be unset.
+    # With the epoch before, the producer repeats the request that raised it. Any other change in between
+    # would have cleared this field.
     repeats = owner_epoch not in (NO_PRODUCER_EPOCH, epoch)
     return transaction.initialized(
         timeout_ms, draft.now_ms, epoch=epoch if repeats else epoch + 1, last_epoch=owner_epoch

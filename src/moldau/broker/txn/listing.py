@@ -1,4 +1,4 @@
-"""DescribeTransactions and ListTransactions: what is known of transactional ids, read only."""
+"""DescribeTransactions and ListTransactions: the state of transactional ids. Reads only."""
 
 from collections.abc import Callable, Iterable
 
@@ -19,7 +19,7 @@ _STATES = {state.label: state for state in TxnState}
 
 
 def described(transaction: Transaction, partitions: Iterable[TopicPartition]) -> Described:
-    """With the partitions that still belong to it: one that has its marker does no more."""
+    """Names the partitions that are still in the transaction: those with their marker are not."""
     return Described(
         transactional_id=transaction.transactional_id,
         transaction_state=transaction.state.label,
@@ -35,7 +35,7 @@ def described(transaction: Transaction, partitions: Iterable[TopicPartition]) ->
 
 
 def not_described(transactional_id: str) -> Described:
-    """All but the error is zero, as in Kafka."""
+    """All fields except the error are zero, as in Kafka."""
     return Described(
         error_code=ErrorCode.TRANSACTIONAL_ID_NOT_FOUND if transactional_id else ErrorCode.INVALID_REQUEST,
         transactional_id=transactional_id,
@@ -62,7 +62,8 @@ def listed(
             return False
         if request.state_filters and transaction.state not in states:
             return False
-        # As in Kafka an id that never had a transaction passes: its start counts as the beginning of time.
+        # As in Kafka, an id that never had a transaction matches: its start time counts as the beginning of
+        # time.
         if request.duration_filter >= 0 and now_ms - transaction.start_ms <= request.duration_filter:
             return False
         return matches is None or matches(transaction.transactional_id)

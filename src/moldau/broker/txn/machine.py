@@ -1,9 +1,9 @@
-"""The transactional ids of one partition of `__transaction_state`.
+"""The coordinator of the transactional ids in one partition of `__transaction_state`.
 
-Owns which ids are there and which markers are missing; the rules are in the modules beside. The runner calls
-`decide_*`, writes the durable facts, replays all of them in order, sets the timers, and once what was written is
-committed gives the answers and sends the markers. A decision that writes nothing waits for the writes before it in the
-same way. A request for several ids may be cut up by the ids' partitions beforehand, and the answers put together after.
+Owns the transactional ids and the missing markers; the rules are in the other modules of this package. The
+runner calls `decide_*`, writes the durable facts, replays all facts in order, and sets the timers. Once the
+writes are committed it sends answers and markers. A decision that writes nothing waits for earlier writes in
+the same way. A request for several ids may be split by partition beforehand, and the answers merged.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterator
@@ -49,12 +49,13 @@ from moldau.protocol.messages.transactions.list_transactions import ListTransact
 class _Ending:
     end_number: int
     partitions: frozenset[TopicPartition]
-    """Those without their marker."""
+    """The partitions without a marker."""
 
 
 class TxnMachine:
     def __init__(self, settings: TxnSettings, coordinator_epoch: int) -> None:
-        """The epoch is that of the partition's leader: markers of a deposed coordinator are known by it."""
+        """`coordinator_epoch`: the leader epoch of the partition. It identifies markers of a deposed
+        coordinator."""
         self.settings = settings
         self.history = History()
         self._coordinator_epoch = coordinator_epoch
@@ -69,7 +70,8 @@ class TxnMachine:
         return iter(self._transactions.values())
 
     def wants_producer_id(self, transactional_id: str) -> bool:
-        """Whether InitProducerId, EndTxn or the timer of this id can use a fresh one. Without, they may be put off."""
+        """Whether InitProducerId, EndTxn or the timer of this id may need a new producer id. Without one they
+        may have to be postponed."""
         transaction = self.get(transactional_id)
         return transaction is None or transaction.epoch_exhausted
 
@@ -79,7 +81,7 @@ class TxnMachine:
                 self._transactions[transaction.transactional_id] = transaction
                 self._endings.pop(transaction.transactional_id, None)
             case TransactionConfirmed():
-                pass  # It is as it was.
+                pass  # Unchanged.
             case TransactionRemoved(transactional_id):
                 self._transactions.pop(transactional_id, None)
                 self._endings.pop(transactional_id, None)
@@ -102,7 +104,7 @@ class TxnMachine:
         now_ms: Millis,
         new_producer_id: ProducerId | None = None,
     ) -> TxnOutcome:
-        """Of a transactional producer; the others do not concern a coordinator."""
+        """For a transactional producer; other producers do not need a coordinator."""
         draft = self._draft(now_ms, client, new_producer_id)
         transaction = self.get(request.transactional_id or "")
         timeout_max_ms = self.settings.transaction_timeout_max_ms
@@ -117,7 +119,7 @@ class TxnMachine:
         client: ClientFacts,
         now_ms: Millis,
     ) -> TxnOutcome:
-        """That the partitions exist, and that the client may write to them, has been looked at before."""
+        """The caller has checked that the partitions exist and that the client may write to them."""
         draft = self._draft(now_ms, client)
         decide_add_partitions(draft, request_id, request, version, self.get)
         return draft.outcome()
@@ -131,7 +133,7 @@ class TxnMachine:
         now_ms: Millis,
         offsets_partition: TopicPartition,
     ) -> TxnOutcome:
-        """`offsets_partition` is where the offsets of the group are kept."""
+        """`offsets_partition`: the partition that holds the offsets of the group."""
         draft = self._draft(now_ms, client)
         transaction = self.get(request.transactional_id)
         decide_add_offsets(draft, request_id, request, version, transaction, offsets_partition)
@@ -153,7 +155,8 @@ class TxnMachine:
     def decide_markers_written(
         self, markers: WriteMarkers, partitions: Collection[TopicPartition], now_ms: Millis
     ) -> TxnOutcome:
-        """These of the partitions have their marker, or are no more. A report on what is over is passed by."""
+        """These partitions have their marker or no longer exist. A report about a finished transaction is
+        ignored."""
         draft = self._draft(now_ms)
         ending = self._endings.get(markers.transactional_id)
         if ending is not None and ending.end_number == markers.end_number:
@@ -175,14 +178,14 @@ class TxnMachine:
         return draft.outcome()
 
     def decide_loaded(self, now_ms: Millis) -> TxnOutcome:
-        """All records are replayed: what the coordinator before left unfinished goes on."""
+        """Call after the log is replayed. Resumes what the previous coordinator left unfinished."""
         draft = self._draft(now_ms)
         for transaction in self:
             draft.note(transaction, EventKind.LOADED, transaction.state.label, transaction.partitions)
             if transaction.state is TxnState.ONGOING:
                 draft.time_out(transaction)
             elif transaction.state in ENDING:
-                draft.go_on_ending(transaction)
+                draft.resume_ending(transaction)
         time_expiration(draft, self.settings.expiration_check_interval_ms)
         return draft.outcome()
 
@@ -206,7 +209,8 @@ class TxnMachine:
         now_ms: Millis,
         matches: Callable[[str], bool] | None = None,
     ) -> TxnOutcome:
-        """`matches` holds the request's pattern against a whole id; who reads the request compiles it, or refuses."""
+        """`matches` tests the request's pattern against a whole id. The caller compiles or rejects the
+        pattern."""
         return TxnOutcome(answers=(Answer(request_id, listed(self, request, now_ms, matches)),))
 
     def decide_markers_by_admin(
@@ -217,7 +221,8 @@ class TxnMachine:
         client: ClientFacts,
         now_ms: Millis,
     ) -> TxnOutcome:
-        """Somebody ended a hanging transaction in its partitions, past the coordinator: the history should tell."""
+        """An administrator ended a hanging transaction in its partitions, without the coordinator: noted in
+        the history."""
         draft = self._draft(now_ms, client)
         for transaction in self:
             if transaction.producer_id == producer_id:

@@ -1,4 +1,4 @@
-"""The work a decision leaves for the outside: the markers at the end of a transaction."""
+"""The work of a decision outside the coordinator's log: the markers at the end of a transaction."""
 
 from dataclasses import dataclass
 
@@ -9,27 +9,27 @@ from moldau.core.machine import Outcome
 
 @dataclass(frozen=True, slots=True)
 class WriteMarkers:
-    """Has the leaders of these partitions write the end of a transaction into their logs.
+    """Asks the leaders of these partitions to write the end of a transaction into their logs.
 
-    Whoever does it goes on until each partition has its marker or exists no more, and reports with
-    `decide_markers_written`. A marker in a partition of `__consumer_offsets` settles the offsets that wait there
-    for this producer.
+    The sender retries until each partition has its marker or no longer exists, and reports with
+    `decide_markers_written`. A marker in a partition of `__consumer_offsets` settles this producer's pending
+    offsets.
     """
 
     transactional_id: str
     end_number: int
-    """Tells this end from those of other transactions with the same producer epoch."""
+    """Distinguishes this end from others with the same producer epoch."""
     producer_id: ProducerId
     producer_epoch: ProducerEpoch
     committed: bool
     partitions: tuple[TopicPartition, ...]
     coordinator_epoch: int
     transaction_version: int
-    """The leaders check the epoch more strictly from 2 on (KIP-1228)."""
+    """From 2 on the leaders check the epoch more strictly (KIP-1228)."""
 
 
 @dataclass(frozen=True, slots=True)
 class TxnOutcome(Outcome[TxnFact]):
-    """Markers are sent when answers are: once all that was replayed so far is committed."""
+    """Markers are sent together with answers: once everything replayed so far is committed."""
 
     markers: tuple[WriteMarkers, ...] = ()

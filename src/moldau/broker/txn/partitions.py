@@ -1,4 +1,5 @@
-"""AddPartitionsToTxn and AddOffsetsToTxn: partitions join a transaction, or are only looked up in it."""
+"""AddPartitionsToTxn and AddOffsetsToTxn: adds partitions to a transaction, or verifies that they are in
+it."""
 
 from collections.abc import Callable, Sequence, Set
 from typing import Final
@@ -25,7 +26,8 @@ from moldau.protocol.messages.transactions.add_partitions_to_txn import (
 )
 
 BATCHED_VERSION: Final = 4
-"""From here on brokers ask, for several transactions, on behalf of clients that speak transactions v2 (KIP-890)."""
+"""From this version on brokers send it, for several transactions, on behalf of clients of transactions v2
+(KIP-890)."""
 
 PartitionErrors = dict[TopicPartition, ErrorCode]
 
@@ -80,7 +82,7 @@ def decide_add_offsets(
 ) -> None:
     result: ErrorCode | Transaction = _owner_error(request, transaction)
     if result is ErrorCode.NONE and transaction is not None:
-        # Only clients before transactions v2 ask; for the others the group coordinator adds its partition.
+        # Only clients before transactions v2 send this; for others the group coordinator adds its partition.
         result = _add(draft, transaction, {offsets_partition}, client_version=0)
     error = result if isinstance(result, ErrorCode) else ErrorCode.NONE
     draft.note_refusal(transaction, "AddOffsetsToTxn", error, request.producer_id, request.producer_epoch)
@@ -96,7 +98,7 @@ def owner_error(transaction: Transaction | None, producer_id: int, producer_epoc
 
 
 def fenced_by_name(error: ErrorCode, version: int) -> ErrorCode:
-    """Not in the versions before KIP-588, which do not know the word."""
+    """Clients before KIP-588 do not know PRODUCER_FENCED."""
     return ErrorCode.INVALID_PRODUCER_EPOCH if error is ErrorCode.PRODUCER_FENCED and version < 2 else error
 
 
@@ -126,7 +128,7 @@ def _transactions_asked(
 def _add(
     draft: Draft, transaction: Transaction, partitions: Set[TopicPartition], client_version: int
 ) -> ErrorCode | Transaction:
-    """The transaction that has them, to be written; NONE if it has them already."""
+    """The transaction to be written, with the partitions added; NONE if it has them already."""
     if transaction.state in ENDING:
         return ErrorCode.CONCURRENT_TRANSACTIONS
     ongoing = transaction.state is TxnState.ONGOING
@@ -135,7 +137,7 @@ def _add(
         return ErrorCode.NONE
     extended = transaction.extended(partitions, client_version, draft.now_ms)
     if _bytes_in_record(extended.partitions) > PARTITIONS_BYTES_MAX:
-        # As Kafka's, when the record is too large for the log.
+        # As in Kafka when the record is too large for the log.
         return ErrorCode.UNKNOWN_SERVER_ERROR
     kind = EventKind.PARTITIONS_ADDED if ongoing else EventKind.BEGAN
     draft.save(extended, kind, partitions=partitions - transaction.partitions)
@@ -150,7 +152,7 @@ def _bytes_in_record(partitions: Set[TopicPartition]) -> int:
 
 
 def _verify(transaction: Transaction, partitions: Set[TopicPartition]) -> PartitionErrors | ErrorCode:
-    """Whether a write belongs to the transaction; if not, its producer has to abort."""
+    """Whether a write belongs to the transaction; if not, its producer must abort."""
     if transaction.state in ENDING:
         return ErrorCode.CONCURRENT_TRANSACTIONS
     return {

@@ -1,4 +1,4 @@
-"""Durable facts as the records of `__transaction_state`, byte for byte Kafka's."""
+"""Encodes durable facts as records of `__transaction_state`, byte for byte as Kafka does."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final, assert_never
@@ -24,7 +24,7 @@ from moldau.protocol.stored.framing import (
 from moldau.protocol.stored.transactions import PartitionsSchema, TransactionLogKey, TransactionLogValue
 
 VALUE_VERSION: Final = 1
-"""The layout that Kafka writes from `transaction.version` 1 on."""
+"""The version that Kafka writes from `transaction.version` 1 on."""
 
 WRITTEN: Final = {
     int(state): state for state in TxnState if state not in (TxnState.DEAD, TxnState.PREPARE_EPOCH_FENCE)
@@ -32,7 +32,7 @@ WRITTEN: Final = {
 
 
 def to_record(fact: DurableFact) -> tuple[bytes, bytes | None]:
-    """Key and value; no value is a tombstone."""
+    """Key and value; None as value is a tombstone."""
     match fact:
         case TransactionSaved(transaction) | TransactionConfirmed(transaction):
             key = encode_key(TransactionLogKey(transactional_id=transaction.transactional_id))
@@ -44,7 +44,7 @@ def to_record(fact: DurableFact) -> tuple[bytes, bytes | None]:
 
 
 def from_record(key: Buffer, value: Buffer | None) -> DurableFact | None:
-    """None for record types not known here, which are skipped."""
+    """None for unknown record types, which are skipped."""
     if record_type(key) != TransactionLogKey.RECORD_TYPE:
         return None
     transactional_id = decode_key(TransactionLogKey, key).transactional_id
@@ -54,7 +54,7 @@ def from_record(key: Buffer, value: Buffer | None) -> DurableFact | None:
 
 
 def partitions_by_topic(partitions: Iterable[TopicPartition]) -> Mapping[str, list[int]]:
-    """In order, whatever the order of a set."""
+    """Sorted, whatever the order of the set."""
     topics: dict[str, list[int]] = {}
     for topic, partition in sorted(partitions):
         topics.setdefault(topic, []).append(partition)

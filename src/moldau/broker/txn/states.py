@@ -1,6 +1,6 @@
-"""The states of a transactional id, which may follow which, and what EndTxn means in each: all of it data.
+"""The states of a transactional id, their transitions, and what EndTxn means in each: all as data.
 
-Owns the tables. Must not know of requests, records or time.
+Owns the tables. Knows nothing of requests, records or time.
 """
 
 from collections.abc import Mapping
@@ -11,8 +11,8 @@ from typing import Final
 from moldau.core.error_codes import ErrorCode
 
 EPOCH_MAX: Final = 32_767
-EPOCH_GIVEN_MAX: Final = EPOCH_MAX - 1
-"""The last epoch a client may get: one more is always left to fence its producer with."""
+CLIENT_EPOCH_MAX: Final = EPOCH_MAX - 1
+"""The last epoch a client may get: one more is reserved to fence its producer."""
 
 EPOCH_BUMP_VERSION: Final = 2
 """From this transaction version on every end of a transaction raises the epoch (KIP-890)."""
@@ -24,20 +24,20 @@ class TxnState(IntEnum):
     EMPTY = 0
     ONGOING = 1
     PREPARE_COMMIT = 2
-    """Decided and durable; the markers are on their way."""
+    """Decided and durable; the markers are being written."""
     PREPARE_ABORT = 3
     COMPLETE_COMMIT = 4
     """All markers are written."""
     COMPLETE_ABORT = 5
     DEAD = 6
-    """Expired. Kafka passes through it on the way to a tombstone; it is never written."""
+    """Expired. Kafka uses it on the way to a tombstone; it is never written."""
     PREPARE_EPOCH_FENCE = 7
-    """Kafka passes through it on the way to PREPARE_ABORT, when another producer or a timeout ends a transaction; it is
+    """Kafka uses it on the way to PREPARE_ABORT, when another producer or a timeout ends a transaction; it is
     never written."""
 
     @property
     def label(self) -> str:
-        """As DescribeTransactions and ListTransactions name it."""
+        """The name in DescribeTransactions and ListTransactions."""
         return self.name.title().replace("_", "")
 
 
@@ -45,14 +45,15 @@ _S = TxnState
 
 ENDING: Final = frozenset({_S.PREPARE_COMMIT, _S.PREPARE_ABORT})
 AT_REST: Final = frozenset({_S.EMPTY, _S.COMPLETE_COMMIT, _S.COMPLETE_ABORT})
-"""No transaction is under way: the next may begin, and the id may expire."""
+"""No transaction is open: the next may begin, and the id may expire."""
 
 PREVIOUS: Final[Mapping[TxnState, frozenset[TxnState]]] = MappingProxyType(
     {
         _S.EMPTY: AT_REST,
         _S.ONGOING: AT_REST | {_S.ONGOING},
         _S.PREPARE_COMMIT: frozenset({_S.ONGOING}),
-        # From rest too: a client of transactions v2 aborts when it cannot know whether its first write arrived.
+        # Also from rest: a client of transactions v2 aborts when it cannot know whether its first write
+        # arrived.
         _S.PREPARE_ABORT: AT_REST | {_S.ONGOING, _S.PREPARE_EPOCH_FENCE},
         _S.COMPLETE_COMMIT: frozenset({_S.PREPARE_COMMIT}),
         _S.COMPLETE_ABORT: frozenset({_S.PREPARE_ABORT}),
@@ -67,7 +68,7 @@ COMPLETED: Final[Mapping[TxnState, TxnState]] = MappingProxyType(
 
 
 class End(Enum):
-    """What EndTxn leads to when it is not refused."""
+    """The effect of EndTxn when it is not rejected."""
 
     NOW = "ends the transaction"
     DONE_BEFORE = "was done before: the answer got lost"
@@ -92,8 +93,8 @@ END_V1: Final[Mapping[TxnState, tuple[EndVerdict, EndVerdict]]] = MappingProxyTy
 
 END_V2: Final[Mapping[tuple[TxnState, bool], tuple[EndVerdict, EndVerdict]]] = MappingProxyType(
     {
-        # (state, retried): (abort, commit). Retried: of the epoch before the one that the end has raised.
-        # What is missing is fenced: a delayed EndTxn never touches the next transaction (KIP-890).
+        # (state, retried): (abort, commit). Retried: with the epoch before the one that the end has raised.
+        # A missing entry is fenced: a delayed EndTxn never touches the next transaction (KIP-890).
         (_S.EMPTY, False): (End.NOW, _ILLEGAL),
         (_S.ONGOING, False): (End.NOW, End.NOW),
         (_S.PREPARE_COMMIT, True): (_ILLEGAL, _WAIT),

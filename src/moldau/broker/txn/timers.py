@@ -1,15 +1,15 @@
-"""The keys of the coordinator's timers: what `decide_timer` is told has come due."""
+"""The keys of the coordinator's timers, passed to `decide_timer`."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class TransactionTimer:
-    """A transaction has been open for as long as its producer allowed it."""
+    """A transaction has reached its timeout."""
 
     transactional_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class ExpirationTimer:
-    """Time to look for transactional ids that nobody uses any more."""
+    """The next check for expired transactional ids."""

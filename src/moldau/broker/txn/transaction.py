@@ -1,13 +1,15 @@
-"""A transactional id as a value, and the values it may become. Decides nothing: who calls has made sure it may."""
+"""A transactional id as a value, and the values that may follow. Decides nothing: callers check what is
+allowed.
+"""
 
 from collections.abc import Set
 from dataclasses import dataclass, replace
 from typing import Any
 
 from moldau.broker.txn.states import (
+    CLIENT_EPOCH_MAX,
     COMPLETED,
     EPOCH_BUMP_VERSION,
-    EPOCH_GIVEN_MAX,
     EPOCH_MAX,
     PREVIOUS,
     TxnState,
@@ -35,27 +37,27 @@ class Transaction:
     partitions: frozenset[TopicPartition] = frozenset()
     start_ms: Millis = NO_TIMESTAMP
     previous_producer_id: ProducerId = NO_PRODUCER_ID
-    """The one before, if the last change gave a new one: its owner may not have heard of it yet."""
+    """The id before the last change, if that assigned a new one: its owner may not have received it yet."""
     next_producer_id: ProducerId = NO_PRODUCER_ID
-    """The one to go on with once the markers are written, because the epochs of this one are used up."""
+    """The id to continue with once the markers are written, because the epochs of this one are used up."""
     client_version: int = 0
-    """The transaction version its client spoke last."""
+    """The transaction version the client used last."""
     last_producer_epoch: ProducerEpoch = NO_PRODUCER_EPOCH
-    """The epoch before, if its owner may ask again for the answer that raised it (KIP-360). Not in the log, as in
+    """The epoch before, if its owner may repeat the request that raised it (KIP-360). Not in the log, as in
     Kafka: after a reload such a retry is fenced."""
 
     @classmethod
     def fresh(cls, transactional_id: str, producer_id: ProducerId, now_ms: Millis) -> "Transaction":
-        """An id heard of for the first time. Its epochs start one higher."""
+        """A new transactional id. Its first epoch is one higher."""
         return cls(transactional_id, producer_id, NO_PRODUCER_EPOCH, timeout_ms=0, last_update_ms=now_ms)
 
     @property
     def epoch_exhausted(self) -> bool:
-        return self.producer_epoch >= EPOCH_GIVEN_MAX
+        return self.producer_epoch >= CLIENT_EPOCH_MAX
 
     @property
     def deadline_ms(self) -> Millis | None:
-        """None: it has no timeout, as those that Kafka leaves to an outside coordinator (KIP-939)."""
+        """None: it has no timeout, like those that Kafka leaves to an external coordinator (KIP-939)."""
         return None if self.timeout_ms == INT_MAX else Millis(self.start_ms + self.timeout_ms)
 
     def initialized(
@@ -79,7 +81,7 @@ class Transaction:
         *,
         last_epoch: ProducerEpoch = NO_PRODUCER_EPOCH,
     ) -> "Transaction":
-        """A new producer id, for the epochs of the old one are used up."""
+        """Assigns a new producer id, because the epochs of the old one are used up."""
         initialized = self.initialized(timeout_ms, now_ms, epoch=0, last_epoch=last_epoch)
         return replace(initialized, producer_id=producer_id, previous_producer_id=self.producer_id)
 

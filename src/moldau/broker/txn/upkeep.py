@@ -1,4 +1,4 @@
-"""What time does to transactional ids: transactions that are open for too long end, unused ids are forgotten."""
+"""Time-based work on transactional ids: ends transactions that reached their timeout, removes expired ids."""
 
 from collections.abc import Iterable
 
@@ -18,7 +18,8 @@ from moldau.core.machine import SetTimer
 
 
 def decide_transaction_timer(draft: Draft, transaction: Transaction | None) -> None:
-    """Aborts a transaction that is due, which raises the epoch: its producer learns it with the next request."""
+    """Aborts a transaction that reached its timeout. That raises the epoch, so its producer learns of it with
+    the next request."""
     if transaction is None or transaction.state is not TxnState.ONGOING:
         return
     if transaction.deadline_ms is None or draft.now_ms < transaction.deadline_ms:

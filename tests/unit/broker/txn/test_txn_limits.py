@@ -3,7 +3,7 @@
 from moldau.broker.group.client import ClientFacts
 from moldau.broker.txn.events import Event, EventKind
 from moldau.broker.txn.facts import TransactionRemoved, TransactionSaved, is_durable
-from moldau.broker.txn.history import EVENTS_MAX, IDS_MAX, PARTITIONS_TOLD_MAX, History
+from moldau.broker.txn.history import EVENTS_MAX, IDS_MAX, PARTITIONS_NAMED_MAX, History
 from moldau.broker.txn.machine import TxnMachine
 from moldau.broker.txn.markers import TxnOutcome
 from moldau.broker.txn.records import to_record
@@ -158,10 +158,10 @@ def test_history_forgets_the_id_that_was_quiet_for_longest() -> None:
 def test_partitions_that_come_one_by_one_are_one_event_and_not_all_told() -> None:
     history = History()
     history.add("tx", event(EventKind.BEGAN, 0, TopicPartition("a", 0)))
-    for index in range(1, PARTITIONS_TOLD_MAX + 3):
+    for index in range(1, PARTITIONS_NAMED_MAX + 3):
         history.add("tx", event(EventKind.PARTITIONS_ADDED, 0, TopicPartition("a", index)))
     (began,) = history.events("tx")
-    assert len(began.partitions) == PARTITIONS_TOLD_MAX
+    assert len(began.partitions) == PARTITIONS_NAMED_MAX
     assert began.partitions_left_out == 3
 
 

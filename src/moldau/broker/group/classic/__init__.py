@@ -1,5 +1,5 @@
 """The classic protocol: JoinGroup, SyncGroup, Heartbeat and LeaveGroup, with a leader that assigns.
 
-Start at `requests`; `classic_group` is what a group is, `evolution` how one fact changes it. Imported by the machine,
-and by `migration`.
+Start with `requests`. `classic_group` is the group as a value, `evolution` applies one fact to it. Imported
+by the machine and by `migration`.
 """

@@ -1,8 +1,8 @@
-"""One decision about a classic group in the making.
+"""The draft of one decision about a classic group.
 
-A decider records facts here and sees the group as they will leave it, without the group itself being touched: the
-same `evolve` is applied again when the facts are replayed. Timers of members and phases that are over are cancelled
-here, for all deciders.
+A decider records facts here and sees the group as it will be after them. The group itself does not change:
+the same `evolve` is applied again when the facts are replayed. The draft also cancels the timers of removed
+members and finished phases, for all deciders.
 """
 
 from collections.abc import Hashable
@@ -29,7 +29,7 @@ class ClassicDraft(Draft):
         self.group = evolve(fact, self.group)
 
     def expect(self, member: Member) -> None:
-        """The member has to be heard of again in time."""
+        """Starts the member's session timer."""
         timeout_ms = NEW_MEMBER_JOIN_TIMEOUT_MS if member.is_new else member.session_timeout_ms
         self.time(SessionTimer(self.group_id, member.member_id), timeout_ms)
 

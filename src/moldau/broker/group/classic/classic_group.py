@@ -1,7 +1,7 @@
-"""A classic group and its members as values, and the questions asked of them.
+"""A classic group and its members as values, with queries on them.
 
-Owns the states and which may follow which. Nothing here changes: `evolution` makes the next value, the
-deciders beside it say when.
+Owns the states and their transitions. Nothing here changes: `evolution` makes the next value, and the
+deciders in this folder say when.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -22,7 +22,7 @@ class ClassicState(StrEnum):
     COMPLETING_REBALANCE = "CompletingRebalance"
     STABLE = "Stable"
     DEAD = "Dead"
-    """Only ever told of a group that is not here."""
+    """Reported for a group that does not exist here."""
 
 
 PREVIOUS: Final[Mapping[ClassicState, frozenset[ClassicState]]] = {
@@ -31,15 +31,15 @@ PREVIOUS: Final[Mapping[ClassicState, frozenset[ClassicState]]] = {
         {ClassicState.EMPTY, ClassicState.COMPLETING_REBALANCE, ClassicState.STABLE}
     ),
     ClassicState.COMPLETING_REBALANCE: frozenset({ClassicState.PREPARING_REBALANCE}),
-    # Stable follows itself when a static member returns under a new id.
+    # Stable may follow Stable: a static member returns under a new id.
     ClassicState.STABLE: frozenset({ClassicState.COMPLETING_REBALANCE, ClassicState.STABLE}),
     ClassicState.DEAD: frozenset({ClassicState.EMPTY}),
 }
-"""Which states each may follow."""
+"""The states from which each state may be entered."""
 
 
 class InitialDelay(NamedTuple):
-    """How the first rebalance of an empty group waits for more members: it may be extended while they come."""
+    """The delay of the first rebalance of an empty group. It may be extended while members join."""
 
     delay_ms: int
     remaining_ms: int
@@ -50,20 +50,20 @@ class InitialDelay(NamedTuple):
 class Member:
     member_id: str
     instance_id: str | None
-    """Names a static member (KIP-345)."""
+    """The name of a static member (KIP-345)."""
     client_id: str
     client_host: str
     session_timeout_ms: int
     rebalance_timeout_ms: int
     protocols: tuple[GroupProtocol, ...]
-    """In the member's order of preference. After a reload only the one the group had chosen."""
+    """In the member's order of preference. After a reload only the protocol the group had chosen."""
     assignment: bytes = b""
     is_new: bool = False
-    """Has not completed a join phase; its session is not kept alive by a waiting JoinGroup."""
+    """Has not completed a join phase. Its waiting JoinGroup does not keep its session alive."""
     joining: int | None = None
-    """The waiting JoinGroup request, by its id."""
+    """The id of the waiting JoinGroup request."""
     syncing: int | None = None
-    """The waiting SyncGroup request, by its id."""
+    """The id of the waiting SyncGroup request."""
 
     def metadata(self, protocol_name: str) -> bytes | None:
         for name, metadata in self.protocols:
@@ -81,18 +81,18 @@ class ClassicGroup:
     state: ClassicState = ClassicState.EMPTY
     generation_id: int = 0
     protocol_type: str | None = None
-    """None for offsets committed without membership: a so-called simple group."""
+    """None for a simple group: offsets committed without membership."""
     protocol_name: str | None = None
     leader: str | None = None
     state_since_ms: int | None = None
     members: Mapping[str, Member] = field(default_factory=dict)
-    """By member id, in the order they joined."""
+    """By member id, in the order of joining."""
     pending_joins: frozenset[str] = frozenset()
-    """Ids given out and not yet used to join (KIP-394)."""
+    """Ids that were assigned and not yet used to join (KIP-394)."""
     pending_syncs: frozenset[str] = frozenset()
-    """Members of this generation that have not asked for their assignment."""
+    """Members of this generation that have not sent SyncGroup."""
     initial_delay: InitialDelay | None = None
-    """Set while the group prepares its first rebalance after having been empty."""
+    """Set while a group that was empty prepares its first rebalance."""
 
     @property
     def is_empty(self) -> bool:
@@ -100,7 +100,7 @@ class ClassicGroup:
 
     @property
     def is_forgettable(self) -> bool:
-        """Whether nothing but offsets speaks for keeping it."""
+        """Whether the group can be removed once it has no offsets."""
         return self.is_empty and not self.pending_joins
 
     @property
@@ -117,7 +117,7 @@ class ClassicGroup:
 
     @property
     def rebalance_timeout_ms(self) -> int:
-        """The longest any member wants to have; a timeout below 0 asks for none."""
+        """The longest rebalance timeout of all members; a negative one means no wait."""
         return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
 
     def static_member_id(self, instance_id: str) -> str | None:
@@ -133,7 +133,7 @@ class ClassicGroup:
         return ErrorCode.FENCED_INSTANCE_ID
 
     def supports(self, protocol_type: str, names: Iterable[str]) -> bool:
-        """Whether a member that offers this can be in the group with all who are."""
+        """Whether a member with these protocols is compatible with all present members."""
         if self.is_empty:
             return bool(protocol_type) and any(True for _ in names)
         if protocol_type != self.protocol_type:
@@ -142,7 +142,8 @@ class ClassicGroup:
         return any(all(member.metadata(name) is not None for member in members) for name in names)
 
     def chosen_protocol(self) -> str:
-        """The one most members prefer among those all of them know; the longest in the group break ties."""
+        """The protocol with the most votes among those that all members support. The protocols of the oldest
+        member break ties."""
         members = self.members.values()
         first = next(iter(members))
         candidates = {
@@ -154,7 +155,7 @@ class ClassicGroup:
         return max(dict.fromkeys(votes), key=votes.count)
 
     def subscribed_topics(self) -> frozenset[str] | None:
-        """What the members read, as far as they are consumers and say so; None if that cannot be known."""
+        """The topics of all members, if they are consumers; None if the topics are unknown."""
         if not self.uses_consumer_protocol:
             return None
         topics: set[str] = set()
@@ -196,7 +197,7 @@ class ClassicGroup:
             if generation_id != self.generation_id:
                 return ErrorCode.ILLEGAL_GENERATION
         elif not transactional:
-            # Early versions of TxnOffsetCommit name no member; anybody else has to be one (KIP-447).
+            # Early versions of TxnOffsetCommit name no member; all others must (KIP-447).
             return ErrorCode.UNKNOWN_MEMBER_ID
         if self.state is ClassicState.COMPLETING_REBALANCE and not transactional:
             return ErrorCode.REBALANCE_IN_PROGRESS
@@ -208,7 +209,7 @@ class ClassicGroup:
         return member.session_timeout_ms if member is not None and alive else None
 
     def fetch_error(self, member_id: str | None, member_epoch: int) -> ErrorCode:
-        """Anybody may read the offsets of a classic group."""
+        """Every client may read the offsets of a classic group."""
         return ErrorCode.NONE
 
     def offset_delete_error(self) -> ErrorCode:
@@ -217,7 +218,8 @@ class ClassicGroup:
         return ErrorCode.NON_EMPTY_GROUP
 
     def retention(self) -> Retention | None:
-        """KIP-211: an empty group's offsets age together, those of topics nobody reads any more one by one."""
+        """KIP-211: the offsets of an empty group age together. In an active group only those of topics
+        without a subscriber age, each by itself."""
         if self.protocol_type is None:
             return Retention()
         if self.is_empty:

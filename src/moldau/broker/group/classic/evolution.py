@@ -1,4 +1,4 @@
-"""The next value of a classic group, given one fact. Decides nothing."""
+"""Applies one fact to a classic group and returns the new value. Decides nothing."""
 
 from dataclasses import replace
 from functools import singledispatch
@@ -49,7 +49,7 @@ def _saved(fact: GroupSaved, group: ClassicGroup) -> ClassicGroup:
 
 
 def _saved_member(saved: MemberMetadata, protocol: str, group: ClassicGroup) -> Member:
-    """A record keeps of the protocols only the chosen one: who is known already keeps the others."""
+    """A record keeps only the chosen protocol. A known member keeps its others."""
     known = group.members.get(saved.member_id)
     knows_more = known is not None and known.metadata(protocol) == saved.subscription
     return Member(
@@ -124,7 +124,7 @@ def _removed(fact: MemberRemoved, group: ClassicGroup) -> ClassicGroup:
 
 @evolve.register
 def _rebalance_started(fact: RebalanceStarted, group: ClassicGroup) -> ClassicGroup:
-    # Who waited for an assignment was answered; what the leader may have made of it is void.
+    # Waiting SyncGroup requests were answered; an assignment of the old generation is void.
     void = group.state is ClassicState.COMPLETING_REBALANCE
     members = {
         member_id: replace(member, syncing=None, assignment=b"" if void else member.assignment)

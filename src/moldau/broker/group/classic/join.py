@@ -1,4 +1,4 @@
-"""JoinGroup in a classic group: who may enter, under which id, and whether that starts a rebalance."""
+"""JoinGroup in a classic group: who may join, under which id, and whether that starts a rebalance."""
 
 from dataclasses import dataclass, replace
 from typing import Final
@@ -32,17 +32,17 @@ _WHY_LEADERS_REJOIN: Final = "leaders do so when topics they read, or their part
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """A JoinGroup request with all that is known of it."""
+    """A JoinGroup request with its context."""
 
     request_id: int
     request: JoinGroupRequest
     client: ClientFacts
     new_member_id: str
-    """For a member that comes without one."""
+    """For a member that joins without an id."""
     needs_member_id: bool
-    """From v4 on a dynamic member is given its id and has to come back with it (KIP-394)."""
+    """From v4 on a dynamic member gets an id first and joins again with it (KIP-394)."""
     knows_skip_assignment: bool
-    """From v9 on a leader can be told to leave the assignment as it is (KIP-814)."""
+    """From v9 on a leader can be told to skip the assignment (KIP-814)."""
 
     @property
     def protocols(self) -> tuple[GroupProtocol, ...]:
@@ -107,7 +107,7 @@ def _has_room(draft: ClassicDraft, group: ClassicGroup, member_id: str) -> bool:
         return True
     member = group.members.get(member_id)
     if group.state is ClassicState.PREPARING_REBALANCE:
-        # Those who wait count, not those who are members: a group that was larger is cut down to who comes first.
+        # Counts waiting members, not all members: a group above the limit shrinks to those who join first.
         return (member is not None and member.joining is not None) or group.members_joining < size_max
     return member is not None or len(group.members) < size_max
 
@@ -162,7 +162,7 @@ def _join_again(draft: ClassicDraft, join: Join) -> None:
         _update(draft, join, member)
         complete_join_if_all_are_here(draft)
     elif unchanged and (group.state is ClassicState.COMPLETING_REBALANCE or not leads):
-        # It may not have got our answer the first time.
+        # The first answer may have been lost.
         draft.answer(join.request_id, joined(group, member))
         draft.expect(member)
     else:
@@ -173,7 +173,7 @@ def _join_again(draft: ClassicDraft, join: Join) -> None:
 def _update(draft: ClassicDraft, join: Join, member: Member) -> None:
     group = draft.group
     if member.joining is not None:
-        # A client asks again only over a new connection: whoever reads this answer, if anybody, is out of date.
+        # A client repeats the request only over a new connection, so nobody reads the answer to the old one.
         draft.answer(member.joining, join_refused(ErrorCode.REBALANCE_IN_PROGRESS, member.member_id))
     if member.protocols != join.protocols:
         draft.note(
@@ -197,7 +197,7 @@ def _update(draft: ClassicDraft, join: Join, member: Member) -> None:
 
 
 def _return_of_static_member(draft: ClassicDraft, join: Join, before: Member) -> None:
-    """A static member restarted and has lost its id: it takes the place of its former self, which is fenced."""
+    """A static member restarted and lost its id. It replaces its former self, which is fenced."""
     group = draft.group
     if before.joining is not None:
         draft.answer(before.joining, join_refused(ErrorCode.FENCED_INSTANCE_ID, before.member_id))
@@ -221,6 +221,6 @@ def _settle_without_rebalance(draft: ClassicDraft, join: Join, member: Member, l
     if join.knows_skip_assignment:
         reply = joined(draft.group, member, skip_assignment=leads)
     else:
-        # An old client that finds itself leader would assign anew: it is told of its former self instead.
+        # An old client that is leader would assign again, so it gets its former member id as leader.
         reply = joined_as_follower(draft.group, member, leader_before)
     draft.answer(join.request_id, reply)

@@ -1,4 +1,4 @@
-"""The answers a classic group gives, as values."""
+"""The answers to JoinGroup and SyncGroup as values."""
 
 from moldau.broker.group.classic.classic_group import ClassicGroup, Member
 from moldau.core.error_codes import ErrorCode
@@ -11,7 +11,7 @@ def join_refused(error: ErrorCode, member_id: str) -> JoinGroupResponse:
 
 
 def joined(group: ClassicGroup, member: Member, *, skip_assignment: bool = False) -> JoinGroupResponse:
-    """The generation as it is; the leader learns of everybody in it."""
+    """The current generation. The answer to the leader lists all members."""
     return JoinGroupResponse(
         generation_id=group.generation_id,
         protocol_type=group.protocol_type,
@@ -24,7 +24,7 @@ def joined(group: ClassicGroup, member: Member, *, skip_assignment: bool = False
 
 
 def joined_as_follower(group: ClassicGroup, member: Member, leader: str) -> JoinGroupResponse:
-    """As `joined`, for a member that must not assign, whoever it is."""
+    """Like `joined`, for a member that must not assign even if it is the leader."""
     return JoinGroupResponse(
         generation_id=group.generation_id,
         protocol_type=group.protocol_type,

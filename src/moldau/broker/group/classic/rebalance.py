@@ -1,7 +1,7 @@
-"""How a classic group gets from one generation to the next: the steps all deciders share.
+"""The steps of a rebalance in a classic group, shared by all deciders.
 
-The join phase waits for every member to send JoinGroup and ends when all have or the time is up; the sync phase
-waits for the leader's assignment. Each step reads and extends a draft.
+The join phase ends when every member has sent JoinGroup, or at the timeout. The sync phase waits for the
+leader's assignment. Each step reads and extends a draft.
 """
 
 from dataclasses import replace
@@ -29,7 +29,7 @@ from moldau.protocol.stored.classic_groups import GroupMetadataValue, MemberMeta
 
 
 def rebalance(draft: ClassicDraft) -> None:
-    """Something about the members has changed: start a rebalance, or carry on with the one under way."""
+    """The members have changed: starts a rebalance, or continues the one under way."""
     if draft.group.state in PREVIOUS[ClassicState.PREPARING_REBALANCE]:
         start_rebalance(draft)
     else:
@@ -70,7 +70,7 @@ def decide_join_timer(draft: ClassicDraft) -> None:
     if delay is None or not delay.member_added or delay.remaining_ms == 0:
         complete_join(draft)
         return
-    # Members are still coming in: wait once more, up to the longest rebalance timeout in all (KIP-134).
+    # Members are still joining: wait again, in total up to the longest rebalance timeout (KIP-134).
     delay_ms = min(draft.settings.initial_rebalance_delay_ms, delay.remaining_ms)
     remaining_ms = max(delay.remaining_ms - delay.delay_ms, 0)
     draft.record(InitialDelayExtended(group.group_id, InitialDelay(delay_ms, remaining_ms)))
@@ -78,7 +78,7 @@ def decide_join_timer(draft: ClassicDraft) -> None:
 
 
 def complete_join(draft: ClassicDraft) -> None:
-    """Ends the join phase with whoever is here. Static members are kept although they are not (KIP-345)."""
+    """Ends the join phase with the members that have joined. Absent static members are kept (KIP-345)."""
     for member in draft.group.members.values():
         if member.joining is None and member.instance_id is None:
             remove_member(draft, member, ChangeKind.DID_NOT_REJOIN)
@@ -90,7 +90,8 @@ def complete_join(draft: ClassicDraft) -> None:
         return
     leader = _leader_here(group)
     if leader is None:
-        # Only static members that are away. Their sessions will end, or one comes back and leads.
+        # All remaining members are static and absent. Their sessions will expire, or one returns and becomes
+        # leader.
         draft.time(JoinTimer(group.group_id), group.rebalance_timeout_ms)
         return
     formed = GenerationFormed(
@@ -105,7 +106,7 @@ def complete_join(draft: ClassicDraft) -> None:
 
 
 def _leader_here(group: ClassicGroup) -> str | None:
-    """The leader keeps its office if it has rejoined; otherwise the first who has takes over."""
+    """The leader stays leader if it has rejoined. Otherwise it is the first member that has."""
     leader = group.members.get(group.leader or "")
     if leader is not None and leader.joining is not None:
         return leader.member_id
@@ -119,7 +120,7 @@ def remove_member(
     detail: str | None = None,
     error: ErrorCode = ErrorCode.UNKNOWN_MEMBER_ID,
 ) -> None:
-    """Answers what the member waits for, so that a client still there knows to join afresh."""
+    """Removes a member and answers its waiting request, so that a live client knows it must join again."""
     if member.joining is not None:
         draft.answer(member.joining, join_refused(error, ""))
     if member.syncing is not None:
@@ -129,7 +130,7 @@ def remove_member(
 
 
 def saved(group: ClassicGroup) -> GroupSaved:
-    """The group as it is now, to be written. Without members it is empty and has neither protocol nor leader."""
+    """The group as it will be stored. Without members it is empty and has neither protocol nor leader."""
     protocol = group.protocol_name if group.members else None
     members = [
         MemberMetadata(

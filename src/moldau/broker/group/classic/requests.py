@@ -1,7 +1,7 @@
 """The requests of the classic protocol: JoinGroup, SyncGroup, Heartbeat, LeaveGroup.
 
-Each finds the group, lets the decider of its kind draft what happens, and says so. A consumer group serves such
-members too.
+Each finds the group and calls the decider for its kind: a consumer group serves members of the classic
+protocol too.
 """
 
 from dataclasses import replace
@@ -52,7 +52,7 @@ def join_group(state: ShardState, call: Call, request: JoinGroupRequest) -> Grou
     decide_join(draft, join, group_exists=group is not None)
     outcome = draft.outcome()
     if consumer is not None and outcome.facts:
-        # A consumer group without members gives way, if the join is not refused.
+        # A consumer group without members becomes a classic one, unless the join is rejected.
         return replace(outcome, facts=(*removal(consumer), *outcome.facts))
     return outcome
 

@@ -1,4 +1,4 @@
-"""How members of a classic group are known to be there: Heartbeat, LeaveGroup, and sessions that end."""
+"""The sessions of members of a classic group: Heartbeat, LeaveGroup, and session timeouts."""
 
 from moldau.broker.group.classic.classic_draft import ClassicDraft
 from moldau.broker.group.classic.classic_group import ClassicState
@@ -60,7 +60,7 @@ def _leave(draft: ClassicDraft, leaving: MemberIdentity) -> ErrorCode:
         draft.record(MemberIdWithdrawn(group.group_id, member_id))
         return ErrorCode.NONE
     if not member_id and leaving.group_instance_id is not None:
-        # A tool removes a static member by its name, whatever its id (KIP-345).
+        # A tool removes a static member by its instance id, whatever its member id (KIP-345).
         member_id = group.static_member_id(leaving.group_instance_id) or ""
     error = group.member_error(member_id, leaving.group_instance_id)
     if error is ErrorCode.NONE:
@@ -77,8 +77,8 @@ def decide_session_timer(draft: ClassicDraft, member_id: str) -> None:
         return
     if member is None:
         return
-    # Who waits for us cannot send heartbeats; the clock runs again from our answer. Only a new member, whose client
-    # may be gone without a sign, does not wait for ever.
+    # A member that waits for our answer cannot send heartbeats, so its session restarts with the answer. A
+    # new member is the exception: its client may be gone without notice, so its wait is limited.
     if member.is_new:
         silence = f"its JoinGroup waited {NEW_MEMBER_JOIN_TIMEOUT_MS} ms"
     elif member.joining is None and member.syncing is None:

@@ -1,4 +1,4 @@
-"""What members of a classic group offer each other, and the topics consumers say in it that they read."""
+"""The protocols that members of a classic group offer, and the topics in a consumer's subscription."""
 
 from typing import NamedTuple
 
@@ -8,14 +8,15 @@ from moldau.protocol.stored.framing import decode_prefix
 
 
 class GroupProtocol(NamedTuple):
-    """One way of assigning a member of a classic group can take part in, and what it has to say for it."""
+    """A protocol (assignor) that a member supports, with the member's metadata for it."""
 
     name: str
     metadata: bytes
 
 
 def subscribed_topics(metadata: bytes) -> frozenset[str] | None:
-    """None if these are not the bytes of a consumer's subscription: other kinds of members write what they like."""
+    """None if the bytes are not a consumer's subscription: other kinds of members have formats of their
+    own."""
     try:
         return frozenset(decode_prefix(ConsumerProtocolSubscription, metadata).topics)
     except PeerError:
@@ -23,7 +24,7 @@ def subscribed_topics(metadata: bytes) -> frozenset[str] | None:
 
 
 def subscription_change(before: tuple[GroupProtocol, ...], after: tuple[GroupProtocol, ...]) -> str:
-    """In words, as far as it can be told."""
+    """The change in words, as far as it can be read from the bytes."""
     names_before, names_after = [name for name, _ in before], [name for name, _ in after]
     if names_before != names_after:
         return f"offers {', '.join(names_after)} instead of {', '.join(names_before)}"

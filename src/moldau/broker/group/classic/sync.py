@@ -1,4 +1,4 @@
-"""SyncGroup in a classic group: the leader hands in the assignment, everybody gets their share of it."""
+"""SyncGroup in a classic group: the leader sends the assignment, every member receives its part."""
 
 from dataclasses import replace
 
@@ -25,7 +25,7 @@ def decide_sync(draft: ClassicDraft, request_id: int, request: SyncGroupRequest)
         draft.expect(member)
         return
     if member.syncing is not None:
-        # As with JoinGroup: the client has asked again over a new connection.
+        # As with JoinGroup: the client repeated the request over a new connection.
         draft.answer(member.syncing, sync_refused(ErrorCode.REBALANCE_IN_PROGRESS))
     draft.record(SyncReceived(group.group_id, member.member_id, waiting=request_id))
     if group.leader == member.member_id:
@@ -38,7 +38,7 @@ def _sync_error(group: ClassicGroup, request: SyncGroupRequest) -> ErrorCode:
         return error
     if request.generation_id != group.generation_id:
         return ErrorCode.ILLEGAL_GENERATION
-    # Who does not say, agrees (KIP-559).
+    # A member that names no protocol agrees (KIP-559).
     agrees_on_type = request.protocol_type in (None, group.protocol_type)
     agrees_on_name = request.protocol_name in (None, group.protocol_name)
     if not (agrees_on_type and agrees_on_name):
@@ -49,7 +49,7 @@ def _sync_error(group: ClassicGroup, request: SyncGroupRequest) -> ErrorCode:
 
 
 def _assign(draft: ClassicDraft, request: SyncGroupRequest) -> None:
-    """The generation is complete once its assignment is written; whoever waits for it is answered then."""
+    """Stores the assignment, which completes the generation and answers all waiting members."""
     group = draft.group
     assignments = {given.member_id: given.assignment for given in request.assignments}
     members = {
@@ -64,7 +64,7 @@ def _assign(draft: ClassicDraft, request: SyncGroupRequest) -> None:
 
 
 def decide_sync_timer(draft: ClassicDraft) -> None:
-    """A leader that never hands in an assignment would hold everybody up, so whoever has not synced goes."""
+    """Removes the members that have not sent SyncGroup, so that a silent leader cannot block the group."""
     pending = [
         member for member_id, member in draft.group.members.items() if member_id in draft.group.pending_syncs
     ]

@@ -1,5 +1,5 @@
-"""The consumer protocol (KIP-848): one heartbeat, and the broker assigns.
+"""The consumer group protocol (KIP-848): one heartbeat API, and the broker assigns partitions.
 
-Start at `heartbeat`; `consumer_group` is what a group is, `evolution` how one fact changes it, `assignors` say who gets
-what. Imported by the machine, and by `migration`.
+Start with `heartbeat`. `consumer_group` is the group as a value, `evolution` applies one fact to it,
+`assignors` compute the assignment. Imported by the machine and by `migration`.
 """

@@ -1,4 +1,4 @@
-"""The settings of a consumer group out of the broker's configuration and its own (KIP-848)."""
+"""The settings of a consumer group: its own, then the broker's (KIP-848)."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -13,7 +13,8 @@ _KAFKA_NAMES: Final = {
 
 
 def consumer_settings(broker: BrokerSettings, overrides: Mapping[str, str]) -> ConsumerSettings:
-    """Overrides were checked when they were set; the broker's bounds may have moved since, and they win."""
+    """Overrides were valid when they were set. The broker's bounds may have changed since, and take
+    precedence."""
     named = (_KAFKA_NAMES.get(name, name) for name in broker.group_consumer_assignors)
     return ConsumerSettings(
         session_timeout_ms=_within(

@@ -1,6 +1,6 @@
-"""One decision about a consumer group in the making.
+"""The draft of one decision about a consumer group.
 
-As with classic groups, deciders record facts here and see the group as they will leave it.
+As with classic groups, deciders record facts here and see the group as it will be after them.
 """
 
 from moldau.broker.group.consumer.consumer_facts import (
@@ -37,7 +37,7 @@ class ConsumerDraft(Draft):
         self.group = evolve_consumer(fact, self.group)
 
     def remove(self, member_id: str) -> None:
-        """Every record of the member, in the order Kafka needs, and its timers."""
+        """Removes every record of the member, in the order Kafka requires, and its timers."""
         self.record(CurrentRecorded(self.group_id, member_id, None))
         self.record(TargetRecorded(self.group_id, member_id, None))
         self.record(ProfileRecorded(self.group_id, member_id, None))
@@ -45,21 +45,22 @@ class ConsumerDraft(Draft):
         self.cancel(RebalanceTimer(self.group_id, member_id))
 
     def expect(self, member: ConsumerMember) -> None:
-        """The member has to be heard of again in time."""
+        """Starts the member's session timer."""
         classic = member.profile.classic
         timeout_ms = self.settings.session_timeout_ms if classic is None else classic.session_timeout_ms
         self.time(SessionTimer(self.group_id, member.member_id), timeout_ms)
 
     def expect_revocation(self, member: ConsumerMember) -> None:
-        """Starts the time a member has to give up partitions, if it has to. Those of the classic protocol have
-        other steps to take; one that is away has given up everything."""
+        """Starts the rebalance timer of a member that must give up partitions. Members of the classic
+        protocol have timers of their own steps; a static member that is away has already given up
+        everything."""
         revokes = member.state is MemberState.UNREVOKED_PARTITIONS and not member.is_away
         if revokes and not member.is_classic:
             key = RebalanceTimer(self.group_id, member.member_id)
             self.time(key, member.profile.rebalance_timeout_ms)
 
-    def go_on_with(self, outcome: Outcome[GroupFact]) -> None:
-        """What follows from this decision for a group that is no consumer group any more."""
+    def add_outcome(self, outcome: Outcome[GroupFact]) -> None:
+        """Appends the outcome of a decision about a group that is no longer a consumer group."""
         self._next = outcome
 
     def outcome(self) -> Outcome[GroupFact]:

@@ -1,4 +1,4 @@
-"""What is found to be so of a consumer group (KIP-848): one fact for each of Kafka's records, and volatile ones.
+"""The facts about consumer groups (KIP-848): one for each of Kafka's records, and volatile ones.
 
 A durable fact without a value is a tombstone.
 """
@@ -22,7 +22,7 @@ from moldau.protocol.stored.consumer_groups import (
 
 @dataclass(frozen=True, slots=True)
 class EpochRecorded:
-    """The group exists and has this epoch; without a value, that it is gone."""
+    """The group exists and has this epoch. Without a value: the group is removed."""
 
     group_id: str
     value: ConsumerGroupMetadataValue | None
@@ -30,7 +30,7 @@ class EpochRecorded:
 
 @dataclass(frozen=True, slots=True)
 class PartitionMetadataRecorded:
-    """Written before Kafka 4.1 only; the next epoch removes it."""
+    """Written only before Kafka 4.1; the next epoch removes it."""
 
     group_id: str
     value: ConsumerGroupPartitionMetadataValue | None
@@ -72,7 +72,7 @@ class RegexRecorded:
 
 @dataclass(frozen=True, slots=True)
 class TopicsSeen:
-    """What was known of the topics the group reads when it last looked."""
+    """The state of the topics at the group's last check."""
 
     group_id: str
     version: int
@@ -82,7 +82,8 @@ class TopicsSeen:
 
 @dataclass(frozen=True, slots=True)
 class StepAwaited:
-    """A member of the classic protocol has until its timer fires to do this; or nothing is owed."""
+    """A member of the classic protocol must take this step before its timer fires. Without a step nothing is
+    due."""
 
     group_id: str
     member_id: str

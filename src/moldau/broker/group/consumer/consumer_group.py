@@ -1,6 +1,6 @@
-"""A consumer group (KIP-848) as a value, and the questions asked of it.
+"""A consumer group (KIP-848) as a value, with queries on it.
 
-Nothing here changes: `evolution` makes the next value, the deciders beside it say when.
+Nothing here changes: `evolution` makes the next value, and the deciders in this folder say when.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,17 +17,17 @@ from moldau.protocol.messages.groups.list_groups import ListedGroup
 from moldau.protocol.stored.consumer_protocol import CONSUMER_PROTOCOL_TYPE
 
 _MEMBER_EPOCH_VERSION: Final = 9
-"""From here on OffsetCommit carries member epochs."""
+"""From this version on OffsetCommit carries member epochs."""
 
 
 class ConsumerState(StrEnum):
     EMPTY = "Empty"
     ASSIGNING = "Assigning"
-    """A new target assignment is due: whoever sends the next heartbeat has it computed."""
+    """A new target assignment is due; the next heartbeat computes it."""
     RECONCILING = "Reconciling"
     STABLE = "Stable"
     DEAD = "Dead"
-    """Only ever told of a group that is not here."""
+    """Reported for a group that does not exist here."""
 
 
 class ResolvedRegex(NamedTuple):
@@ -44,11 +44,11 @@ class ConsumerGroup:
     target_epoch: int = 0
     members: Mapping[str, ConsumerMember] = field(default_factory=dict)
     targets: Mapping[str, TopicIdPartitions] = field(default_factory=dict)
-    """What each member is to have in the end."""
+    """The target assignment of each member."""
     regexes: Mapping[str, ResolvedRegex] = field(default_factory=dict)
     has_partition_metadata: bool = False
     topics_version: int | None = None
-    """When topics were last looked at; never, for a group just loaded."""
+    """The version of the topics at the last check; None for a group just loaded."""
     topics_seen: Mapping[str, TopicInfo] = field(default_factory=dict)
     topics_seen_ms: int = 0
 
@@ -84,7 +84,7 @@ class ConsumerGroup:
         return held
 
     def topics_of(self, member: ConsumerMember) -> frozenset[str]:
-        """By name, and by a pattern as far as it has been resolved."""
+        """The topics subscribed by name, and those the pattern matched when it was last resolved."""
         regex = self.regexes.get(member.profile.topic_regex)
         return member.profile.topic_names | regex.topics if regex is not None else member.profile.topic_names
 
@@ -98,7 +98,7 @@ class ConsumerGroup:
         return (member.profile.topic_regex for member in self.members.values() if member.profile.topic_regex)
 
     def preferred_assignor(self, known: Sequence[str]) -> str:
-        """The one most members ask for; the first known if nobody cares."""
+        """The assignor most members ask for; the first known one if nobody asks."""
         votes = [member.profile.server_assignor for member in self.members.values()]
         return max(known, key=votes.count)
 
@@ -132,7 +132,7 @@ class ConsumerGroup:
         if not transactional and not member.is_classic and version < _MEMBER_EPOCH_VERSION:
             return ErrorCode.UNSUPPORTED_VERSION
         error = _epoch_error(member, generation_id)
-        # Whoever commits in a transaction knows generations only.
+        # Transactional commits know generations only.
         stale = transactional and error is ErrorCode.STALE_MEMBER_EPOCH
         return ErrorCode.ILLEGAL_GENERATION if stale else error
 

@@ -1,4 +1,4 @@
-"""A member of a consumer group as a value: what it said of itself and how far it has come with its assignment."""
+"""A member of a consumer group as a value: what it reported and the progress of its reconciliation."""
 
 from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum
@@ -10,22 +10,22 @@ from moldau.broker.group.consumer.topic_id_partitions import NO_PARTITIONS, Topi
 JOIN_EPOCH: Final = 0
 LEAVE_EPOCH: Final = -1
 LEAVE_STATIC_EPOCH: Final = -2
-"""Of a static member that has left and will be back before its session ends."""
+"""A static member has left and will return before its session expires."""
 
 
 class MemberState(IntEnum):
-    """As stored."""
+    """The numbers of the stored records."""
 
     STABLE = 0
     UNREVOKED_PARTITIONS = 1
-    """Has to give up partitions first."""
+    """Must give up partitions first."""
     UNRELEASED_PARTITIONS = 2
-    """Waits for partitions others have not given up."""
+    """Waits for partitions that others have not given up."""
     UNKNOWN = 127
 
 
 class Step(StrEnum):
-    """What a member of the classic protocol owes its consumer group next."""
+    """The next step of the classic protocol that a member owes its consumer group."""
 
     JOIN = "JoinGroup"
     SYNC = "SyncGroup"
@@ -33,7 +33,7 @@ class Step(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ClassicSide:
-    """What only a member that speaks the classic protocol has."""
+    """The state of a member that speaks the classic protocol."""
 
     session_timeout_ms: int
     protocols: tuple[GroupProtocol, ...]
@@ -41,7 +41,7 @@ class ClassicSide:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What a member says of itself."""
+    """What a member reports about itself."""
 
     instance_id: str | None = None
     rack_id: str | None = None
@@ -66,7 +66,7 @@ class ConsumerMember:
     state: MemberState = MemberState.STABLE
     assigned: TopicIdPartitions = NO_PARTITIONS
     revoking: TopicIdPartitions = NO_PARTITIONS
-    """Its until it says that it has given them up."""
+    """Still the member's until it confirms the revocation."""
     awaited: Step | None = None
 
     @property
@@ -100,5 +100,5 @@ class ConsumerMember:
         return self.state is MemberState.STABLE and self.epoch == target_epoch
 
     def departed(self) -> "ConsumerMember":
-        """As a static member that will be back."""
+        """The value of a static member that is away."""
         return replace(self, epoch=LEAVE_STATIC_EPOCH, revoking=NO_PARTITIONS)

@@ -1,4 +1,4 @@
-"""Facts of consumer groups as the records of `__consumer_offsets`, byte for byte Kafka's."""
+"""Encodes facts of consumer groups as records of `__consumer_offsets`, byte for byte as Kafka does."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -52,14 +52,14 @@ _LAYOUTS: Final[Mapping[type, tuple[type[RecordKey], type[RecordValue]]]] = {
     CurrentRecorded: (ConsumerGroupCurrentMemberAssignmentKey, ConsumerGroupCurrentMemberAssignmentValue),
     RegexRecorded: (ConsumerGroupRegularExpressionKey, ConsumerGroupRegularExpressionValue),
 }
-"""The fields of a key are those of the fact, but for the value."""
+"""The fields of a key are the fields of the fact except its value."""
 _FACTS: Final[Mapping[int, Any]] = {key.RECORD_TYPE: fact for fact, (key, _) in _LAYOUTS.items()}
 
 
 _NO_TAGS: Final = b"\0"
 _NO_CLASSIC_SIDE: Final = b"\1\0\1\0"
-"""How Kafka ends the record of a member that speaks the new protocol: one tag, number 0, one byte long, null. Without
-the tag it would take the member for one of the classic protocol that knows no protocol at all."""
+"""How Kafka ends the record of a member of the new protocol: one tagged field, number 0, one byte long, null.
+Without it Kafka would take the member for one of the classic protocol without any protocols."""
 
 
 def to_consumer_record(fact: DurableConsumerFact) -> tuple[bytes, bytes | None]:
@@ -72,7 +72,7 @@ def to_consumer_record(fact: DurableConsumerFact) -> tuple[bytes, bytes | None]:
 
 
 def from_consumer_record(kind: int, key: Buffer, value: Buffer | None) -> DurableConsumerFact | None:
-    """None for record types that are not of consumer groups."""
+    """None for a record type that does not belong to consumer groups."""
     fact_type = _FACTS.get(kind)
     if fact_type is None:
         return None

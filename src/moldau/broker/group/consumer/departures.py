@@ -1,4 +1,4 @@
-"""How members of a consumer group go: they leave, fall silent, or do not give up what is no longer theirs."""
+"""Members of a consumer group leave, time out, or are fenced because they keep revoked partitions."""
 
 from moldau.broker.group.call import Call, GroupOutcome
 from moldau.broker.group.classic.rebalance import start_rebalance
@@ -29,24 +29,26 @@ def leave(state: ShardState, call: Call, request: ConsumerGroupHeartbeatRequest)
 
 
 def expel(draft: ConsumerDraft, member: ConsumerMember, kind: ChangeKind, detail: str = "") -> None:
-    """Its partitions are free at once: whoever is fenced has to give up everything."""
-    see_off(draft, member, kind, detail)
-    close_ranks(draft)
+    """Fences a member. Its partitions are free at once: a fenced member must give up everything."""
+    remove_with_reason(draft, member, kind, detail)
+    continue_without_removed(draft)
 
 
-def see_off(draft: ConsumerDraft, member: ConsumerMember, kind: ChangeKind, detail: str = "") -> None:
+def remove_with_reason(
+    draft: ConsumerDraft, member: ConsumerMember, kind: ChangeKind, detail: str = ""
+) -> None:
     draft.note(kind, member, detail)
     draft.remove(member.member_id)
 
 
-def close_ranks(draft: ConsumerDraft) -> None:
-    """Those who are left go on without those seen off."""
+def continue_without_removed(draft: ConsumerDraft) -> None:
+    """Continues the rebalance after members were removed."""
     classic = downgraded(draft)
     if classic is None:
         renew_epoch(draft, members_changed=True)
     else:
         start_rebalance(classic)
-        draft.go_on_with(classic.outcome())
+        draft.add_outcome(classic.outcome())
 
 
 def decide_consumer_session_timer(draft: ConsumerDraft, member_id: str) -> None:

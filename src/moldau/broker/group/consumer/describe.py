@@ -1,4 +1,4 @@
-"""ConsumerGroupDescribe: consumer groups seen from outside."""
+"""ConsumerGroupDescribe."""
 
 from moldau.broker.group.call import Call, GroupOutcome
 from moldau.broker.group.consumer.consumer_group import ConsumerGroup
@@ -75,7 +75,7 @@ def _member(state: ShardState, group: ConsumerGroup, member: ConsumerMember) -> 
 
 
 def _assignment(state: ShardState, topic_partitions: TopicIdPartitions) -> Assignment:
-    """Topics that are gone are left out: there is no name to show."""
+    """Deleted topics are left out: they have no name any more."""
     named = (
         (topic_id, state.topics.name_of(topic_id), numbers)
         for topic_id, numbers in by_topic(topic_partitions)

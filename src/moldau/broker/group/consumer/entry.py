@@ -1,4 +1,4 @@
-"""Who a heartbeat comes from: a member, a new one, or a static one that is back under another id."""
+"""Identifies the sender of a heartbeat: a known member, a new one, or a static one back under another id."""
 
 from dataclasses import replace
 
@@ -25,10 +25,10 @@ def consumer_group(state: ShardState, group_id: str) -> ConsumerGroup:
     return group
 
 
-def member_to_be(
+def heartbeat_sender(
     draft: ConsumerDraft, request: ConsumerGroupHeartbeatRequest, member_id: str
 ) -> ConsumerMember:
-    """As it was before this heartbeat. ApiError if it may not go on, or not come in."""
+    """The member as it was before this heartbeat. ApiError if it may not join or continue."""
     group, instance_id = draft.group, request.instance_id
     joins = request.member_epoch == JOIN_EPOCH
     known = group.members.get(member_id)
@@ -61,7 +61,7 @@ def check_room(draft: ConsumerDraft, replaced: ConsumerMember | None) -> None:
 
 
 def check_member(draft: ConsumerDraft, member_id: str, instance_id: str | None) -> str:
-    """The member's id, if it is who it says it is."""
+    """The member's id, if its instance id agrees."""
     if instance_id is None:
         if member_id not in draft.group.members:
             raise ApiError(
@@ -95,7 +95,7 @@ def _check_epoch(member: ConsumerMember, epoch: int, owned: TopicIdPartitions | 
 
 
 def take_over(draft: ConsumerDraft, holder: ConsumerMember, member_id: str) -> ConsumerMember:
-    """A static member is back under a new id: all that was its own is again."""
+    """A static member is back under a new id and takes over all its former state."""
     target = draft.group.target_of(holder.member_id)
     member = replace(holder, member_id=member_id, epoch=JOIN_EPOCH, previous_epoch=JOIN_EPOCH, awaited=None)
     draft.remove(holder.member_id)
@@ -106,8 +106,8 @@ def take_over(draft: ConsumerDraft, holder: ConsumerMember, member_id: str) -> C
     return member
 
 
-def introduce(draft: ConsumerDraft, before: ConsumerMember, profile: Profile) -> bool:
-    """The member says who it is and what it reads. Whether it reads something else than before."""
+def record_profile(draft: ConsumerDraft, before: ConsumerMember, profile: Profile) -> bool:
+    """Records what the member reports about itself. Returns whether its subscription changed."""
     is_new = before.member_id not in draft.group.members
     after = replace(before, profile=profile)
     if profile.topic_regex and profile.topic_regex != before.profile.topic_regex:

@@ -1,6 +1,7 @@
-"""The next value of a consumer group, given one fact. Decides nothing.
+"""Applies one fact to a consumer group and returns the new value. Decides nothing.
 
-A compacted log keeps the last fact of each kind in the order they were written last: any may come before any other.
+Compaction keeps the last fact of each kind, in the order of their last writes: any fact may come before any
+other.
 """
 
 from dataclasses import replace
@@ -120,7 +121,7 @@ def _without(mapping: Any, key: str) -> Any:
 
 
 def _state(stored: int) -> MemberState:
-    """A newer coordinator may have had more of them."""
+    """A newer coordinator may know more states."""
     try:
         return MemberState(stored)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The answers a consumer group gives, as values."""
+"""The answers to ConsumerGroupHeartbeat as values."""
 
 from moldau.broker.group.consumer.consumer_member import ConsumerMember
 from moldau.broker.group.consumer.topic_id_partitions import by_topic

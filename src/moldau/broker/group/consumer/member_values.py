@@ -1,4 +1,4 @@
-"""Members of a consumer group as the values of their records, and back."""
+"""Converts members of a consumer group to the values of their records, and back."""
 
 from moldau.broker.group.classic.subscriptions import GroupProtocol
 from moldau.broker.group.consumer.consumer_facts import CurrentRecorded, ProfileRecorded, TargetRecorded

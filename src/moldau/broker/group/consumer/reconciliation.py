@@ -1,7 +1,7 @@
-"""How one member of a consumer group gets from what it has to what it is to have (KIP-848).
+"""The reconciliation of one member: the way from its current to its target assignment (KIP-848).
 
-It gives up first, at its old epoch, what is not to be its own; then it gets, at the new epoch, what nobody else holds
-any more; and it waits for the rest.
+First, at its old epoch, the member gives up partitions that are not in its target. Then, at the new epoch, it
+gets the partitions that nobody else holds, and waits for the rest.
 """
 
 from collections.abc import Callable
@@ -20,14 +20,14 @@ from moldau.core.ids import TopicId
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """What a member is to become, and what stands in the way."""
+    """The goal of a member and the circumstances."""
 
     epoch: int
     target: TopicIdPartitions
     topics: frozenset[TopicId]
-    """Those it subscribes to, which may have changed since the target was computed."""
+    """The topics it subscribes to now; they may have changed since the target was computed."""
     owned: TopicIdPartitions | None
-    """As the member says; None if it does not say."""
+    """As reported by the member; None if it does not report."""
     held_by_others: Callable[[TopicIdPartitions], TopicIdPartitions]
 
     def still_owns(self, partitions: TopicIdPartitions) -> bool:
@@ -37,7 +37,7 @@ class Aim:
 def reconcile(
     draft: ConsumerDraft, member_id: str, owned: TopicIdPartitions | None, *, subscription_changed: bool
 ) -> ConsumerMember:
-    """The member as far as it can get now."""
+    """The member after all steps it can take now."""
     group = draft.group
     member = group.members[member_id]
     if member.is_settled_at(group.target_epoch) and not subscription_changed:

@@ -1,4 +1,4 @@
-"""The target assignment of a consumer group: who is to have what, computed once for each group epoch."""
+"""The target assignment of a consumer group, computed once for each group epoch."""
 
 from moldau.broker.group.consumer.assignors import ASSIGNORS
 from moldau.broker.group.consumer.assignors.subscriber import Subscriber

@@ -1,7 +1,7 @@
-"""The number by which a consumer group knows that the topics it reads have changed (KIP-1101).
+"""The hash by which a consumer group detects that its topics have changed (KIP-1101).
 
-Computed as Kafka does, so that a group that moves between the two is not rebalanced for nothing. Racks are left out:
-no assignor here looks at them.
+Computed as in Kafka, so that a group that moves between the two does not rebalance needlessly. Racks are left
+out: no assignor here uses them.
 """
 
 from collections.abc import Mapping
@@ -33,6 +33,6 @@ def _topic_hash(name: str, topic: TopicInfo) -> int:
 
 
 def _hash(data: bytes) -> int:
-    """As a signed number, which is how Java has it."""
+    """As a signed number, as in Java."""
     digest = xxh3_64_intdigest(data)
     return digest - (1 << 64) if digest >> 63 else digest

@@ -1,4 +1,4 @@
-"""Sets of partitions by topic id, which is how consumer groups know what belongs to whom."""
+"""Sets of partitions by topic id, as consumer groups use them."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final, Protocol
@@ -11,7 +11,7 @@ NO_PARTITIONS: Final[TopicIdPartitions] = frozenset()
 
 
 class TopicPartitionsLike(Protocol):
-    """The shape several messages and records have for it."""
+    """The common shape of several messages and records."""
 
     @property
     def topic_id(self) -> TopicId: ...
@@ -25,7 +25,7 @@ def partitions_of(topics: Iterable[TopicPartitionsLike]) -> TopicIdPartitions:
 
 
 def by_topic(topic_partitions: Iterable[TopicIdPartition]) -> list[tuple[TopicId, list[int]]]:
-    """In order, so that equal sets become equal bytes."""
+    """Sorted, so that equal sets are encoded alike."""
     partitions: dict[TopicId, list[int]] = {}
     for topic_id, partition in sorted(topic_partitions):
         partitions.setdefault(topic_id, []).append(partition)

@@ -1,4 +1,4 @@
-"""What the coordinator of consumer groups has to know of topics. It asks; somebody else owns them."""
+"""The port through which the group coordinator looks up topics."""
 
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol
@@ -14,18 +14,18 @@ class TopicInfo(NamedTuple):
 class TopicView(Protocol):
     @property
     def version(self) -> int:
-        """Moves whenever a topic is made, deleted or given more partitions."""
+        """Grows when a topic is created, deleted or given more partitions."""
 
     def find(self, name: str) -> TopicInfo | None: ...
 
     def name_of(self, topic_id: TopicId) -> str | None: ...
 
     def names(self) -> Iterable[str]:
-        """Those a pattern may choose from: internal topics are not among them."""
+        """The topics a pattern may match; internal topics are left out."""
 
 
 class NoTopics:
-    """For a coordinator of classic groups alone."""
+    """For a coordinator of classic groups only."""
 
     version = 0
 

@@ -1,4 +1,5 @@
-"""When a consumer group gets a new epoch: members came, left or read something else, or topics changed."""
+"""Starts the epochs of a consumer group: when members join, leave or change subscriptions, or topics
+change."""
 
 from collections.abc import Iterator, Mapping
 
@@ -21,7 +22,7 @@ from moldau.protocol.stored.consumer_groups import (
 
 
 def has_seen_all_topics(draft: ConsumerDraft) -> bool:
-    """Patterns are resolved anew after a while even so: who may read what can change too."""
+    """Patterns are resolved again after a while in any case, because authorization can change too."""
     group = draft.group
     if group.topics_version != draft.topics.version:
         return False
@@ -29,7 +30,7 @@ def has_seen_all_topics(draft: ConsumerDraft) -> bool:
 
 
 def renew_epoch(draft: ConsumerDraft, *, members_changed: bool) -> None:
-    """Looks at the topics; starts an epoch if there is a reason to."""
+    """Checks the topics and starts a new epoch if needed."""
     patterns_changed = _resolve_regexes(draft)
     group_id, topics = draft.group_id, _known_topics(draft)
     metadata_hash = topics_hash(topics)
@@ -54,7 +55,7 @@ def _known_topics(draft: ConsumerDraft) -> dict[str, TopicInfo]:
 
 
 def _resolve_regexes(draft: ConsumerDraft) -> bool:
-    """Whether any pattern chooses other topics than before."""
+    """Returns whether any pattern matches other topics than before."""
     group, changed = draft.group, False
     wanted = group.subscribed_regexes()
     for regex in sorted(group.regexes.keys() - wanted):

@@ -1,4 +1,4 @@
-"""What happened to groups and offsets, in memory only, and the explanations made of it.
+"""The history of groups and offsets, in memory only, and the explanations derived from it.
 
-Decides nothing: fed by `replay`, read by the private API Explain.
+Decides nothing: filled by `replay`, read by the private API Explain. Start with `history`.
 """

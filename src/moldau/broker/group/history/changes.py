@@ -1,4 +1,4 @@
-"""What happens to groups and offsets that people ask about later: the words of the history."""
+"""The kinds of events in the history, with the words for people."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,7 +14,7 @@ class ChangeKind(StrEnum):
     DID_NOT_SYNC = "did not fetch its assignment in time"
     SUBSCRIPTION_CHANGED = "changed its subscription or metadata"
     LEADER_REJOINED = "asked for a rebalance as leader"
-    """How a consumer that leads tells of a change it has seen in topics or partition counts."""
+    """A consumer that leads the group has seen a change in topics or partition counts."""
     STATIC_MEMBER_REPLACED = "came back as a static member under a new id"
     STATIC_MEMBER_RETURNED = "came back as a static member under a new id; no rebalance was needed"
     STATIC_MEMBER_AWAY = "left as a static member that will be back; its partitions wait for it"
@@ -22,7 +22,7 @@ class ChangeKind(StrEnum):
     TOPICS_CHANGED = "reads topics that have changed"
     GROUP_TOO_LARGE = "was refused because the group is full"
     LIMIT_LOWERED = "has more members than group.max.size allows now"
-    """The group as a whole; no member is named."""
+    """Concerns the group as a whole; no member is named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Change:
 class OffsetChangeKind(StrEnum):
     MOVED_BACK = "moved back"
     SET_FROM_OUTSIDE = "set from outside the group"
-    """By a tool, or a consumer that does not use the group's membership."""
+    """By a tool, or by a consumer without group membership."""
     EXPIRED = "expired"
     DELETED = "deleted by request"
     GROUP_DELETED = "deleted with its group"

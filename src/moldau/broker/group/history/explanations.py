@@ -1,6 +1,7 @@
-"""Why a group rebalanced and where an offset went, as data that people can be shown.
+"""Explains why a group rebalanced and why an offset moved, as data for people.
 
-Texts speak of no time of day: every entry has its own, in milliseconds. `asdict` makes JSON of any of it.
+The texts contain no time of day: every entry has its own time in milliseconds. `asdict` turns everything into
+JSON.
 """
 
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ class Entry:
     text: str
     details: tuple[str, ...] = ()
     event: Event | OffsetChange | None = None
-    """What the text was made from."""
+    """The event the text describes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class OffsetExplanation:
     offset: int | None
     committed_at_ms: int | None
     expires_at_ms: int | None
-    """When it goes if nobody commits it again and nobody reads its topic; none while it does not age."""
+    """When the offset expires if nobody commits it again or reads its topic; None while it does not age."""
     summary: str
     timeline: tuple[Entry, ...]
 

@@ -1,6 +1,6 @@
-"""Why groups rebalanced and offsets moved, remembered for as long as this coordinator has the group.
+"""Why groups rebalanced and offsets moved, kept as long as this coordinator has the group.
 
-Fed by `replay` like any other state; kept in memory only, and bounded everywhere.
+Filled by `replay` like other state, in memory only, and bounded everywhere.
 """
 
 from collections import deque
@@ -24,11 +24,11 @@ from moldau.broker.group.facts import (
 from moldau.broker.group.history.changes import Change, ChangeKind, OffsetChange
 
 GROUPS_MAX: Final = 10_000
-"""Groups with a history; the one that was quiet for longest goes first."""
+"""Groups with a history; the one without events for the longest time is dropped first."""
 EVENTS_MAX: Final = 50
 """Rebalances and other events of one group."""
 REASONS_MAX: Final = 100
-"""Reasons of one rebalance that are told in full; the others are counted."""
+"""Reasons of one rebalance kept in full; further ones are counted."""
 OFFSET_CHANGES_MAX: Final = 200
 """Changes of one group's offsets, all partitions together."""
 
@@ -39,9 +39,9 @@ class Rebalance:
     reasons: tuple[Change, ...]
     reasons_left_out: int = 0
     generation_id: int | None = None
-    """The generation it led to; none while members are still awaited."""
+    """The generation it led to; None while members are still joining."""
     formed_ms: int | None = None
-    """When all had joined, or were no longer waited for."""
+    """When all members had joined, or the timeout ended the phase."""
     finished_ms: int | None = None
     """When the leader's assignment was stored, or the group was found empty."""
     members: int = 0
@@ -51,23 +51,23 @@ class Rebalance:
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
-    """Of a consumer group: what a rebalance is to a classic one."""
+    """For a consumer group what a rebalance is for a classic one."""
 
     epoch: int
     started_ms: int
     reasons: tuple[Change, ...] = ()
     reasons_left_out: int = 0
     assigned_ms: int | None = None
-    """When it was known who is to have what."""
+    """When the target assignment was computed."""
     assignor: str | None = None
     members: int = 0
     settled_ms: int | None = None
-    """When everybody had it. Never, if the next epoch came first."""
+    """When all members had reached it; None if the next epoch came first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """To another protocol, with its members."""
+    """The group moved to another protocol with its members."""
 
     at_ms: int
     group_type: str
@@ -75,7 +75,7 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """Read from the log: the broker started, or took over from another. Nothing is remembered from before."""
+    """Loaded from the log: the broker started, or took over from another. Earlier events are unknown."""
 
     at_ms: int
 
@@ -88,7 +88,7 @@ class Removed:
 
 Event = Rebalance | Epoch | Moved | Loaded | Removed | Change
 _NOT_A_REASON: Final = (ChangeKind.STATIC_MEMBER_RETURNED, ChangeKind.STATIC_MEMBER_AWAY)
-"""What happens without a rebalance is an event of its own."""
+"""These happen without a rebalance, so they are events of their own."""
 _WithReasons = TypeVar("_WithReasons", Rebalance, Epoch)
 
 
@@ -97,10 +97,10 @@ class _GroupHistory:
     events: deque[Event] = field(default_factory=lambda: deque(maxlen=EVENTS_MAX))
     offset_changes: deque[OffsetChange] = field(default_factory=lambda: deque(maxlen=OFFSET_CHANGES_MAX))
     reasons: list[Change] = field(default_factory=list)
-    """Of the rebalance about to start; deciders note them first."""
+    """Of the rebalance about to start; deciders note its reasons first."""
 
     def rebalance(self) -> Rebalance | None:
-        """The one under way."""
+        """The rebalance under way."""
         last = self.events[-1] if self.events else None
         return last if isinstance(last, Rebalance) and last.finished_ms is None else None
 

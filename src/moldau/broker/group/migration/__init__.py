@@ -1,4 +1,5 @@
-"""Groups between the protocols (KIP-848): upgrade, downgrade, and classic members in a consumer group.
+"""Groups between the two protocols (KIP-848): upgrade, downgrade, and classic members in a consumer group.
 
-Both protocols come here when a group has members of both, or is about to change its kind.
+Imported by `classic/` and `consumer/` for groups that have members of both protocols or change their kind.
+Start with `upgrade`.
 """

@@ -1,7 +1,8 @@
-"""Members of the classic protocol in a consumer group: their requests, in terms of the new one (KIP-848).
+"""Classic members of a consumer group: translates their requests into the consumer protocol (KIP-848).
 
-To them the group looks as if it rebalanced in single steps: a heartbeat asks them to rejoin, JoinGroup is answered at
-once with their epoch as the generation, SyncGroup with what they have at that epoch. Nobody leads.
+To them the group seems to rebalance in single steps. A heartbeat asks them to rejoin, JoinGroup is answered
+at once with their epoch as the generation, and SyncGroup with their partitions at that epoch. No member is
+leader.
 """
 
 from dataclasses import replace
@@ -19,14 +20,14 @@ from moldau.broker.group.consumer.consumer_member import (
     Profile,
     Step,
 )
-from moldau.broker.group.consumer.departures import close_ranks, see_off
-from moldau.broker.group.consumer.entry import check_member, check_room, introduce, take_over
+from moldau.broker.group.consumer.departures import continue_without_removed, remove_with_reason
+from moldau.broker.group.consumer.entry import check_member, check_room, record_profile, take_over
 from moldau.broker.group.consumer.reconciliation import reconcile
 from moldau.broker.group.consumer.target import assign_if_due
 from moldau.broker.group.consumer.topics import has_seen_all_topics, renew_epoch
 from moldau.broker.group.history.changes import ChangeKind
 from moldau.broker.group.migration.downgrade import downgraded
-from moldau.broker.group.migration.embedded import assignment_bytes, named_places, subscription_of
+from moldau.broker.group.migration.embedded import assignment_bytes, named_partitions, subscription_of
 from moldau.broker.group.timers import RebalanceTimer
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError, PeerError
@@ -38,7 +39,7 @@ from moldau.protocol.stored.consumer_protocol import CONSUMER_PROTOCOL_TYPE, Con
 
 
 def join_as_classic(draft: ConsumerDraft, join: Join) -> None:
-    """ApiError if the member may not."""
+    """ApiError if the member may not join."""
     request, group = join.request, draft.group
     member_id = request.member_id or join.new_member_id
     instance_id = request.group_instance_id
@@ -50,21 +51,21 @@ def join_as_classic(draft: ConsumerDraft, join: Join) -> None:
         draft.answer(join.request_id, join_refused(ErrorCode.MEMBER_ID_REQUIRED, member_id))
         return
     before = _member_to_be(draft, request.member_id, member_id, instance_id, holder)
-    changed = introduce(draft, before, _profile(join, subscription))
+    changed = record_profile(draft, before, _profile(join, subscription))
     others = [member for member in draft.group.members.values() if member.member_id != member_id]
     classic = downgraded(draft)
     if classic is not None:
         if not all(member.is_settled_at(group.epoch) for member in others):
-            # In a classic group nobody waits for what others have not given up yet.
+            # Members of a classic group do not wait for partitions that others have not given up.
             start_rebalance(classic)
         rejoined = replace(join, request=replace(request, member_id=member_id))
         decide_join(classic, rejoined, group_exists=True)
-        draft.go_on_with(classic.outcome())
+        draft.add_outcome(classic.outcome())
         return
     if changed or not has_seen_all_topics(draft):
         renew_epoch(draft, members_changed=changed)
     assign_if_due(draft)
-    owned = named_places(subscription.owned_partitions, draft.topics)
+    owned = named_partitions(subscription.owned_partitions, draft.topics)
     member = reconcile(draft, member_id, owned, subscription_changed=changed)
     _await(draft, member, Step.SYNC)
     draft.expect(member)
@@ -72,7 +73,7 @@ def join_as_classic(draft: ConsumerDraft, join: Join) -> None:
 
 
 def _subscription(group: ConsumerGroup, join: Join) -> ConsumerProtocolSubscription:
-    """All the protocols a consumer offers carry the same one."""
+    """All protocols that a consumer offers carry the same subscription."""
     others = [member.profile.classic for member in group.members.values() if member.profile.classic]
     names = [name for name, _ in join.protocols]
     common = any(all(name in dict(other.protocols) for other in others) for name in names)
@@ -133,13 +134,13 @@ def _joined(member: ConsumerMember) -> JoinGroupResponse:
 
 
 def sync_as_classic(draft: ConsumerDraft, request: SyncGroupRequest) -> SyncGroupResponse:
-    """ApiError if there is nothing to be had yet."""
+    """ApiError if the member has no assignment yet."""
     member, side = _classic(draft, request.member_id, request.group_instance_id, request.generation_id)
     protocol = side.protocols[0]
     agrees_on_type = request.protocol_type in (None, CONSUMER_PROTOCOL_TYPE)
     if not agrees_on_type or request.protocol_name not in (None, protocol.name):
         raise ApiError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
-    # Who is asked to give up partitions has joined in the new epoch already and must hear what to give up.
+    # A member that must give up partitions has already joined in the new epoch; it learns here which ones.
     if draft.group.epoch > member.epoch and member.state is not MemberState.UNREVOKED_PARTITIONS:
         raise ApiError(ErrorCode.REBALANCE_IN_PROGRESS)
     _await(draft, member, None)
@@ -152,17 +153,17 @@ def sync_as_classic(draft: ConsumerDraft, request: SyncGroupRequest) -> SyncGrou
 
 
 def heartbeat_as_classic(draft: ConsumerDraft, request: HeartbeatRequest) -> ErrorCode:
-    """ApiError if it is no such member."""
+    """ApiError if there is no such member."""
     member, _ = _classic(draft, request.member_id, request.group_instance_id, request.generation_id)
     draft.expect(member)
-    if not _has_to_rejoin(draft.group, member):
+    if not _must_rejoin(draft.group, member):
         return ErrorCode.NONE
     if member.awaited is not Step.JOIN:
         _await(draft, member, Step.JOIN)
     return ErrorCode.REBALANCE_IN_PROGRESS
 
 
-def _has_to_rejoin(group: ConsumerGroup, member: ConsumerMember) -> bool:
+def _must_rejoin(group: ConsumerGroup, member: ConsumerMember) -> bool:
     if member.epoch < group.epoch or member.state is MemberState.UNREVOKED_PARTITIONS:
         return True
     missing = group.target_of(member.member_id) - member.assigned
@@ -174,19 +175,19 @@ def leave_as_classic(draft: ConsumerDraft, leaving: list[MemberIdentity]) -> lis
     errors = []
     for identity in leaving:
         try:
-            see_off(draft, _leaving(draft, identity), ChangeKind.LEFT, identity.reason or "")
+            remove_with_reason(draft, _leaving(draft, identity), ChangeKind.LEFT, identity.reason or "")
             errors.append(ErrorCode.NONE)
         except ApiError as error:
             errors.append(error.code)
     if ErrorCode.NONE in errors:
-        close_ranks(draft)
+        continue_without_removed(draft)
     return errors
 
 
 def _leaving(draft: ConsumerDraft, identity: MemberIdentity) -> ConsumerMember:
     member_id, instance_id = identity.member_id, identity.group_instance_id
     if not member_id and instance_id is not None:
-        # A tool removes a static member by its name, whatever its id (KIP-345).
+        # A tool removes a static member by its instance id, whatever its member id (KIP-345).
         holder = draft.group.static_member(instance_id)
         member_id = "" if holder is None else holder.member_id
     member = draft.group.members[check_member(draft, member_id, instance_id)]

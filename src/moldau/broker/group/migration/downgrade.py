@@ -1,4 +1,6 @@
-"""How a consumer group becomes a classic one again: when the last member of the new protocol has gone (KIP-848)."""
+"""Turns a consumer group back into a classic one when its last member of the consumer protocol leaves
+(KIP-848).
+"""
 
 from dataclasses import replace
 
@@ -14,8 +16,9 @@ from moldau.protocol.stored.consumer_protocol import CONSUMER_PROTOCOL_TYPE
 
 
 def downgraded(draft: ConsumerDraft) -> ClassicDraft | None:
-    """The classic group to go on with, if it is one now: stable, with what everybody holds. Not with what they were
-    to have: they may read from more than that until they have rejoined, and the group may change back before."""
+    """The classic group to continue with, if it is one now: stable, with the partitions members hold, not
+    with their targets. Members may read more than their targets until they have rejoined, and the group may
+    be upgraded again before that."""
     members = draft.group.members.values()
     only_classic = bool(members) and all(member.is_classic for member in members)
     allowed = draft.settings.migration.allows_downgrade

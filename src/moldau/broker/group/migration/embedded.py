@@ -1,5 +1,6 @@
-"""The consumers' own protocol inside the classic one, as far as a group that has members of both has to read and
-write it."""
+"""Reads and writes the embedded consumer protocol of classic members, for groups that have members of both
+protocols.
+"""
 
 from collections.abc import Iterable
 from typing import Final
@@ -17,18 +18,18 @@ _VERSION_BYTES: Final = 2
 
 
 def subscription_of(metadata: bytes) -> ConsumerProtocolSubscription:
-    """PeerError if it cannot be read."""
+    """PeerError if the bytes cannot be decoded."""
     return decode_prefix(ConsumerProtocolSubscription, metadata)
 
 
 def assigned_partitions(assignment: bytes, topics: TopicView) -> TopicIdPartitions:
-    """Those that exist. A member that has not been assigned anything has no bytes."""
+    """The assigned partitions that exist. A member without an assignment has no bytes."""
     if not assignment:
         return frozenset()
-    return named_places(decode_prefix(ConsumerProtocolAssignment, assignment).assigned_partitions, topics)
+    return named_partitions(decode_prefix(ConsumerProtocolAssignment, assignment).assigned_partitions, topics)
 
 
-def named_places(named: Iterable[TopicPartitions], topics: TopicView) -> TopicIdPartitions:
+def named_partitions(named: Iterable[TopicPartitions], topics: TopicView) -> TopicIdPartitions:
     found = ((topics.find(each.topic), each.partitions) for each in named)
     return frozenset(
         (topic.topic_id, partition)
@@ -40,7 +41,7 @@ def named_places(named: Iterable[TopicPartitions], topics: TopicView) -> TopicId
 
 
 def assignment_bytes(topic_partitions: TopicIdPartitions, topics: TopicView, metadata: bytes) -> bytes:
-    """In the version the member subscribed in."""
+    """In the version of the member's subscription."""
     named = ((topics.name_of(topic_id), partitions) for topic_id, partitions in by_topic(topic_partitions))
     assignment = ConsumerProtocolAssignment(
         assigned_partitions=[

@@ -1,7 +1,7 @@
-"""How a classic group becomes a consumer group: when the first member of the new protocol joins it (KIP-848).
+"""Turns a classic group into a consumer group when the first member of the consumer protocol joins (KIP-848).
 
-An empty one just gives way. One with members takes them along, with what they were assigned last; they go on in the
-classic protocol, and `classic_members` serves them.
+An empty group is simply replaced. Members of a group stay with their last assignment and continue with the
+classic protocol; `classic_members` serves them.
 """
 
 from moldau.broker.group.call import Call
@@ -27,7 +27,7 @@ from moldau.protocol.stored.consumer_groups import (
 
 
 def draft_to_join(state: ShardState, call: Call, group_id: str) -> ConsumerDraft:
-    """Of the consumer group as it is, made now, or made of a classic one."""
+    """The draft of the consumer group: an existing one, a new one, or one converted from a classic group."""
     group = state.groups.get(group_id)
     if isinstance(group, ConsumerGroup):
         return ConsumerDraft(group, state, call.now_ms)
@@ -84,7 +84,7 @@ def _refusal(group: ClassicGroup, why: str) -> ApiError:
 
 
 def _consumer_members(draft: ConsumerDraft, group: ClassicGroup) -> list[ConsumerMember]:
-    """Stable with what they had. Should two claim the same partition, the first has it."""
+    """The members, stable with their last assignments. If two claim a partition, the first gets it."""
     taken: TopicIdPartitions = NO_PARTITIONS
     members = []
     for member in group.members.values():

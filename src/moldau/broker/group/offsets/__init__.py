@@ -1,4 +1,5 @@
-"""Committed offsets: commits, queries, removals and retention, whatever the kind of their group.
+"""Committed offsets: commits, queries, removal and retention, for all kinds of groups.
 
-`offsets` keeps them. Imported by the machine; `replies` also by the handlers, before any group is loaded.
+`offsets` stores them; start with `commits`. Imported by the machine; `replies` also by the handlers, before
+any group is loaded.
 """

@@ -1,4 +1,4 @@
-"""OffsetCommit and TxnOffsetCommit: who may, what is written, and what of it the history wants to know."""
+"""OffsetCommit and TxnOffsetCommit: who may commit, what is written, and what enters the history."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -31,7 +31,8 @@ from moldau.protocol.messages.transactions.txn_offset_commit import (
 )
 
 _GROUP_NOT_FOUND_VERSION: Final = 9
-"""From here on OffsetCommit may say so (KIP-848); before, the generation is called illegal."""
+"""From this version on OffsetCommit may answer GROUP_ID_NOT_FOUND (KIP-848); before, it answers
+ILLEGAL_GENERATION."""
 _NO_RETENTION: Final = -1
 
 
@@ -61,7 +62,8 @@ def offset_commit(state: ShardState, call: Call, request: OffsetCommitRequest) -
 
 
 def txn_offset_commit(state: ShardState, call: Call, request: TxnOffsetCommitRequest) -> GroupOutcome:
-    """The offsets wait for the transaction to end. That the producer may still write is for the log to say."""
+    """The offsets are pending until the transaction ends. Whether the producer may still write is checked by
+    the log."""
     error = _txn_commit_error(state, call, request)
     if error is not ErrorCode.NONE:
         return call.answered(txn_commit_refused(request, error))
@@ -135,7 +137,7 @@ def _committed(
         metadata=partition.committed_metadata or "",
         commit_timestamp_ms=call.now_ms,
         expire_timestamp_ms=call.now_ms + request.retention_time_ms if expires else NO_TIMESTAMP,
-        # The layout that holds an expiry has no room for it.
+        # The record version with an expiry has no field for it.
         topic_id=TOPIC_ID_ZERO if expires else topic.topic_id,
     )
 
@@ -152,12 +154,12 @@ def _txn_committed(call: Call, partition: TxnOffsetCommitRequestPartition) -> Co
 def _noted(
     state: ShardState, call: Call, request: OffsetCommitRequest, fact: OffsetCommitted
 ) -> Iterator[OffsetChangeNoted]:
-    """Members move on all the time; going back, or somebody else moving them, is what people ask about."""
+    """Normal progress of members is not noted. The history keeps backward moves and changes from outside."""
     before = state.offsets.offset(fact.group_id, fact.topic, fact.partition)
     moves_back = before is not None and fact.committed.offset < before
     moves = fact.committed.offset != before
     outside = request.generation_id_or_member_epoch < 0
-    # Consumers without membership always commit from outside: for them only going back is remarkable.
+    # Consumers without membership always commit from outside: for them only backward moves are noted.
     group = state.groups.get(fact.group_id)
     simple = group is None or (isinstance(group, ClassicGroup) and group.protocol_type is None)
     if not (moves_back or (outside and moves and not simple)):

@@ -1,6 +1,6 @@
-"""The committed offsets of all groups of a shard, and those that wait for their transactions to end.
+"""The committed offsets of all groups of a shard, and the pending offsets of open transactions.
 
-Changed by `replay` alone. Knows nothing of members; who may commit or delete what is decided elsewhere.
+Changed only by `replay`. Knows nothing of members: deciders check who may commit or delete.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ class OffsetKey(NamedTuple):
 class _Stored(NamedTuple):
     committed: CommittedOffset
     sequence: int
-    """Its place in the log among all commits: of a plain and a transactional one the later counts."""
+    """Its position in the log among all commits: of a plain and a transactional one the later counts."""
 
 
 class Offsets:

@@ -1,4 +1,4 @@
-"""OffsetFetch: committed offsets as answers. Reads only."""
+"""OffsetFetch: answers with committed offsets. Reads only."""
 
 from moldau.broker.group.call import Call, GroupOutcome
 from moldau.broker.group.offsets.committed import CommittedOffset
@@ -27,7 +27,7 @@ def offset_fetch(state: ShardState, call: Call, request: OffsetFetchRequest) -> 
 def _group(
     state: ShardState, asked: OffsetFetchRequestGroup, *, require_stable: bool
 ) -> OffsetFetchResponseGroup:
-    """A group nobody knows has no offsets, which is no error."""
+    """An unknown group has no offsets, which is not an error."""
     group, offsets = state.groups.get(asked.group_id), state.offsets
     error = ErrorCode.NONE if group is None else group.fetch_error(asked.member_id, asked.member_epoch)
     if error is not ErrorCode.NONE:

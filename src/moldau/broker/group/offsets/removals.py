@@ -1,4 +1,4 @@
-"""How committed offsets go: deleted by request, with their group or topic, expired, or never there after an abort."""
+"""Removes offsets: by request, with their group or topic, when they expire, or after an abort."""
 
 from collections.abc import Collection, Iterable, Iterator
 
@@ -61,7 +61,7 @@ def removed_with_topics(state: ShardState, topics: Collection[str], now_ms: Mill
 
 
 def removed_by_age(state: ShardState, group: Group, now_ms: Millis) -> Iterator[GroupFact]:
-    """Offsets with a commit under way stay until it is known how that ends."""
+    """Offsets with a pending commit stay until its transaction ends."""
     retention, offsets = group.retention(), state.offsets
     if retention is None:
         return
@@ -93,7 +93,7 @@ def transaction_ended(
 
 
 def _keys_of(state: ShardState, group_id: str) -> Iterable[OffsetKey]:
-    """Committed or pending, each once."""
+    """Committed and pending keys, each once."""
     committed = [OffsetKey(group_id, topic, index) for topic, index, _ in state.offsets.of_group(group_id)]
     return dict.fromkeys([*committed, *state.offsets.pending_of_group(group_id)])
 

@@ -1,6 +1,6 @@
-"""Answers to OffsetCommit, TxnOffsetCommit and OffsetFetch that take no state to give.
+"""Answers to OffsetCommit, TxnOffsetCommit and OffsetFetch that need no state.
 
-Knows messages alone: a broker that has no groups yet needs nothing more.
+Imports message classes only: a broker without groups needs nothing else.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,10 +41,10 @@ WRITE_ERRORS: Final[Mapping[ErrorCode, ErrorCode]] = {
     ErrorCode.MESSAGE_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
     ErrorCode.RECORD_LIST_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
 }
-"""What a client is told when appending to `__consumer_offsets` failed like this."""
+"""The error for a client when appending to `__consumer_offsets` failed."""
 
 _BATCHED_VERSION: Final = 8
-"""From here on several groups may be asked for at once (KIP-709)."""
+"""From this version on a request names several groups (KIP-709)."""
 _GROUP_ERROR_VERSION: Final = 2
 _NO_OFFSET: Final = -1
 
@@ -79,7 +79,7 @@ def txn_commit_refused(request: TxnOffsetCommitRequest, error: ErrorCode) -> Txn
 
 
 def groups_asked_for(request: OffsetFetchRequest, version: int) -> Sequence[OffsetFetchRequestGroup]:
-    """Both forms of the request in the newer one."""
+    """Both forms of the request in the newer form."""
     if version >= _BATCHED_VERSION:
         return request.groups
     topics = None
@@ -114,7 +114,7 @@ def fetched(groups: Sequence[OffsetFetchResponseGroup], version: int) -> OffsetF
 
 
 def fetch_refused(request: OffsetFetchRequest, version: int, error: ErrorCode) -> OffsetFetchResponse:
-    """v1 has no error but those of partitions."""
+    """v1 has no error fields except those of partitions."""
     groups = []
     for asked in groups_asked_for(request, version):
         topics = [

@@ -1,4 +1,4 @@
-"""The search for expired offsets, and for groups that have neither members nor offsets left (KIP-211)."""
+"""Finds expired offsets, and groups without members and offsets (KIP-211)."""
 
 from moldau.broker.group.call import GroupOutcome
 from moldau.broker.group.facts import GroupFact, OffsetRemoved, RemovalNoted
@@ -17,7 +17,7 @@ def retention_timer(state: ShardState, now_ms: Millis) -> SetTimer:
 
 
 def decide_retention_timer(state: ShardState, timer: RetentionTimer, now_ms: Millis) -> GroupOutcome:
-    """Goes on where the last slice ended, until all groups have been seen."""
+    """Continues where the last slice ended, until all groups are checked."""
     facts: list[GroupFact] = []
     seen, last = 0, timer.after_group_id
     for group_id in sorted(group_id for group_id in state.groups if last is None or group_id > last):

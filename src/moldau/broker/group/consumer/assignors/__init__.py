@@ -1,4 +1,4 @@
-"""Who reads what in a consumer group, decided by the server (KIP-848): pure functions by name."""
+"""The server-side assignors of consumer groups (KIP-848): pure functions by name."""
 
 from collections.abc import Mapping
 from typing import Final

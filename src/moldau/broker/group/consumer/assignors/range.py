@@ -1,7 +1,7 @@
-"""The `range` assignor: of each topic, every subscriber gets one run of neighbouring partitions.
+"""The `range` assignor: of each topic every subscriber gets one contiguous range of partitions.
 
-Members with the same subscriptions get the same numbers of every topic, so that topics of one key can be joined.
-Static members come first, by name: they keep their position when they restart.
+Members with the same subscriptions get the same partition numbers of every topic, so that co-partitioned
+topics can be joined. Static members come first, by instance id: they keep their range when they restart.
 """
 
 from collections.abc import Sequence

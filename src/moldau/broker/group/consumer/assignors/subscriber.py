@@ -1,4 +1,4 @@
-"""What an assignor is told of a member, and what it answers."""
+"""The input and the output of an assignor."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from moldau.core.ids import TopicId
 class Subscriber:
     member_id: str
     topics: frozenset[TopicId]
-    """Only such as exist."""
+    """The subscribed topics that exist."""
     instance_id: str | None = None
     share: TopicIdPartitions = NO_PARTITIONS
-    """What it was to have so far."""
+    """Its target assignment so far."""
 
 
 PartitionCounts = Mapping[TopicId, int]
-"""Of every topic anybody subscribes to."""
+"""Of every subscribed topic."""
 Assignor = Callable[[Sequence[Subscriber], PartitionCounts], dict[str, TopicIdPartitions]]
-"""A share for every subscriber; every partition in exactly one, if anybody subscribes to its topic."""
+"""Returns a share for every subscriber. Every partition of a subscribed topic is in exactly one share."""

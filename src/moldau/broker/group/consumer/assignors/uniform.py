@@ -1,7 +1,7 @@
-"""The `uniform` assignor: shares that differ by one at most, and move as little as that allows.
+"""The `uniform` assignor: shares differ by one at most, with as few moves as possible.
 
-Where everybody subscribes to the same topics this is exact. Where they do not, the load is evened out topic by topic
-until no partition could be moved to a subscriber that has at least two fewer.
+This is exact where all members subscribe to the same topics. Otherwise the load is balanced topic by topic
+until no partition can move to a subscriber that has at least two fewer.
 """
 
 from collections import defaultdict
@@ -28,7 +28,7 @@ def assign_uniform(
 
 
 def _kept(ordered: Sequence[Subscriber], counts: PartitionCounts) -> dict[str, list[TopicIdPartition]]:
-    """What each had and may go on having."""
+    """The part of each member's share that it may keep."""
     taken: set[TopicIdPartition] = set()
     kept = {}
     for subscriber in ordered:
@@ -56,7 +56,7 @@ def _same_topics(
     kept: dict[str, list[TopicIdPartition]], topics: frozenset[TopicId], counts: PartitionCounts
 ) -> dict[str, list[TopicIdPartition]]:
     least, extra = divmod(sum(counts[topic_id] for topic_id in topics), len(kept))
-    # Whoever has more than the least already is first to have one more: nothing moves for it.
+    # Members above the minimum get the extra partitions first: they need not give one up.
     by_need = sorted(kept, key=lambda member_id: (len(kept[member_id]) <= least, member_id))
     quotas = {member_id: least + (position < extra) for position, member_id in enumerate(by_need)}
     shares = {member_id: share[: quotas[member_id]] for member_id, share in kept.items()}
@@ -67,7 +67,7 @@ def _same_topics(
 
 
 class _Balance:
-    """Shares of members with different subscriptions, on their way to being even."""
+    """The shares of members with different subscriptions while they are being balanced."""
 
     def __init__(
         self, ordered: Sequence[Subscriber], kept: dict[str, list[TopicIdPartition]], counts: PartitionCounts
@@ -81,10 +81,10 @@ class _Balance:
         self._owners = {partition: member_id for member_id, share in kept.items() for partition in share}
 
     def shares(self) -> dict[str, list[TopicIdPartition]]:
-        # The fewer may read a topic, the less choice there is.
+        # Topics with the fewest subscribers first: they leave the least choice.
         topics = sorted(self._readers, key=lambda topic_id: (len(self._readers[topic_id]), topic_id))
         for topic_id in topics:
-            self._hand_out(topic_id)
+            self._assign_free(topic_id)
         while any([self._even_out(topic_id) for topic_id in topics]):
             pass
         shares: dict[str, list[TopicIdPartition]] = {member_id: [] for member_id in self._loads}
@@ -92,7 +92,7 @@ class _Balance:
             shares[member_id].append(partition)
         return shares
 
-    def _hand_out(self, topic_id: TopicId) -> None:
+    def _assign_free(self, topic_id: TopicId) -> None:
         heap = [(self._loads[member_id], member_id) for member_id in self._readers[topic_id]]
         heapify(heap)
         for number in range(self._counts[topic_id]):
@@ -104,7 +104,7 @@ class _Balance:
             heapreplace(heap, (load + 1, member_id))
 
     def _even_out(self, topic_id: TopicId) -> bool:
-        """Each move makes the sum of the squares of all loads smaller, so there is an end to it."""
+        """Each move lowers the sum of the squares of all loads, so the loop terminates."""
         owned: dict[str, list[TopicIdPartition]] = defaultdict(list)
         for number in range(self._counts[topic_id]):
             owned[self._owners[topic_id, number]].append((topic_id, number))
