@@ -172,7 +172,7 @@ def test_compression_round_trip_within_its_bound(codec: Compression, data: bytes
     stored = compress(codec, content)
     assert decompress(codec, memoryview(stored), len(content)) == content
     if content:
-        with pytest.raises(PeerError, match=f"bound of {len(content) - 1} bytes"):
+        with pytest.raises(PeerError, match=f"limit of {len(content) - 1} bytes"):
             decompress(codec, stored, len(content) - 1)
 
 

@@ -1,6 +1,6 @@
-"""Messages to bytes and back, for every declared class and version.
+"""Converts messages to bytes and back, for every declared class and version.
 
-Owns the compiled encoders and decoders. Frames, headers and sockets are not its business.
+Owns the compiled encoders and decoders. Knows nothing of frames, headers and sockets.
 """
 
 import struct
@@ -19,7 +19,7 @@ _encoders: Final[dict[tuple[type[Message], int], Encoder]] = {}
 
 
 def decode(message: type[_M], version: int, buffer: Buffer, position: int = 0) -> tuple[_M, int]:
-    """The message that starts at `position`, and the position after it. Anything malformed is a PeerError.
+    """The message that starts at `position`, and the position after it. Malformed input is a PeerError.
 
     The buffer must end where the frame does: pass a view if more follows. Fields of records are views of it.
     """
@@ -42,7 +42,7 @@ def encode(message: Message, version: int) -> bytes:
 
 
 def encode_into(message: Message, version: int, out: bytearray) -> None:
-    """Appends to `out`; on ValueError `out` is as it was."""
+    """Appends to `out`. On ValueError `out` is unchanged."""
     key = (type(message), version)
     encoder = _encoders.get(key) or _encoders.setdefault(key, compile_encoder(*key))
     start = len(out)

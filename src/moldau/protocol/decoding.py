@@ -1,12 +1,12 @@
 """Generates the decoder of one message in one version, as straight-line Python source.
 
 A table walked at run time costs three to seven times as much as the same steps written out (one unpack for a
-run of fixed fields, no call per field), so they are written out, once per class and version, on first use.
+run of fixed fields, no call per field). So they are written out, once per class and version, on first use.
 
-What decoders do with hostile input: every length is compared with the bytes that are left before anything is
-allocated, the elements of a message are limited in number (an object in memory is many times what it can be on
-the wire), and whatever is wrong ends in PeerError (`codec.decode` turns the IndexError and struct.error of a
-short buffer into one). Declarations do not recurse, so they bound the nesting.
+Decoders are safe with hostile input. Every length is compared with the bytes left before anything is
+allocated. The number of elements in a message is limited, because an object in memory is many times its size
+on the wire. Every error ends in PeerError (`codec.decode` converts the IndexError and struct.error of a short
+buffer). Declarations do not recurse, so they bound the nesting.
 """
 
 import struct
@@ -35,8 +35,8 @@ def compile_decoder(message: type[Message], version: int) -> Decoder:
 
 
 class _DecoderSource(Source):
-    """Local variables of the generated function: `buffer`, `p` (position), `end`, `n` (the length last read),
-    `e` (where it ends), `left` (elements that may still come), `tag`, `stop_<depth>` (where a tagged field ends),
+    """Local variables of the generated function: `buffer`, `p` (position), `end`, `n` (the last length), `e`
+    (where it ends), `left` (elements still allowed), `tag`, `stop_<depth>` (where a tagged field ends),
     `<field>_<depth>` (values)."""
 
     def __init__(self, layout: Layout) -> None:
@@ -57,7 +57,7 @@ class _DecoderSource(Source):
         self.emit(f"p += {compiled.size}")
 
     def structure(self, structure: type[Any], path: str, depth: int) -> str:
-        """Emits the reading of all fields; the result is the expression that builds the object."""
+        """Emits code that reads all fields; returns the expression that builds the object."""
         for field in self.layout.in_line(structure):
             self._value(field, f"{path}{field.name}", depth)
         if self.layout.flexible:
@@ -83,7 +83,7 @@ class _DecoderSource(Source):
             self._text(field.of, null, path, variable)
 
     def _length(self, code: str) -> None:
-        # The first byte of a varint always exists, so it is read with the run before it.
+        # The first byte of a varint always exists, so it is read together with the run before it.
         if not self.layout.flexible:
             self.fixed("n", code)
             return
@@ -144,7 +144,7 @@ class _DecoderSource(Source):
         if not null:
             body()
             return
-        # A byte before a nullable structure says whether it is there (KIP-893).
+        # A byte before a nullable structure says whether it is present (KIP-893).
         self.fixed("n", "b")
         self._unless_null(null, path, variable, body)
 

@@ -1,8 +1,8 @@
 """Generates the encoder of one message in one version, as straight-line Python source; `decoding` says why.
 
-Encoders trust the types mypy has seen and check what only the version can tell: a value that this version
-cannot carry is a ValueError, unless the field is declared ignorable. An answer is made once for all versions, so
-there whatever the client's version lacks is left out.
+Encoders trust types, which mypy checks, and check only what depends on the version: a value that this version
+cannot carry is a ValueError, unless the field is declared ignorable. An answer is built once for all
+versions, so fields that the client's version lacks are left out.
 """
 
 import struct
@@ -14,7 +14,7 @@ from moldau.protocol.spec import Field, Message, Response, fields_of
 from moldau.protocol.varints import write_unsigned_varint
 
 Encoder = Callable[[Any, bytearray], None]
-"""(message, where to append it)"""
+"""(message, buffer to append to)"""
 
 
 def compile_encoder(message: type[Message], version: int) -> Encoder:
@@ -57,7 +57,7 @@ class _EncoderSource(Source):
             return f"({value} is None or len({value}) > 0)"
         default = self.default(field)
         if isinstance(field.of, type):
-            # Nearly always it is the shared default itself, and comparing structures is slow.
+            # It is nearly always the shared default itself, and comparing structures is slow.
             return f"({value} is not {default} and {value} != {default})"
         return f"{value} != {default}"
 
@@ -122,7 +122,7 @@ class _EncoderSource(Source):
         if not null:
             self.structure(of, value, f"{path}.", depth + 1)
             return
-        # A byte before a nullable structure says whether it is there (KIP-893).
+        # A byte before a nullable structure says whether it is present (KIP-893).
         self.emit(f"if {value} is None: out.append(255)")
         with self.block("else:"):
             self.fixed("1", "B")

@@ -1,8 +1,9 @@
-"""The headers before every request and answer.
+"""The headers of requests and responses.
 
-Request header: v1 has key, version, correlation id and client id; v2 tagged fields too (KIP-482). The client
-id keeps its two-byte length even in v2, so that any version can be read far enough to be answered. Response
-header: v0 has the correlation id; v1 tagged fields too. Which is used follows from the API and its version.
+Request header: v1 has API key, version, correlation id and client id; v2 adds tagged fields (KIP-482). The
+client id keeps its two-byte length even in v2, so that a request in any version can be read far enough to be
+answered. Response header: v0 has the correlation id; v1 adds tagged fields. The API and its version determine
+the header version.
 """
 
 import struct
@@ -28,13 +29,13 @@ class RequestHeader(NamedTuple):
 
 
 def request_header_version(api_key: int, api_version: int) -> int:
-    """An unknown API counts as one with the old header, which every header starts with."""
+    """An unknown API counts as one with header v1, the start of every header."""
     request = request_class(api_key)
     return 2 if request is not None and api_version in request.FLEXIBLE else 1
 
 
 def response_header_version(api_key: int, api_version: int) -> int:
-    """ApiVersions stays at v0: clients read that answer before they know what the broker speaks (KIP-511)."""
+    """ApiVersions stays at v0: clients read that answer before they know the broker's versions (KIP-511)."""
     if api_key == API_VERSIONS_KEY:
         return 0
     return request_header_version(api_key, api_version) - 1
@@ -79,7 +80,7 @@ def decode_response_header(
         if response_header_version(api_key, api_version) == 1:
             position = _skip_tags(buffer, position)
     except (struct.error, IndexError):
-        raise PeerError(f"an answer of {len(buffer)} bytes ends within its header") from None
+        raise PeerError(f"a response of {len(buffer)} bytes ends within its header") from None
     return correlation_id, position
 
 
@@ -91,7 +92,7 @@ def encode_response_header(api_key: int, api_version: int, correlation_id: int) 
 def _skip_tags(buffer: Buffer, position: int) -> int:
     count, position = read_unsigned_varint(buffer, position)
     if count > HEADER_TAGS_MAX:
-        raise PeerError(f"a header claims {count} tagged fields; {HEADER_TAGS_MAX} are plenty")
+        raise PeerError(f"a header claims {count} tagged fields; at most {HEADER_TAGS_MAX} are allowed")
     for _ in range(count):
         _, position = read_unsigned_varint(buffer, position)
         size, position = read_unsigned_varint(buffer, position)

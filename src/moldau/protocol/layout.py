@@ -1,4 +1,4 @@
-"""How a message lies in one version (which fields, how wide), and source text as its generators build it.
+"""The layout of a message in one version (its fields and their sizes), and a builder for source text.
 
 Shared by `decoding` and `encoding`; knows neither direction.
 """
@@ -21,10 +21,10 @@ FIXED: Final[dict[object, tuple[str, int]]] = {
     "float64": ("d", 8),
     "uuid": ("16s", 16),
 }
-"""Scalars whose size does not depend on their value: struct code and bytes."""
+"""Scalars of fixed size: struct code and number of bytes."""
 
 STRING_BYTES_MAX: Final = 0x7FFF
-"""What the two-byte length of old versions can hold; Kafka keeps to it in the new ones too."""
+"""The limit of the two-byte length in old versions; Kafka keeps it in the new ones."""
 
 
 class Layout:
@@ -51,7 +51,7 @@ class Layout:
         return sorted(fields, key=lambda field: field.tag or 0)
 
     def size_min(self, of: object) -> int:
-        """The fewest bytes a value of this type can take: a scalar's name or a structure."""
+        """The least number of bytes of a value of this type: a scalar's name or a structure."""
         if isinstance(of, type):
             tags = 1 if self.flexible else 0
             return tags + sum(self._field_size_min(field) for field in self.in_line(of))
@@ -70,7 +70,7 @@ class Layout:
 
 
 class Source:
-    """Python source in the making. Fixed-size values gather in a run that becomes one struct call."""
+    """Builds Python source. Fixed-size values are collected into a run that becomes one struct call."""
 
     def __init__(self, layout: Layout, names: dict[str, Any]) -> None:
         self.layout = layout
@@ -83,12 +83,12 @@ class Source:
         self.flush()
         text = f"def {signature}:\n" + "\n".join(self._lines) + "\n"
         name = signature.partition("(")[0]
-        # Only our own declarations end up in the text; `decoding` says why there is text at all.
+        # The text consists of our own declarations only; `decoding` says why source is generated.
         exec(compile(text, f"<{name} {self.layout.title}>", "exec"), self.names)  # noqa: S102
         return self.names[name]
 
     def name(self, value: Any, hint: str) -> str:
-        """Makes an object known to the generated function."""
+        """Makes an object available to the generated function."""
         name = f"{hint}_c{len(self.names)}"
         self.names[name] = value
         return name
@@ -116,7 +116,7 @@ class Source:
         self.prepare(line)
 
     def prepare(self, line: str) -> None:
-        """A line that may stand before the run it belongs to."""
+        """Adds a line that may run before the current run."""
         self._lines.append("    " * self._indent + line)
 
     @contextmanager

@@ -1,7 +1,7 @@
-"""The form in which messages are declared: plain classes whose fields carry their wire type and versions.
+"""Declares messages: plain classes whose fields have a wire type and versions.
 
-Owns the vocabulary (`structure`, `request()`, `string()`, `array()`) and what can be asked about a class
-declared with it. Must not know how bytes are laid out; that is the codec's.
+Owns the declarations (`structure`, `request()`, `string()`, `array()`) and the queries on declared classes.
+Knows nothing of the layout of bytes: that is the codec's work.
 
     @structure
     class Voter:
@@ -13,10 +13,10 @@ declared with it. Must not know how bytes are laid out; that is the codec's.
     class VoteRequest(Request):
         voters: Sequence[Voter] = array(Voter)
 
-A field without `default` must be given by whoever builds the message, so mypy finds the forgotten ones. A
-decoder fills what a version lacks with the default: Kafka's implicit one (0, "", empty) where none is
+A field without `default` is required when a message is built, so mypy finds forgotten ones. A decoder uses
+the default for a field that the version lacks: Kafka's implicit default (0, "", empty) where none is
 declared. mypy treats messages as frozen. At run time they are ordinary slotted dataclasses, because building
-a frozen one costs three times as much.
+a frozen one takes three times as long.
 """
 
 import dataclasses
@@ -85,11 +85,11 @@ class Field:
     default: Any
     tag: int | None
     ignorable: bool
-    """Whether a value other than the default is dropped silently in versions that have no such field."""
+    """Whether a non-default value is dropped silently in versions without the field."""
 
 
 class Message:
-    """What the codec takes: a declared class with a version range."""
+    """The input of the codec: a declared class with a version range."""
 
     __slots__ = ()
     VERSIONS: ClassVar[Versions]
@@ -183,7 +183,7 @@ def bytestring(
 def records(
     *, versions: str = "0+", nullable: str = "0+", default: Buffer | None = None, ignorable: bool = False
 ) -> Any:
-    """Record batches, opaque here: decoding gives a view into the frame, encoding takes any buffer."""
+    """Record batches, opaque here: decoding returns a view of the frame, encoding takes any buffer."""
     return _field("records", default, versions, nullable, None, ignorable)
 
 
@@ -235,7 +235,8 @@ def _field(
     if is_array and default is not None:
         return dataclasses.field(default_factory=list, metadata=metadata)
     if default is not None and isinstance(of, type):
-        # A structure has no hash, which dataclasses takes for mutable; nobody changes ours, so one is shared.
+        # dataclasses takes an unhashable default for a mutable one. Nobody changes these structures, so one
+        # is shared.
         return dataclasses.field(default_factory=lambda: default, metadata=metadata)
     return dataclasses.field(default=default, metadata=metadata)
 
@@ -267,8 +268,8 @@ _ResponseT = TypeVar("_ResponseT", bound=Response)
     ),
 )
 def structure(cls: type[_T]) -> type[_T]:
-    # There are hundreds: one comparison and one printer for all, and a ready docstring, halve the time to
-    # start. Not keyword-only at run time: decoders build by position, the cheapest call there is.
+    # There are hundreds of structures. One shared `__eq__` and `__repr__`, and a docstring set beforehand, halve
+    # the time to import them. Not keyword-only at run time: decoders pass arguments by position, which is fastest.
     cls.__doc__ = cls.__doc__ or cls.__name__
     cls.__eq__ = _equal  # type: ignore[method-assign]
     cls.__hash__ = None  # type: ignore[assignment]
@@ -288,7 +289,7 @@ def _printed(self: Any) -> str:
 
 
 def message(*, versions: str, flexible: str) -> Callable[[type[_MessageT]], type[_MessageT]]:
-    """For what is encoded alone, outside a request or answer: record keys and values of internal topics."""
+    """For a message outside a request or response: record keys and values of internal topics."""
 
     def declare(cls: type[_MessageT]) -> type[_MessageT]:
         cls.VERSIONS = Versions.parse(versions)
@@ -307,7 +308,7 @@ def request(api_key: int, *, versions: str, flexible: str) -> Callable[[type[_Re
 
 
 def response(to: type[Request]) -> Callable[[type[_ResponseT]], type[_ResponseT]]:
-    """The answer to a request shares its key and versions."""
+    """The response to a request. It has the same key and versions."""
 
     def declare(cls: type[_ResponseT]) -> type[_ResponseT]:
         cls.API_KEY = to.API_KEY

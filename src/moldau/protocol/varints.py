@@ -9,7 +9,7 @@ BYTES_MAX: Final = 5
 
 
 def read_unsigned_varint(buffer: Buffer, position: int) -> tuple[int, int]:
-    """The value and the position after it. Raises IndexError at the end of the buffer."""
+    """The value and the position after it. IndexError at the end of the buffer."""
     first = buffer[position]
     if first < 0x80:
         return first, position + 1
@@ -17,7 +17,7 @@ def read_unsigned_varint(buffer: Buffer, position: int) -> tuple[int, int]:
 
 
 def continue_unsigned_varint(buffer: Buffer, position: int, first: int) -> tuple[int, int]:
-    """For callers that have already taken the first byte and found its top bit set."""
+    """For callers that have already read the first byte and found its top bit set."""
     value = first & 0x7F
     for shift in range(7, 7 * BYTES_MAX, 7):
         byte = buffer[position]

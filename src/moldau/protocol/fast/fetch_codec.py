@@ -1,13 +1,13 @@
-"""Fetch (key 1), versions 4 to 18, decoded and answered with as few steps as Python allows.
+"""Fetch (key 1), versions 4 to 18, decoded and encoded in as few steps as possible.
 
-Must mean exactly what `messages/fetch.py` and the general codec mean; property tests hold the two together.
-Answers carry file slices untouched, so that the socket may send them without reading them.
+Must agree exactly with `messages/log/fetch.py` and the general codec, which property tests check. Answers carry
+file slices as they are, so that the socket can send them without reading them.
 
     4-6    fixed-size lengths; 5 adds the log start offset
     7-11   sessions (KIP-227); 9 adds the leader epoch (KIP-320), 11 rack and preferred replica (KIP-392)
     12     compact lengths and tagged fields (KIP-482), last fetched epoch (KIP-595)
     13-14  topic ids instead of names (KIP-516)
-    15-18  the replica's id moves to a tagged field (KIP-903); tags only voters send (KIP-853, KIP-1166)
+    15-18  the replica's id moves to a tagged field (KIP-903); tagged fields of KRaft voters (KIP-853, KIP-1166)
 """
 
 import struct
@@ -43,9 +43,9 @@ PartitionFetched = tuple[int, int, int, int, int, Sequence[tuple[int, int]] | No
 preferred_read_replica, records"""
 
 TOPIC_IDS_FROM: Final = 13
-"""The first version that names topics by id alone."""
+"""The first version that names topics by id only."""
 _COPY_BYTES_MAX: Final = 2048
-"""Records in memory up to this size are copied into the answer: cheaper than one more buffer to send."""
+"""Records in memory up to this size are copied into the answer: cheaper than sending one more buffer."""
 
 _int16: Final = struct.Struct(">h")
 _int32: Final = struct.Struct(">i")
@@ -73,7 +73,7 @@ _aborted_tags: Final = struct.Struct(">qqB")
 
 
 def decode_fetch(frame: memoryview, position: int, version: int) -> FetchRequestView:
-    """The request whose body goes from `position` to the end. Anything malformed is a PeerError."""
+    """The request whose body goes from `position` to the end. Malformed input is a PeerError."""
     try:
         if version >= 12:
             return _decode_flexible(frame, position, version)
@@ -141,7 +141,9 @@ def _partitions_flexible(
     stop = p + 33 * count
     if not p <= stop <= end:
         raise bad_count("partitions", count, end - p)
-    if not any(frame[p + 32 : stop : 33]):  # nobody sent tags: the usual case, all partitions in one go
+    if not any(
+        frame[p + 32 : stop : 33]
+    ):  # No tagged fields, which is the usual case: all partitions in one go.
         return list(_partition_v12_untagged.iter_unpack(frame[p:stop])), stop
     partitions: list[PartitionWanted] = []
     for _ in range(count):
@@ -169,7 +171,7 @@ def _forgotten_flexible(
 
 
 def _replica(frame: memoryview, p: int, end: int, version: int, replica_id: int) -> tuple[int, int]:
-    """What the request's own tagged fields, which start with their number at `p`, say about who asks."""
+    """Reads the request's own tagged fields, which start at `p`: the replica's id and epoch."""
     count, p = read_unsigned_varint(frame, p)
     if count * 2 > end - p:
         raise bad_count("tagged fields", count, end - p)
@@ -265,7 +267,7 @@ def encode_fetch_response(
     session_id: int,
     topics: Sequence[tuple[TopicKey, Sequence[PartitionFetched]]],
 ) -> tuple[list[Chunk], int]:
-    """The body alone, and how many bytes it has. Tagged fields are left out: the general codec has them."""
+    """The body and its size. Tagged fields are left out: the general codec writes them."""
     if version >= 12:
         return _encode_flexible(throttle_ms, error_code, session_id, topics)
     return _encode_classic(version, throttle_ms, error_code, session_id, topics)
@@ -317,7 +319,7 @@ def _size(chunk: Chunk) -> int:
 
 
 def _put_records(records: Chunk, out: bytearray, chunks: list[Chunk]) -> bytearray:
-    """Puts records after what is in `out`; the result is where the answer goes on."""
+    """Appends records after what is in `out`. Returns the buffer in which the answer continues."""
     if isinstance(records, FileSlice):
         if not records.size:
             return out
@@ -353,7 +355,7 @@ def _encode_classic(
         out += _int32.pack(len(partitions))
         for index, error, high_watermark, stable, start, aborted, preferred, records in partitions:
             if records == b"" and not aborted and version >= 11:
-                # Nothing new, as of most partitions of a client that has very many.
+                # Nothing new: the usual case for a client with very many partitions.
                 none = -1 if aborted is None else 0
                 out += _nothing_v11.pack(index, error, high_watermark, stable, start, none, preferred, 0)
                 continue

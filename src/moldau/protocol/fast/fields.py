@@ -1,6 +1,6 @@
-"""The fields Produce and Fetch share: strings, topic keys and tagged fields, read and written by hand.
+"""Reads and writes the fields that Produce and Fetch share: strings, topic keys and tagged fields.
 
-Readers take the length from the caller, who has read it together with the fields before it.
+Readers take the length as an argument: callers read it together with the fields before it.
 """
 
 import struct
@@ -10,7 +10,7 @@ from moldau.core.errors import PeerError
 from moldau.protocol.varints import continue_unsigned_varint, read_unsigned_varint, write_unsigned_varint
 
 TopicKey = str | bytes
-"""A name, or a 16-byte id in the versions that have it (KIP-516)."""
+"""A name, or a 16-byte id in versions that use ids (KIP-516)."""
 
 _STRING_BYTES_MAX: Final = 0x7FFF
 _int16: Final = struct.Struct(">h")
@@ -44,7 +44,7 @@ def read_compact_nullable_string(frame: memoryview, position: int, end: int) -> 
 
 
 def skip_tags(frame: memoryview, position: int, count: int, end: int) -> int:
-    """The position after tagged fields nobody here looks at; `count` is the byte before `position`."""
+    """The position after tagged fields that are not used here; `count` is the byte before `position`."""
     if count > 0x7F:
         count, position = continue_unsigned_varint(frame, position, count)
     if count * 2 > end - position:
@@ -77,7 +77,7 @@ def write_compact_string(out: bytearray, text: str | None) -> None:
 
 
 def write_topic_key(out: bytearray, key: TopicKey) -> None:
-    """In a flexible version."""
+    """For flexible versions."""
     if isinstance(key, str):
         write_compact_string(out, key)
     else:
@@ -85,7 +85,7 @@ def write_topic_key(out: bytearray, key: TopicKey) -> None:
 
 
 def bad_count(what: str, count: int, left: int) -> PeerError:
-    return PeerError(f"{count} {what} are claimed, which cannot be in the {left} bytes left")
+    return PeerError(f"{count} {what} are claimed, which cannot fit in the {left} bytes left")
 
 
 def bad_size(what: str, size: int, left: int) -> PeerError:

@@ -1,9 +1,9 @@
-"""Produce (key 0), versions 3 to 13, decoded and answered with as few steps as Python allows.
+"""Produce (key 0), versions 3 to 13, decoded and encoded in as few steps as possible.
 
-Must mean exactly what `messages/produce.py` and the general codec mean; property tests hold the two together.
+Must agree exactly with `messages/log/produce.py` and the general codec, which property tests check.
 Records stay views of the frame.
 
-    3-8   lengths of fixed size; 5 answers the log start offset, 8 record errors and a message (KIP-467)
+    3-8   fixed-size lengths; 5 adds the log start offset, 8 record errors and a message (KIP-467)
     9-12  compact lengths and tagged fields (KIP-482)
     13    topic ids instead of names (KIP-516)
 """
@@ -49,7 +49,7 @@ _throttle_tags: Final = struct.Struct(">iB")
 
 
 def decode_produce(frame: memoryview, position: int, version: int) -> ProduceRequestView:
-    """The request whose body goes from `position` to the end. Anything malformed is a PeerError."""
+    """The request whose body goes from `position` to the end. Malformed input is a PeerError."""
     try:
         if version >= 9:
             return _decode_flexible(frame, position, version >= 13)
@@ -166,7 +166,7 @@ def _partitions_classic(
 def encode_produce_response(
     version: int, throttle_ms: int, topics: Sequence[tuple[TopicKey, Sequence[PartitionProduced]]]
 ) -> bytearray:
-    """The body alone. Leader hints (KIP-951) are left out: who has any takes the general codec."""
+    """The body only. Leader hints (KIP-951) are left out: answers that have any use the general codec."""
     if version >= 9:
         return _encode_flexible(throttle_ms, topics)
     return _encode_classic(version, throttle_ms, topics)
@@ -183,7 +183,7 @@ def _encode_flexible(
         for index, error, base_offset, append_time, log_start, record_errors, message in partitions:
             out += _produced_v5.pack(index, error, base_offset, append_time, log_start)
             if not record_errors and message is None:
-                out += b"\x01\x00\x00"  # no record errors, no message, no tags
+                out += b"\x01\x00\x00"  # No record errors, no message, no tagged fields.
             else:
                 _write_failure_flexible(out, record_errors or (), message)
         out.append(0)

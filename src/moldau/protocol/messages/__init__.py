@@ -1,7 +1,7 @@
-"""Kafka's messages, one module per API, in one folder per subject. Anybody may import them.
+"""Kafka's messages: one module per API, in one folder per subject. Anything may import them.
 
-The modules are imported on demand: a process that needs a few APIs does not load the rest. Start with `log/produce.py`
-for the form of a declaration; `request_class` finds a request by its API key.
+The modules are imported on demand: a process that needs a few APIs does not load the rest. Start with
+`log/produce.py` to see a declaration; `request_class` finds a request by its API key.
 """
 
 import importlib

@@ -1,1 +1,5 @@
-"""APIs of our own, beside Kafka's. Not advertised: only our own tools know to ask, and say so where nobody answers."""
+"""Private APIs of ours beside Kafka's. They are not advertised: only our own tools use them, and report it
+when a broker does not serve them.
+
+Imported by the broker's handlers and the command line.
+"""

@@ -1,12 +1,12 @@
-"""Explain: why a group or a committed offset is as it is, as the coordinator remembers it.
+"""Explain: why a group or a committed offset is as it is, from the coordinator's history.
 
-The explanation is JSON text: it is for people and grows with what there is to tell.
+The explanation is JSON text for people. It grows as there is more to explain.
 """
 
 from moldau.protocol.spec import Request, Response, int16, int32, request, response, string, structure
 
 EXPLAIN_KEY = 20_000
-"""Far above any key of Kafka's."""
+"""Far above any of Kafka's keys."""
 
 
 @request(EXPLAIN_KEY, versions="0", flexible="none")
@@ -14,7 +14,7 @@ EXPLAIN_KEY = 20_000
 class ExplainRequest(Request):
     group_id: str = string()
     topic: str | None = string(nullable="0+", default=None)
-    """Null asks about the group as a whole."""
+    """Null asks about the whole group."""
     partition: int = int32(default=-1)
 
 

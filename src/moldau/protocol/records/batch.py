@@ -1,10 +1,10 @@
-"""The header of a record batch (magic 2) and the few fields a broker patches in place.
+"""The header of a record batch (magic 2), and the few fields that a broker patches in place.
 
-Owns the 61 bytes before the records. Never looks at the records themselves: on the produce and fetch paths a
-batch stays an opaque slice.
+Owns the 61 bytes before the records. Never looks at the records: on the produce and fetch paths a batch is an
+opaque slice.
 
-The CRC-32C covers everything from the attributes to the end, so base offset and leader epoch may be assigned
-by the leader without touching it.
+The CRC-32C covers everything from the attributes to the end, so the leader can assign base offset and leader
+epoch without changing it.
 """
 
 import struct
@@ -20,7 +20,7 @@ from moldau.core.ports import Buffer
 HEADER: Final = struct.Struct(">qiibIhiqqqhii")
 HEADER_SIZE: Final = 61
 LOG_OVERHEAD: Final = 12
-"""Base offset and length: the bytes the length field does not count."""
+"""Base offset and length: the bytes that the length field does not count."""
 MAGIC: Final = 2
 
 BASE_OFFSET_AT: Final = 0
@@ -43,7 +43,8 @@ LOG_APPEND_TIME_FLAG: Final = 0x08
 TRANSACTIONAL_FLAG: Final = 0x10
 CONTROL_FLAG: Final = 0x20
 DELETE_HORIZON_FLAG: Final = 0x40
-"""KIP-534: base timestamp holds the time after which tombstones and markers of this batch may go."""
+"""KIP-534: the base timestamp holds the time after which this batch's tombstones and markers may be
+removed."""
 
 SEQUENCE_MAX: Final = 2**31 - 1
 
@@ -78,7 +79,7 @@ class BatchHeader(NamedTuple):
 
     @property
     def size(self) -> int:
-        """The whole batch, header included."""
+        """The whole batch, including the header."""
         return self.length + LOG_OVERHEAD
 
     @property
@@ -91,7 +92,7 @@ class BatchHeader(NamedTuple):
 
     @property
     def last_sequence(self) -> int:
-        """The sequence number of the last record; numbers go on from 0 after 2**31 - 1."""
+        """The sequence number of the last record. After 2**31 - 1 numbers continue at 0."""
         if self.base_sequence < 0:
             return self.base_sequence
         return (self.base_sequence + self.last_offset_delta) & SEQUENCE_MAX
@@ -128,42 +129,41 @@ class BatchHeader(NamedTuple):
 
 
 def read_header(buffer: Buffer, position: int = 0) -> BatchHeader:
-    """The header at `position`. Check `size` and the CRC before trusting what follows."""
+    """The header at `position`. Check `size` and the CRC before trusting the rest."""
     try:
         return BatchHeader._make(HEADER.unpack_from(buffer, position))
     except struct.error:
         raise PeerError(
             f"record batch header at position {position} needs {HEADER_SIZE} bytes, "
-            f"{len(buffer) - position} are there"
+            f"{len(buffer) - position} are left"
         ) from None
 
 
 def iter_headers(buffer: Buffer) -> Iterator[tuple[int, BatchHeader]]:
-    """Position and header of each batch in a run of whole batches; anything else is a PeerError."""
+    """Position and header of each batch in a series of whole batches; anything else is a PeerError."""
     position, end = 0, len(buffer)
     while position < end:
         header = read_header(buffer, position)
         if header.magic != MAGIC:
             raise PeerError(
-                f"record batch at position {position} has magic {header.magic}, only {MAGIC} is spoken"
+                f"record batch at position {position} has magic {header.magic}, only {MAGIC} is supported"
             )
         if header.length < HEADER_SIZE - LOG_OVERHEAD or header.size > end - position:
             raise PeerError(
-                f"record batch at position {position} says it has {header.size} bytes, "
-                f"{end - position} are there"
+                f"record batch at position {position} declares {header.size} bytes, {end - position} are left"
             )
         yield position, header
         position += header.size
 
 
 def crc_matches(buffer: memoryview, position: int, size: int) -> bool:
-    """Whether the batch of `size` bytes at `position` is what its CRC says. Nothing is copied."""
+    """Whether the CRC of the batch of `size` bytes at `position` is correct. Copies nothing."""
     (expected,) = _UINT32.unpack_from(buffer, position + CRC_AT)
     return bool(crc32c(buffer[position + ATTRIBUTES_AT : position + size]) == expected)
 
 
 def assign_offset(buffer: bytearray | memoryview, position: int, base_offset: int, leader_epoch: int) -> None:
-    """What a leader stamps on append. The CRC covers neither field."""
+    """The fields a leader sets on append. The CRC does not cover them."""
     _INT64.pack_into(buffer, position, base_offset)
     _INT32.pack_into(buffer, position + LEADER_EPOCH_AT, leader_epoch)
 
@@ -171,7 +171,7 @@ def assign_offset(buffer: bytearray | memoryview, position: int, base_offset: in
 def stamp_log_append_time(
     buffer: bytearray | memoryview, position: int, size: int, timestamp_ms: int
 ) -> None:
-    """Gives every record of the batch the broker's time: readers then take the max timestamp for each."""
+    """Sets the broker's time: readers use the max timestamp for every record of such a batch."""
     (attributes,) = _INT16.unpack_from(buffer, position + ATTRIBUTES_AT)
     _INT16.pack_into(buffer, position + ATTRIBUTES_AT, attributes | LOG_APPEND_TIME_FLAG)
     _INT64.pack_into(buffer, position + MAX_TIMESTAMP_AT, timestamp_ms)

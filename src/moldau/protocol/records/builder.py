@@ -1,6 +1,6 @@
-"""Making record batches: from records, from the kept records of another batch, with another codec.
+"""Builds record batches: from records, from the kept records of another batch, or with another codec.
 
-Knows nothing of where a batch will live: the leader assigns offset and epoch with `batch.assign_offset`.
+The leader assigns offset and epoch later with `batch.assign_offset`.
 """
 
 from collections.abc import Sequence
@@ -46,10 +46,10 @@ def build_batch(
     log_append_time_ms: int | None = None,
     delete_horizon_ms: int | None = None,
 ) -> bytearray:
-    """One batch of `records`, whose offsets are absolute, ascending and may leave gaps.
+    """One batch of `records`, whose offsets are absolute and ascending and may have gaps.
 
-    `last_offset` is where the batch ends when that is past its last record, as compaction leaves it.
-    `log_append_time_ms` makes it a batch of that timestamp type.
+    `last_offset`: the last offset of the batch if that is after its last record, as compaction leaves it.
+    `log_append_time_ms` sets the timestamp type to log append time.
     """
     if last_offset is None:
         last_offset = records[-1].offset if records else base_offset
@@ -87,7 +87,7 @@ def build_batch(
 def seal_batch(
     header: BatchHeader, records: Buffer, compression: Compression, level: int | None = None
 ) -> bytearray:
-    """`records`, uncompressed, behind `header` with its length, codec and CRC put right."""
+    """Uncompressed `records` after `header`, with length, codec and CRC set."""
     stored = compress(compression, records, level)
     batch = bytearray(HEADER_SIZE)
     batch += stored
@@ -100,13 +100,13 @@ def seal_batch(
 def recompress(
     batch: Buffer, compression: Compression, level: int | None = None, *, decompressed_bytes_max: int
 ) -> bytearray:
-    """The same batch under another codec; its records and the rest of its header stay as they are."""
+    """The same batch with another codec; records and other header fields stay the same."""
     header = read_header(batch)
     return seal_batch(header, uncompressed_records(batch, header, decompressed_bytes_max), compression, level)
 
 
 def write_record(out: bytearray, record: Record, base_offset: int, base_timestamp: int) -> None:
-    body = bytearray(1)  # attributes: none is defined
+    body = bytearray(1)  # Attributes: none is defined.
     write_varint(body, record.timestamp - base_timestamp)
     write_varint(body, record.offset - base_offset)
     _write_byte_string(body, record.key)

@@ -1,7 +1,7 @@
-"""The four codecs of a record batch, in the framings Kafka's clients read and write.
+"""The four codecs of a record batch, with the framings that Kafka's clients read and write.
 
-`decompress` never makes more than `size_max` bytes, whatever the input claims: it works in steps and stops.
-Each library is loaded with the first batch that needs it: most brokers pass batches on as they are.
+`decompress` never produces more than `size_max` bytes, whatever the input claims: it works in steps and
+stops. Each library is imported with the first batch that needs it: most brokers never decompress.
 """
 
 import zlib
@@ -25,16 +25,16 @@ _XERIAL_MAGIC: Final = b"\x82SNAPPY\x00"
 _XERIAL_HEADER: Final = _XERIAL_MAGIC + b"\x00\x00\x00\x01\x00\x00\x00\x01"
 _XERIAL_BLOCK_BYTES: Final = 32 * 1024
 _SNAPPY_RATIO_MAX: Final = 32
-"""A snappy element of three bytes makes at most 64: a length further off than this is a lie."""
+"""A snappy element of three bytes produces at most 64: a claimed length beyond this ratio is false."""
 
 
 def compress(codec: Compression, data: Buffer, level: int | None = None) -> bytes:
-    """`level` is the codec's own; None is Kafka's default. Snappy has no levels."""
+    """`level` is specific to the codec; None is Kafka's default. Snappy has no levels."""
     return data if codec is Compression.NONE and isinstance(data, bytes) else _COMPRESS[codec](data, level)
 
 
 def decompress(codec: Compression, data: Buffer, size_max: int) -> bytes:
-    """All of `data`, or a PeerError when it is malformed or would grow past `size_max` bytes."""
+    """All of `data`. PeerError when it is malformed or would exceed `size_max` bytes."""
     return _DECOMPRESS[codec](data, size_max)
 
 
@@ -63,8 +63,8 @@ def _snappy(data: Buffer, level: int | None) -> bytes:
 def _lz4(data: Buffer, level: int | None) -> bytes:
     import lz4.frame
 
-    # Kafka takes its default level for the fast compressor, any other for the high one, which starts at 3
-    # here. Its reader refuses blocks that refer to earlier ones.
+    # Kafka uses the fast compressor for its default level and the high compressor, which starts at level 3
+    # here, for all others. Its reader rejects blocks that refer to earlier ones.
     fast = level is None or level == LZ4_LEVEL_DEFAULT
     frame: bytes = lz4.frame.compress(
         data,
@@ -93,7 +93,7 @@ def _gunzip(data: Buffer, size_max: int) -> bytes:
     made = 0
     pending: Buffer | None = data
     try:
-        while pending is not None:  # concatenated members are one stream
+        while pending is not None:  # Concatenated members are one stream.
             inflater = zlib.decompressobj(_GZIP_WINDOW_BITS)
             while not inflater.eof:
                 chunk = inflater.decompress(pending, _step(made))
@@ -137,7 +137,7 @@ def _unlz4(data: Buffer, size_max: int) -> bytes:
 def _unzstd(data: Buffer, size_max: int) -> bytes:
     import zstandard
 
-    # Frames of streaming writers, the Java client's among them, do not say how large their content is.
+    # Frames of streaming writers, such as the Java client, do not contain the size of their content.
     _check_zstd_ends(memoryview(data))
     chunks: list[bytes] = []
     made = 0
@@ -154,7 +154,8 @@ def _unzstd(data: Buffer, size_max: int) -> bytes:
 
 
 def _check_zstd_ends(data: memoryview) -> None:
-    """The streaming reader takes a cut frame for a short one; this counts the blocks (RFC 8878, 3.1.1)."""
+    """The streaming reader takes a truncated frame for a short one; this counts the blocks (RFC 8878,
+    3.1.1)."""
     import zstandard
 
     position = 0
@@ -183,7 +184,7 @@ def _unsnappy(data: Buffer, size_max: int) -> bytes:
     blocks: list[bytes] = []
     made, position, end = 0, 0, len(view)
     while position < end:
-        if bytes(view[position : position + 8]) == _XERIAL_MAGIC:  # concatenated streams
+        if bytes(view[position : position + 8]) == _XERIAL_MAGIC:  # Concatenated streams.
             position += len(_XERIAL_HEADER)
             if position > end:
                 raise PeerError("snappy records end in the middle of their header")
@@ -214,12 +215,12 @@ def _unsnappy_block(block: memoryview, size_left: int, size_max: int) -> bytes:
 
 
 def _step(made: int) -> int:
-    """How much to make next: small at first, as most batches are, then in proportion."""
+    """How much to decompress next: small at first, because most batches are, then in proportion."""
     return min(max(made, _STEP_BYTES_MIN), _STEP_BYTES_MAX)
 
 
 def _too_large(what: str, size_max: int) -> PeerError:
-    return PeerError(f"{what} grow past the bound of {size_max} bytes when decompressed")
+    return PeerError(f"{what} exceed the limit of {size_max} bytes when decompressed")
 
 
 _COMPRESS: Final[dict[Compression, Callable[[Buffer, int | None], bytes]]] = {

@@ -49,9 +49,9 @@ def build_end_transaction_marker(
 
 
 def read_end_transaction_marker(batch: Buffer) -> EndTransactionMarker | None:
-    """The marker in a control batch; None when it is a control record of another kind.
+    """The marker in a control batch; None for another kind of control record.
 
-    Versions above ours keep the fields we know in front, so they read the same.
+    Newer versions keep the known fields in front, so they are read the same way.
     """
     for record in iter_records(batch, decompressed_bytes_max=_MARKER_BYTES_MAX):
         if record.key is None or len(record.key) < _KEY.size:

@@ -1,7 +1,7 @@
-"""The records inside a batch: varints, whole records, and a scan that looks at keys only.
+"""The records in a batch: varints, whole records, and a scan that reads keys only.
 
-For tools, coordinators, recompression and compaction. The produce and fetch paths never come here. The CRC is
-the caller's to check.
+For tools, coordinators, recompression and compaction; not used on the produce and fetch paths. The caller
+checks the CRC.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from moldau.protocol.records.compression import decompress
 Headers = tuple[tuple[str, bytes | None], ...]
 
 RECORD_BYTES_MIN: Final = 7
-"""Length, attributes, two deltas, two absent byte strings, no headers: one byte each."""
+"""Length, attributes, two deltas, two null byte strings, no headers: one byte each."""
 
 
 class Record(NamedTuple):
@@ -27,9 +27,9 @@ class Record(NamedTuple):
 
 
 RecordSpan = tuple[int, int, int, int, bytes | None, int, bool]
-"""start, end, timestamp_delta, offset_delta, key, value_at, has_value: where one record lies in its batch's
-uncompressed records and the little a filter decides on. `value_at` is the position of the value's length;
-value and headers follow. A plain tuple: compaction makes one for each record of a log."""
+"""start, end, timestamp_delta, offset_delta, key, value_at, has_value: the position of a record in its
+batch's uncompressed records, and the fields a filter needs. `value_at` is the position of the value's length;
+value and headers follow. A plain tuple, because compaction makes one for each record of a log."""
 
 
 def read_varint(data: Buffer, position: int) -> tuple[int, int]:
@@ -62,11 +62,11 @@ def write_varint(out: bytearray, value: int) -> None:
 
 
 def uncompressed_records(batch: Buffer, header: BatchHeader, decompressed_bytes_max: int) -> Buffer:
-    """What follows the header of `batch`, decompressed. Never more than `decompressed_bytes_max` bytes."""
+    """The bytes after the header of `batch`, decompressed. Never more than `decompressed_bytes_max`."""
     if header.magic != MAGIC:
-        raise PeerError(f"record batch has magic {header.magic}, only {MAGIC} is spoken")
+        raise PeerError(f"record batch has magic {header.magic}, only {MAGIC} is supported")
     if header.size != len(batch) or header.size < RECORDS_AT:
-        raise PeerError(f"record batch says it has {header.size} bytes, {len(batch)} are there")
+        raise PeerError(f"record batch declares {header.size} bytes, {len(batch)} are left")
     stored = memoryview(batch)[RECORDS_AT:]
     if header.compression is Compression.NONE:
         return stored
@@ -76,7 +76,7 @@ def uncompressed_records(batch: Buffer, header: BatchHeader, decompressed_bytes_
 
 
 def iter_records(batch: Buffer, *, decompressed_bytes_max: int) -> Iterator[Record]:
-    """Every record of one whole batch. Whatever is wrong with it, it is a PeerError."""
+    """Every record of one whole batch. Any error is a PeerError."""
     header = read_header(batch)
     data = uncompressed_records(batch, header, decompressed_bytes_max)
     append_time = header.max_timestamp if header.is_log_append_time else None
@@ -93,10 +93,12 @@ def every_record_has_key(batch: Buffer, *, decompressed_bytes_max: int) -> bool:
 
 
 def scan_records(data: Buffer, header: BatchHeader) -> Iterator[RecordSpan]:
-    """Walks the uncompressed records of a batch, copying keys but neither values nor headers."""
+    """Walks the uncompressed records of a batch. Copies keys, but neither values nor headers."""
     count, size = header.record_count, len(data)
     if count < 0 or count * RECORD_BYTES_MIN > size:
-        raise PeerError(f"record batch at offset {header.base_offset} says {count} records in {size} bytes")
+        raise PeerError(
+            f"record batch at offset {header.base_offset} declares {count} records in {size} bytes"
+        )
     offset_delta_max = header.last_offset_delta
     position, previous_delta, index = 0, -1, 0
     try:
@@ -113,11 +115,11 @@ def scan_records(data: Buffer, header: BatchHeader) -> Iterator[RecordSpan]:
     except PeerError as error:
         raise _malformed(header, index, str(error)) from None
     if position != size:
-        raise PeerError(f"record batch at offset {header.base_offset} has {size - position} bytes too many")
+        raise PeerError(f"record batch at offset {header.base_offset} has {size - position} extra bytes")
 
 
 def _scan_record(data: Buffer, start: int) -> RecordSpan:
-    # The branch for one-byte varints is written out: nearly all are, and a call costs more than the decoding.
+    # The branch for one-byte varints is inlined: nearly all are, and a call costs more than the decoding.
     raw = data[start]
     size, at = ((raw >> 1) ^ -(raw & 1), start + 1) if raw < 0x80 else read_varint(data, start)
     end = at + size
@@ -147,7 +149,7 @@ def _value_and_headers(data: Buffer, value_at: int, end: int) -> tuple[bytes | N
         value, position = _byte_string(data, value_at, end)
         count, position = read_varint(data, position)
         if not 0 <= count <= end - position:
-            raise PeerError(f"a record says it has {count} headers")
+            raise PeerError(f"a record declares {count} headers")
         headers: list[tuple[str, bytes | None]] = []
         for _ in range(count):
             name, position = _byte_string(data, position, end)
@@ -160,7 +162,7 @@ def _value_and_headers(data: Buffer, value_at: int, end: int) -> tuple[bytes | N
     except UnicodeDecodeError:
         raise PeerError("a record header's name is not UTF-8") from None
     if position != end:
-        raise PeerError(f"a record's content ends {end - position} bytes from where its length says")
+        raise PeerError(f"a record's content ends {end - position} bytes off its declared end")
     return value, tuple(headers)
 
 

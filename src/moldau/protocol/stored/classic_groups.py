@@ -1,7 +1,7 @@
 """Classic groups and committed offsets in `__consumer_offsets`.
 
-OffsetCommitValue: v1 an expiry of its own. v2 none any more (KIP-211). v3 leader epochs (KIP-320). v4 flexible; the
-topic's id. GroupMetadataValue: v1 rebalance timeouts. v2 when the state changed (KIP-211). v3 static members
+OffsetCommitValue: v1 expiry. v2 no expiry (KIP-211). v3 leader epochs (KIP-320). v4 flexible; topic ids.
+GroupMetadataValue: v1 rebalance timeouts. v2 time of the last state change (KIP-211). v3 static members
 (KIP-345). v4 flexible.
 """
 
@@ -16,7 +16,7 @@ from moldau.protocol.stored.framing import RecordKey, RecordValue
 @message(versions="0", flexible="none")
 @structure
 class LegacyOffsetCommitKey(RecordKey):
-    """Not written since Kafka 0.9; its value has the same layouts as OffsetCommitValue."""
+    """Not written since Kafka 0.9. Its value has the same versions as OffsetCommitValue."""
 
     RECORD_TYPE: ClassVar[int] = 0
     group: str = string()
@@ -58,7 +58,7 @@ class MemberMetadata:
     client_id: str = string()
     client_host: str = string()
     rebalance_timeout: int = int32(versions="1+", default=-1, ignorable=True)
-    """v0 has none: the session timeout stands in for it."""
+    """v0 uses the session timeout instead."""
     session_timeout: int = int32()
     subscription: bytes = bytestring()
     assignment: bytes = bytestring()

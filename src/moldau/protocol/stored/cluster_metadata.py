@@ -1,6 +1,7 @@
-"""The records of KRaft's own log, `__cluster_metadata`, that tell of topics and their settings. Read, never written.
+"""The records of KRaft's metadata log, `__cluster_metadata`, about topics and their settings. Read, never
+written.
 
-A value is three unsigned varints (the version of this framing, the record type, the version of its layout) and the
+A value is three unsigned varints (the version of this framing, the record type, the record version) and the
 fields of the record. There are no keys.
 """
 
@@ -54,18 +55,18 @@ _KNOWN: Final[Mapping[int, type[MetadataRecord]]] = {
 
 
 def decode_metadata_record(value: Buffer) -> MetadataRecord | None:
-    """None for a record that tells of something else. PeerError if it cannot be understood."""
+    """None for other types of records. PeerError if the record cannot be decoded."""
     try:
         framing, position = read_unsigned_varint(value, 0)
         if framing != FRAMING:
-            raise PeerError(f"a metadata record has framing {framing}, only {FRAMING} is known here")
+            raise PeerError(f"a metadata record has framing {framing}, only {FRAMING} is supported")
         record_type, position = read_unsigned_varint(value, position)
         version, position = read_unsigned_varint(value, position)
     except IndexError:
-        raise PeerError(f"a metadata record of {len(value)} bytes ends in its beginning") from None
+        raise PeerError(f"a metadata record of {len(value)} bytes is too short") from None
     declared = _KNOWN.get(record_type)
     if declared is None:
         return None
     if version not in declared.VERSIONS:
-        raise PeerError(f"{declared.__name__} v{version} is not known here, only v{declared.VERSIONS}")
+        raise PeerError(f"{declared.__name__} v{version} is not supported, only v{declared.VERSIONS}")
     return decode(declared, version, value, position)[0]

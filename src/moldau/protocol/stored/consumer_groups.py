@@ -1,6 +1,7 @@
-"""Groups of the consumer protocol (KIP-848) in `__consumer_offsets`.
+"""Consumer groups (KIP-848) in `__consumer_offsets`.
 
-Partition metadata gave way to a hash in the group's own record (KIP-1101): still read, no longer written.
+Partition metadata was replaced by a hash in the group's own record (KIP-1101): it is still read but no longer
+written.
 """
 
 from collections.abc import Sequence
@@ -97,7 +98,7 @@ class ConsumerGroupMemberMetadataValue(RecordValue):
     classic_member_metadata: ClassicMemberMetadata | None = nested(
         ClassicMemberMetadata, nullable="0+", default=None, tag=0
     )
-    """Only for members that still speak the classic protocol."""
+    """Only for members that use the classic protocol."""
 
 
 @message(versions="0", flexible="none")

@@ -1,8 +1,8 @@
-"""What consumers put into the opaque bytes of JoinGroup and SyncGroup: subscriptions and assignments.
+"""The opaque bytes of consumers in JoinGroup and SyncGroup: subscriptions and assignments.
 
-The broker passes them on unread; it looks inside only for the topics of a group. Later versions only append
-fields, so a newer one is read as the newest known. Subscription: v1 owned partitions (KIP-429). v2 the generation
-they were owned in (KIP-792). v3 the rack (KIP-881).
+The broker passes them on and reads only the topics of a group. Later versions only append fields, so a newer
+one is read like the newest known. Subscription: v1 owned partitions (KIP-429). v2 their generation (KIP-792).
+v3 rack (KIP-881).
 """
 
 from collections.abc import Sequence

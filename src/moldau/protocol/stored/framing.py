@@ -1,7 +1,7 @@
-"""How declared records become the key and value bytes of an internal topic, and back.
+"""Converts declared records to the key and value bytes of an internal topic, and back.
 
-A key is the record type as int16 and its fields; a value is the version of its layout as int16 and its fields.
-Which record types exist is said by whoever reads a topic; unknown ones are the reader's to skip.
+A key is the record type as int16 and its fields; a value is its version as int16 and its fields. The reader
+of a topic knows its record types and skips unknown ones.
 """
 
 from typing import ClassVar, Final, TypeVar
@@ -13,7 +13,7 @@ from moldau.protocol.spec import Message
 
 _PREFIX_BYTES: Final = 2
 _KEY_LAYOUT: Final = 0
-"""Keys have one layout for good: compaction compares their bytes."""
+"""Keys always have version 0: compaction compares their bytes."""
 
 
 class RecordKey(Message):
@@ -42,29 +42,29 @@ def record_type(key: Buffer) -> int:
 
 
 def decode_key(declared: type[_K], key: Buffer) -> _K:
-    """Bytes of another record type are our caller's mistake."""
+    """Bytes of another record type are an error of the caller."""
     assert record_type(key) == declared.RECORD_TYPE
     return decode(declared, _KEY_LAYOUT, key, _PREFIX_BYTES)[0]
 
 
 def encode_versioned(message: Message, version: int) -> bytes:
-    """A value, or anything else that says its version first: the consumers' subscriptions do."""
+    """A value, or anything else that starts with its version, such as a consumer's subscription."""
     out = bytearray(version.to_bytes(_PREFIX_BYTES, "big"))
     encode_into(message, version, out)
     return bytes(out)
 
 
 def decode_versioned(declared: type[_M], data: Buffer) -> _M:
-    """PeerError if the bytes are malformed or of a version not known here."""
+    """PeerError if the bytes are malformed or the version is unknown."""
     version = _version(declared, data)
     if version not in declared.VERSIONS:
-        raise PeerError(f"{declared.__name__} v{version} is not known here, only v{declared.VERSIONS}")
+        raise PeerError(f"{declared.__name__} v{version} is not supported, only v{declared.VERSIONS}")
     return decode(declared, version, data, _PREFIX_BYTES)[0]
 
 
 def decode_prefix(declared: type[_M], data: Buffer) -> _M:
-    """As `decode_versioned`, for families whose later versions only append: a newer one is read as the newest
-    known and what follows is left alone."""
+    """Like `decode_versioned`, for families whose later versions only append fields: a newer one is read like
+    the newest known, and the rest is ignored."""
     version = min(_version(declared, data), declared.VERSIONS.high)
     return decode(declared, version, data, _PREFIX_BYTES)[0]
 

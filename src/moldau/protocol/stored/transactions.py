@@ -1,4 +1,4 @@
-"""Transactions in `__transaction_state`. v1 flexible; the producer ids before and after (KIP-890)."""
+"""Transactions in `__transaction_state`. v1 flexible; previous and next producer id (KIP-890)."""
 
 from collections.abc import Sequence
 from typing import ClassVar

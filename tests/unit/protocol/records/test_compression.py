@@ -56,7 +56,7 @@ def test_a_bomb_stops_at_the_bound(codec: Compression, bomb: Callable[[int], byt
     assert len(decompress(codec, bomb(4), 4 * MIB)) == 4 * MIB
     tracemalloc.start()
     try:
-        with pytest.raises(PeerError, match=f"bound of {8 * MIB} bytes"):
+        with pytest.raises(PeerError, match=f"limit of {8 * MIB} bytes"):
             decompress(codec, stored, 8 * MIB)
         _, peak = tracemalloc.get_traced_memory()
     finally:
@@ -66,7 +66,7 @@ def test_a_bomb_stops_at_the_bound(codec: Compression, bomb: Callable[[int], byt
 
 def test_a_raw_snappy_block_that_lies_about_its_size() -> None:
     lie = b"\xff\xff\xff\x7f" + b"\x00\x61"
-    with pytest.raises(PeerError, match="bound of"):
+    with pytest.raises(PeerError, match="limit of"):
         decompress(Compression.SNAPPY, lie, MIB)
     with pytest.raises(PeerError, match="cannot hold"):
         decompress(Compression.SNAPPY, lie, 1 << 30)
@@ -74,7 +74,7 @@ def test_a_raw_snappy_block_that_lies_about_its_size() -> None:
 
 def test_a_bomb_in_a_batch_names_the_bound() -> None:
     batch = build_batch([Record(0, 0, None, bytes(MIB))], compression=Compression.ZSTD)
-    with pytest.raises(PeerError, match="bound of 1000 bytes"):
+    with pytest.raises(PeerError, match="limit of 1000 bytes"):
         list(iter_records(batch, decompressed_bytes_max=1000))
 
 

@@ -81,10 +81,10 @@ def broken(data: bytes, count: int = 1, last_offset_delta: int = 0) -> bytearray
         (
             bytes([16, 0, 0, 0, 2]) + b"k" + bytes([2]) + b"v" + bytes([0]) + b"more....",
             1,
-            "8 bytes too many",
+            "8 extra bytes",
         ),
-        (bytes([16, 0, 0, 0, 2]) + b"k" + bytes([2]) + b"v" + bytes([0]), 2, "says 2 records in 9 bytes"),
-        (bytes([16, 0, 0, 0, 2]) + b"k" + bytes([2]) + b"v" + bytes([0]), -1, "says -1 records"),
+        (bytes([16, 0, 0, 0, 2]) + b"k" + bytes([2]) + b"v" + bytes([0]), 2, "declares 2 records in 9 bytes"),
+        (bytes([16, 0, 0, 0, 2]) + b"k" + bytes([2]) + b"v" + bytes([0]), -1, "declares -1 records"),
         (bytes([99, 0, 0, 0, 2]) + b"k" + bytes([2]) + b"v" + bytes([0]), 1, "length of -50 bytes"),
         (bytes([98, 0, 0, 0, 2]) + b"k" + bytes([2]) + b"v" + bytes([0]), 1, "length of 49 bytes"),
         (bytes([16, 0, 0, 2, 2]) + b"k" + bytes([2]) + b"v" + bytes([0]), 1, "offset delta 1"),
@@ -93,7 +93,7 @@ def broken(data: bytes, count: int = 1, last_offset_delta: int = 0) -> bytearray
         (bytes([16, 0, 0, 0, 60]) + b"k" + bytes([2]) + b"v" + bytes([0]), 1, "past the end"),
         (bytes([16, 0, 0, 0, 2]) + b"k" + bytes([60]) + b"v" + bytes([0]), 1, "value of 30"),
         (bytes([16, 0, 0, 0, 2]) + b"k" + bytes([2]) + b"v" + bytes([2]), 1, "1 headers"),
-        (bytes([16, 0, 0, 0, 2]) + b"k" + bytes([0]) + bytes([0]) + b"v", 1, "ends 1 bytes from"),
+        (bytes([16, 0, 0, 0, 2]) + b"k" + bytes([0]) + bytes([0]) + b"v", 1, "ends 1 bytes off"),
         (
             bytes([20, 0, 0, 0, 2]) + b"k" + bytes([0]) + bytes([2, 2]) + b"\xff" + bytes([0]) + b"",
             1,
@@ -111,5 +111,5 @@ def test_a_broken_record_says_what_is_wrong(data: bytes, count: int, says: str) 
 def test_a_batch_must_be_handed_over_whole() -> None:
     batch = build_batch(RECORDS)
     for wrong in (batch[:-1], batch + b"x"):
-        with pytest.raises(PeerError, match="are there"):
+        with pytest.raises(PeerError, match="are left"):
             list(iter_records(wrong, decompressed_bytes_max=100))

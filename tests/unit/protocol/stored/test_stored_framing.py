@@ -49,7 +49,7 @@ def test_group_value_in_every_version(version: int) -> None:
 
 
 def test_value_of_unknown_version_is_refused() -> None:
-    with pytest.raises(PeerError, match=r"OffsetCommitValue v5 is not known here, only v0-4"):
+    with pytest.raises(PeerError, match=r"OffsetCommitValue v5 is not supported, only v0-4"):
         decode_versioned(OffsetCommitValue, b"\0\5" + bytes(30))
 
 

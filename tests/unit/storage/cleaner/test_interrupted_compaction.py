@@ -246,7 +246,7 @@ def test_a_bomb_makes_a_log_uncleanable(tmp_path: object) -> None:
     assert job is not None
     job.run()
     log.finish(job)
-    assert "bound of" in log.cleaner.uncleanable[TP]
+    assert "limit of" in log.cleaner.uncleanable[TP]
 
 
 def test_a_full_disk_takes_the_directory_offline(tmp_path: object) -> None:

@@ -1,11 +1,11 @@
-"""ApiVersions: which APIs and versions the broker speaks, and the cluster's feature levels.
+"""ApiVersions: the APIs and versions a broker supports, and the cluster's feature levels.
 
-v1 throttle time. v2 the answer goes out before the throttling. v3 flexible; the client names its software
-(KIP-511). v4 a feature's lowest version may be 0 (KAFKA-17011).
+v1 throttle time. v2 the response is sent before throttling. v3 flexible; the client's software (KIP-511). v4
+the lowest version of a feature may be 0 (KAFKA-17011).
 
-The answer's header stays at v0 in every version, so that a client can read it before it knows anything
-about the broker. A version the broker does not know is answered in v0 with UNSUPPORTED_VERSION and the
-supported range.
+The response header is v0 in every version, so that a client can read it before it knows anything about the
+broker. A version that the broker does not know is answered in v0 with UNSUPPORTED_VERSION and the supported
+range.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """DescribeCluster: cluster id, controller and brokers (KIP-700).
 
-v1 brokers or controllers may be asked for (KIP-919). v2 fenced brokers too (KIP-1073).
+v1 brokers or controllers (KIP-919). v2 fenced brokers (KIP-1073).
 """
 
 from collections.abc import Sequence

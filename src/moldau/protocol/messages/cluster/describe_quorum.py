@@ -1,6 +1,9 @@
-"""DescribeQuorum: the controllers and how far each has come (KIP-595).
+"""DescribeQuorum: the state of the KRaft controllers (KIP-595).
 
 v1 times of the last fetch (KIP-836). v2 directories, addresses, error messages (KIP-853).
+
+Not served by a broker of ours, which has no quorum. Declared so that messages of Kafka's brokers can be
+decoded.
 """
 
 from collections.abc import Sequence

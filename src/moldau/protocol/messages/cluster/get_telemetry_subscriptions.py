@@ -1,4 +1,4 @@
-"""GetTelemetrySubscriptions: which metrics the broker wants from a client (KIP-714)."""
+"""GetTelemetrySubscriptions: the metrics a broker requests from a client (KIP-714)."""
 
 from collections.abc import Sequence
 

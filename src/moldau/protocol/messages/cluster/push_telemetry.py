@@ -1,4 +1,4 @@
-"""PushTelemetry: metrics a client sends, as OpenTelemetry data (KIP-714)."""
+"""PushTelemetry: metrics from a client, as OpenTelemetry data (KIP-714)."""
 
 from moldau.protocol.spec import (
     Request,

@@ -1,4 +1,8 @@
-"""UnregisterBroker: forgets a broker that will not come back (KIP-500)."""
+"""UnregisterBroker: removes the registration of a broker that will not return (KIP-500).
+
+Not served by a broker of ours, whose registrations expire. Declared so that messages of Kafka's clients can
+be decoded.
+"""
 
 from moldau.protocol.spec import Request, Response, int16, int32, request, response, string, structure
 

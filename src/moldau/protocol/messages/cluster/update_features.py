@@ -1,6 +1,8 @@
 """UpdateFeatures: raises or lowers the cluster's feature levels (KIP-584).
 
-v1 a dry run; kinds of downgrade (KIP-778). v2 one error for all instead of one for each.
+v1 validation only; types of upgrade (KIP-778). v2 one error for all instead of one for each.
+
+Not served by a broker of ours yet. Declared so that messages of Kafka's clients can be decoded.
 """
 
 from collections.abc import Sequence
@@ -26,7 +28,7 @@ class FeatureUpdateKey:
     max_version_level: int = int16()
     allow_downgrade: bool = bool8(versions="0", default=False)
     upgrade_type: int = int8(versions="1+", default=1)
-    """1 up only, 2 down if nothing is lost, 3 down at any price."""
+    """1 upgrade only, 2 safe downgrade, 3 unsafe downgrade."""
 
 
 @request(57, versions="0-2", flexible="0+")

@@ -1,0 +1,1 @@
+"""APIs that describe and change configuration. Anything may import them."""

@@ -1,6 +1,6 @@
-"""AlterConfigs: all settings of a resource, replaced at once. IncrementalAlterConfigs is the better one.
+"""AlterConfigs: replaces all settings of a resource at once. Superseded by IncrementalAlterConfigs.
 
-v1 the answer goes out before the throttling. v2 flexible.
+v1 the response is sent before throttling. v2 flexible.
 """
 
 from collections.abc import Sequence

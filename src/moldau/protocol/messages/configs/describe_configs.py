@@ -1,7 +1,7 @@
-"""DescribeConfigs: settings of topics, brokers and other resources, with where each value comes from.
+"""DescribeConfigs: settings of topics, brokers and other resources, with the source of each value.
 
-v1 sources and synonyms. v2 the answer goes out before the throttling. v3 types and documentation (KIP-569).
-v4 flexible.
+v1 sources and synonyms. v2 the response is sent before throttling. v3 types and documentation (KIP-569). v4
+flexible.
 """
 
 from collections.abc import Sequence

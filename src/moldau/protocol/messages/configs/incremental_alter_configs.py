@@ -1,4 +1,4 @@
-"""IncrementalAlterConfigs: single settings to set, delete, append to or subtract from (KIP-339).
+"""IncrementalAlterConfigs: sets, deletes, appends to or subtracts from single settings (KIP-339).
 
 v1 flexible.
 """

@@ -1,4 +1,4 @@
-"""ListConfigResources: names of what has settings.
+"""ListConfigResources: the names of resources with settings.
 
 v0 client metrics subscriptions only (KIP-714, then called ListClientMetricsResources). v1 any type
 (KIP-1142).

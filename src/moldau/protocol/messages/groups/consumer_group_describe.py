@@ -1,6 +1,6 @@
-"""ConsumerGroupDescribe: state and members of new-protocol groups (KIP-848).
+"""ConsumerGroupDescribe: state and members of consumer groups (KIP-848).
 
-v1 tells members of the classic protocol apart (KIP-1099).
+v1 marks members of the classic protocol (KIP-1099).
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """DeleteGroups: deletes empty groups (KIP-229).
 
-v1 the answer goes out before the throttling. v2 flexible.
+v1 the response is sent before throttling. v2 flexible.
 """
 
 from collections.abc import Sequence

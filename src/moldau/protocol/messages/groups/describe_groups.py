@@ -1,6 +1,6 @@
 """DescribeGroups: state and members of classic groups.
 
-v1 throttle time. v2 the answer goes out before the throttling. v3 authorized operations (KIP-430). v4
+v1 throttle time. v2 the response is sent before throttling. v3 authorized operations (KIP-430). v4
 static members (KIP-345). v5 flexible. v6 GROUP_ID_NOT_FOUND possible (KIP-1043).
 """
 

@@ -1,7 +1,7 @@
-"""FindCoordinator: which broker looks after a group, a transactional id or a share partition.
+"""FindCoordinator: the coordinator of a group, a transactional id or a share partition.
 
-v1 kinds of key, throttle time, error messages. v2 the answer goes out before the throttling. v3 flexible.
-v4 many keys at once (KIP-699). v5 TRANSACTION_ABORTABLE possible (KIP-890). v6 share groups (KIP-932).
+v1 key types, throttle time, error messages. v2 the response is sent before throttling. v3 flexible. v4 many
+keys at once (KIP-699). v5 TRANSACTION_ABORTABLE possible (KIP-890). v6 share groups (KIP-932).
 """
 
 from collections.abc import Sequence

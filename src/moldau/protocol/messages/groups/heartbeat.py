@@ -1,6 +1,6 @@
-"""Heartbeat: keeps a member of a classic group alive.
+"""Heartbeat: keeps the session of a member of a classic group alive.
 
-v1 throttle time. v2 the answer goes out before the throttling. v3 static members (KIP-345). v4 flexible.
+v1 throttle time. v2 the response is sent before throttling. v3 static members (KIP-345). v4 flexible.
 """
 
 from moldau.protocol.spec import Request, Response, int16, int32, request, response, string, structure

@@ -1,9 +1,8 @@
-"""JoinGroup: enters a classic group or its next generation.
+"""JoinGroup: joins a classic group, or its next generation.
 
-v1 a rebalance timeout of its own. v2 throttle time. v3 the answer goes out before the throttling. v4 a new
-member is given its id first and joins again with it (KIP-394). v5 static members (KIP-345). v6 flexible. v7
-the answer names the protocol type (KIP-559). v8 a reason (KIP-800). v9 the leader may be told to skip
-assigning (KIP-814).
+v1 rebalance timeout. v2 throttle time. v3 the response is sent before throttling. v4 a new member gets an id
+first and joins again with it (KIP-394). v5 static members (KIP-345). v6 flexible. v7 the response names the
+protocol type (KIP-559). v8 reason (KIP-800). v9 the leader may be told to skip the assignment (KIP-814).
 """
 
 from collections.abc import Sequence
@@ -35,7 +34,7 @@ class JoinGroupRequest(Request):
     group_id: str = string()
     session_timeout_ms: int = int32()
     rebalance_timeout_ms: int = int32(versions="1+", default=-1, ignorable=True)
-    """v0 has none: the session timeout stands in for it."""
+    """v0 uses the session timeout instead."""
     member_id: str = string()
     group_instance_id: str | None = string(versions="5+", nullable="5+", default=None)
     protocol_type: str = string()

@@ -1,7 +1,7 @@
 """LeaveGroup: leaves a classic group.
 
-v1 throttle time. v2 the answer goes out before the throttling. v3 several members at once, by instance id
-too (KIP-345). v4 flexible. v5 a reason (KIP-800).
+v1 throttle time. v2 the response is sent before throttling. v3 several members at once, also by instance id
+(KIP-345). v4 flexible. v5 reason (KIP-800).
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
-"""ListGroups: the groups a broker coordinates.
+"""ListGroups: the groups that a broker coordinates.
 
-v1 throttle time. v2 the answer goes out before the throttling. v3 flexible. v4 filtered by state (KIP-518).
-v5 filtered by type (KIP-848).
+v1 throttle time. v2 the response is sent before throttling. v3 flexible. v4 filter by state (KIP-518). v5
+filter by type (KIP-848).
 """
 
 from collections.abc import Sequence

@@ -1,9 +1,8 @@
-"""OffsetCommit: stores how far a group has read.
+"""OffsetCommit: stores the offsets up to which a group has consumed.
 
-v2 retention time. v3 throttle time. v4 the answer goes out before the throttling. v5 retention is the
-broker's affair alone (KIP-211). v6 leader epochs (KIP-320). v7 static members (KIP-345). v8 flexible. v9
-members of the new protocol; STALE_MEMBER_EPOCH and GROUP_ID_NOT_FOUND possible (KIP-848). v10 topics by id
-(KIP-848).
+v2 retention time. v3 throttle time. v4 the response is sent before throttling. v5 no retention time, only the
+broker's (KIP-211). v6 leader epochs (KIP-320). v7 static members (KIP-345). v8 flexible. v9 members of
+consumer groups; STALE_MEMBER_EPOCH and GROUP_ID_NOT_FOUND possible (KIP-848). v10 topic ids (KIP-848).
 """
 
 from collections.abc import Sequence
@@ -44,7 +43,7 @@ class OffsetCommitRequestTopic:
 class OffsetCommitRequest(Request):
     group_id: str = string()
     generation_id_or_member_epoch: int = int32(default=-1)
-    """-1 commits from outside the group."""
+    """-1 for a commit from outside the group."""
     member_id: str = string()
     group_instance_id: str | None = string(versions="7+", nullable="7+", default=None)
     retention_time_ms: int = int64(versions="0-4", default=-1, ignorable=True)

@@ -1,4 +1,4 @@
-"""OffsetDelete: forgets a group's offsets (KIP-496)."""
+"""OffsetDelete: deletes committed offsets of a group (KIP-496)."""
 
 from collections.abc import Sequence
 

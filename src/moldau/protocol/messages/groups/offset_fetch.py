@@ -1,9 +1,8 @@
-"""OffsetFetch: how far a group has read.
+"""OffsetFetch: the offsets up to which a group has consumed.
 
-v2 null asks for all topics; an error code for the group. v3 throttle time. v4 the answer goes out before
-the throttling. v5 leader epochs (KIP-320). v6 flexible. v7 offsets of open transactions may be waited for
-(KIP-447). v8 several groups at once (KIP-709). v9 members of the new protocol are checked (KIP-848). v10
-topics by id (KIP-848).
+v2 null asks for all topics; an error code for the group. v3 throttle time. v4 the response is sent before
+throttling. v5 leader epochs (KIP-320). v6 flexible. v7 stable offsets only (KIP-447). v8 several groups at
+once (KIP-709). v9 members of consumer groups are checked (KIP-848). v10 topic ids (KIP-848).
 """
 
 from collections.abc import Sequence

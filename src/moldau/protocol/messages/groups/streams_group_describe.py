@@ -1,4 +1,7 @@
-"""StreamsGroupDescribe: state, members and topology of groups of stream processors (KIP-1071)."""
+"""StreamsGroupDescribe: state, members and topology of streams groups (KIP-1071).
+
+Not served by a broker of ours yet. Declared so that messages of other brokers and clients can be decoded.
+"""
 
 from collections.abc import Sequence
 

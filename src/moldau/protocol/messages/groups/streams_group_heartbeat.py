@@ -1,4 +1,7 @@
-"""StreamsGroupHeartbeat: join, stay in, change or leave a group of stream processors (KIP-1071)."""
+"""StreamsGroupHeartbeat: a member of a streams group joins, stays, changes or leaves (KIP-1071).
+
+Not served by a broker of ours yet. Declared so that messages of other brokers and clients can be decoded.
+"""
 
 from collections.abc import Sequence
 
@@ -83,7 +86,7 @@ class StreamsGroupHeartbeatRequest(Request):
     group_id: str = string()
     member_id: str = string()
     member_epoch: int = int32()
-    """0 joins, -1 leaves, -2 leaves as a static member that will be back."""
+    """0 joins, -1 leaves, -2 leaves as a static member that will return."""
     endpoint_information_epoch: int = int32()
     instance_id: str | None = string(nullable="0+", default=None)
     rack_id: str | None = string(nullable="0+", default=None)

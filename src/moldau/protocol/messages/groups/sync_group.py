@@ -1,6 +1,6 @@
-"""SyncGroup: hands in, as leader, and fetches the assignment of a classic group.
+"""SyncGroup: the leader of a classic group sends the assignment; every member receives its part.
 
-v1 throttle time. v2 the answer goes out before the throttling. v3 static members (KIP-345). v4 flexible. v5
+v1 throttle time. v2 the response is sent before throttling. v3 static members (KIP-345). v4 flexible. v5
 protocol type and name are checked (KIP-559).
 """
 

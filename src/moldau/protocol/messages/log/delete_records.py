@@ -1,6 +1,6 @@
-"""DeleteRecords: moves the start of a log forward (KIP-107).
+"""DeleteRecords: moves the log start offset forward (KIP-107).
 
-v1 the answer goes out before the throttling. v2 flexible.
+v1 the response is sent before throttling. v2 flexible.
 """
 
 from collections.abc import Sequence

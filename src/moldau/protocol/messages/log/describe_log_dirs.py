@@ -1,7 +1,7 @@
-"""DescribeLogDirs: what lies in the log directories (KIP-113).
+"""DescribeLogDirs: the logs in each log directory (KIP-113).
 
-v1 the answer goes out before the throttling. v2 flexible. v3 an error code for the whole answer. v4 total
-and usable bytes of the volume (KIP-827).
+v1 the response is sent before throttling. v2 flexible. v3 top-level error code. v4 total and usable bytes of
+the volume (KIP-827).
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""DescribeProducers: the producers a partition knows of (KIP-664)."""
+"""DescribeProducers: the active producers of a partition (KIP-664)."""
 
 from collections.abc import Sequence
 

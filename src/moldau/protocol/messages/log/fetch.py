@@ -1,11 +1,11 @@
-"""Fetch: record batches from an offset on, for consumers and followers alike.
+"""Fetch: record batches from an offset on, for consumers and followers.
 
-v4 isolation level. v5 log start offset. v6 KAFKA_STORAGE_ERROR possible. v7 fetch sessions (KIP-227). v8
-the answer goes out before the throttling. v9 the leader epoch is checked (KIP-320). v10 zstd (KIP-110). v11
-fetching from the nearest replica (KIP-392). v12 flexible; divergence is found by the last fetched epoch
-(KIP-595). v13 topics by id (KIP-516). v14 OFFSET_MOVED_TO_TIERED_STORAGE possible (KIP-405). v15 a follower
-names itself and its epoch in a tagged field (KIP-903). v16 addresses of new leaders (KIP-951). v17 the
-follower's directory (KIP-853). v18 the high watermark the follower knows (KIP-1166).
+v4 isolation level. v5 log start offset. v6 KAFKA_STORAGE_ERROR possible. v7 fetch sessions (KIP-227). v8 the
+response is sent before throttling. v9 the leader epoch is checked (KIP-320). v10 zstd (KIP-110). v11 fetching
+from the nearest replica (KIP-392). v12 flexible; divergence is detected by the last fetched epoch (KIP-595).
+v13 topic ids (KIP-516). v14 OFFSET_MOVED_TO_TIERED_STORAGE possible (KIP-405). v15 id and epoch of a follower
+in a tagged field (KIP-903). v16 addresses of new leaders (KIP-951). v17 the follower's directory (KIP-853).
+v18 the high watermark known to the follower (KIP-1166).
 """
 
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ class FetchPartition:
     partition_max_bytes: int = int32()
     replica_directory_id: bytes = uuid(versions="17+", default=TOPIC_ID_ZERO, tag=0, ignorable=True)
     high_watermark: int = int64(versions="18+", default=0x7FFF_FFFF_FFFF_FFFF, tag=1, ignorable=True)
-    """The largest value says that the follower does not report it."""
+    """The largest value means that the follower does not report it."""
 
 
 @structure
@@ -77,7 +77,7 @@ class FetchRequest(Request):
     """0 read uncommitted, 1 read committed."""
     session_id: int = int32(versions="7+", default=0, ignorable=True)
     session_epoch: int = int32(versions="7+", default=-1, ignorable=True)
-    """-1 wants no session, 0 a new one."""
+    """-1 for no session, 0 for a new one."""
     topics: Sequence[FetchTopic] = array(FetchTopic)
     forgotten_topics_data: Sequence[ForgottenTopic] = array(ForgottenTopic, versions="7+", default=())
     rack_id: str = string(versions="11+", default="", ignorable=True)

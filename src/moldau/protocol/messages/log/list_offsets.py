@@ -1,9 +1,9 @@
-"""ListOffsets: the offset at a timestamp, or at one of the named places in a log.
+"""ListOffsets: the offset at a timestamp, or the earliest, latest and other special offsets.
 
-v1 one offset, with its timestamp. v2 isolation level, throttle time. v3 the answer goes out before the
+v1 one offset, with its timestamp. v2 isolation level, throttle time. v3 the response is sent before
 throttling. v4 leader epochs (KIP-320). v5 OFFSET_NOT_AVAILABLE possible. v6 flexible. v7 the offset of the
-largest timestamp (KIP-734). v8 the local log's start (KIP-405). v9 the last tiered offset (KIP-1005). v10 a
-timeout for remote lookups (KIP-1075). v11 the earliest offset not yet uploaded (KIP-1023).
+largest timestamp (KIP-734). v8 the local log start offset (KIP-405). v9 the last tiered offset (KIP-1005).
+v10 timeout for remote lookups (KIP-1075). v11 the earliest offset not yet uploaded (KIP-1023).
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,7 @@
-"""OffsetForLeaderEpoch: where an epoch ended, which tells a reader whether its log diverged (KIP-320).
+"""OffsetForLeaderEpoch: the end offset of an epoch, with which a reader detects divergence of its log
+(KIP-320).
 
-v2 the leader epoch is checked. v3 the asking replica names itself. v4 flexible.
+v2 the leader epoch is checked. v3 id of the asking replica. v4 flexible.
 """
 
 from collections.abc import Sequence
@@ -36,7 +37,7 @@ class OffsetForLeaderTopic:
 @structure
 class OffsetForLeaderEpochRequest(Request):
     replica_id: int = int32(versions="3+", default=-2, ignorable=True)
-    """-1 is a consumer; -2 one that may see past the high watermark."""
+    """-1 is a consumer; -2 a consumer that may read past the high watermark."""
     topics: Sequence[OffsetForLeaderTopic] = array(OffsetForLeaderTopic)
 
 

@@ -1,9 +1,9 @@
 """Produce: record batches to append.
 
-v3 transactional id, record format 2. v4 KAFKA_STORAGE_ERROR possible. v5 log start offset in the answer. v7
-zstd (KIP-110). v8 which records were refused, and why (KIP-467). v9 flexible. v10 the new leader and its
-address when the old one is asked (KIP-951). v11 TRANSACTION_ABORTABLE possible. v12 in a transaction, adds
-the partitions to it too (both KIP-890). v13 topics by id (KIP-516).
+v3 transactional id, record format 2. v4 KAFKA_STORAGE_ERROR possible. v5 log start offset in the response. v7
+zstd (KIP-110). v8 rejected records, with reasons (KIP-467). v9 flexible. v10 the new leader and its address
+if the leader has changed (KIP-951). v11 TRANSACTION_ABORTABLE possible (KIP-890). v12 also adds the
+partitions to the transaction (KIP-890). v13 topic ids (KIP-516).
 """
 
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ class TopicProduceData:
 class ProduceRequest(Request):
     transactional_id: str | None = string(nullable="0+", default=None)
     acks: int = int16()
-    """0 none, 1 the leader, -1 every in-sync replica."""
+    """0 none, 1 the leader, -1 all in-sync replicas."""
     timeout_ms: int = int32()
     topic_data: Sequence[TopicProduceData] = array(TopicProduceData)
 

@@ -1,4 +1,4 @@
-"""AlterClientQuotas: sets and removes quotas (KIP-546).
+"""AlterClientQuotas: sets and removes quotas (KIP-546). Not served by a broker of ours yet.
 
 v1 flexible.
 """
@@ -24,7 +24,7 @@ from moldau.protocol.spec import (
 class EntityData:
     entity_type: str = string()
     entity_name: str | None = string(nullable="0+")
-    """None is the default for this type."""
+    """None is the default of this entity type."""
 
 
 @structure

@@ -1,4 +1,6 @@
-"""AlterUserScramCredentials: sets and removes SCRAM credentials (KIP-554)."""
+"""AlterUserScramCredentials: sets and removes SCRAM credentials (KIP-554). Not served by a broker of ours
+yet.
+"""
 
 from collections.abc import Sequence
 

@@ -1,7 +1,7 @@
-"""CreateAcls: adds access rules.
+"""CreateAcls: adds ACLs. Not served by a broker of ours yet.
 
-v1 kinds of name pattern (KIP-290); the answer goes out before the throttling. v2 flexible. v3 users as
-resources (KIP-373).
+v1 pattern types (KIP-290); the response is sent before throttling. v2 flexible. v3 users as resources
+(KIP-373).
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ class AclCreation:
     resource_type: int = int8()
     resource_name: str = string()
     resource_pattern_type: int = int8(default=3)
-    """3 literal, 4 prefix."""
+    """3 literal, 4 prefixed."""
     principal: str = string()
     host: str = string()
     operation: int = int8()

@@ -1,6 +1,7 @@
-"""CreateDelegationToken: a token that stands for its owner (KIP-48).
+"""CreateDelegationToken: a token that authenticates as its owner (KIP-48). Not served by a broker of ours
+yet.
 
-v1 the answer goes out before the throttling. v2 flexible. v3 on behalf of somebody else (KIP-373).
+v1 the response is sent before throttling. v2 flexible. v3 on behalf of another user (KIP-373).
 """
 
 from collections.abc import Sequence

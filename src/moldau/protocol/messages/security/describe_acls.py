@@ -1,7 +1,7 @@
-"""DescribeAcls: access rules that match a filter.
+"""DescribeAcls: the ACLs that match a filter. Not served by a broker of ours yet.
 
-v1 kinds of name pattern (KIP-290); the answer goes out before the throttling. v2 flexible. v3 users as
-resources (KIP-373).
+v1 pattern types (KIP-290); the response is sent before throttling. v2 flexible. v3 users as resources
+(KIP-373).
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ class DescribeAclsRequest(Request):
     resource_type_filter: int = int8()
     resource_name_filter: str | None = string(nullable="0+")
     pattern_type_filter: int = int8(default=3)
-    """1 any, 2 whatever matches the name, 3 literal, 4 prefix."""
+    """1 any, 2 all patterns that match the name, 3 literal, 4 prefixed."""
     principal_filter: str | None = string(nullable="0+")
     host_filter: str | None = string(nullable="0+")
     operation: int = int8()

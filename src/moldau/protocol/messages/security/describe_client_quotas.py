@@ -1,4 +1,4 @@
-"""DescribeClientQuotas: quotas that match a filter (KIP-546).
+"""DescribeClientQuotas: the quotas that match a filter (KIP-546). Not served by a broker of ours yet.
 
 v1 flexible.
 """

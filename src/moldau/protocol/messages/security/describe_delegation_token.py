@@ -1,6 +1,6 @@
-"""DescribeDelegationToken: the tokens of some owners (KIP-48).
+"""DescribeDelegationToken: the tokens of some owners (KIP-48). Not served by a broker of ours yet.
 
-v1 the answer goes out before the throttling. v2 flexible. v3 who asked for them (KIP-373).
+v1 the response is sent before throttling. v2 flexible. v3 the users who requested them (KIP-373).
 """
 
 from collections.abc import Sequence

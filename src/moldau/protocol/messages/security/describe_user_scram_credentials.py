@@ -1,4 +1,6 @@
-"""DescribeUserScramCredentials: which SCRAM mechanisms users have, and with how many iterations (KIP-554)."""
+"""DescribeUserScramCredentials: SCRAM mechanisms and iterations by user (KIP-554). Not served by a broker of
+ours yet.
+"""
 
 from collections.abc import Sequence
 

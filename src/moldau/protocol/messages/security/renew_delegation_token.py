@@ -1,6 +1,6 @@
-"""RenewDelegationToken: puts off a token's expiry (KIP-48).
+"""RenewDelegationToken: extends the life of a token (KIP-48). Not served by a broker of ours yet.
 
-v1 the answer goes out before the throttling. v2 flexible.
+v1 the response is sent before throttling. v2 flexible.
 """
 
 from moldau.protocol.spec import (

@@ -1,6 +1,8 @@
-"""SaslAuthenticate: carries one step of the SASL exchange (KIP-152).
+"""SaslAuthenticate: one step of the SASL exchange (KIP-152).
 
-v1 how long the login holds (KIP-368). v2 flexible.
+v1 lifetime of the session (KIP-368). v2 flexible.
+
+The command line sends it. Not served by a broker of ours yet.
 """
 
 from moldau.protocol.spec import (

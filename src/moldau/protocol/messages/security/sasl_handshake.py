@@ -1,6 +1,8 @@
-"""SaslHandshake: agrees on a SASL mechanism.
+"""SaslHandshake: chooses a SASL mechanism.
 
-v1 the exchange that follows is wrapped in SaslAuthenticate (KIP-152).
+v1 the following exchange is wrapped in SaslAuthenticate (KIP-152).
+
+The command line sends it. Not served by a broker of ours yet.
 """
 
 from collections.abc import Sequence

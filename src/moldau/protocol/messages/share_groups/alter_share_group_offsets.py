@@ -1,4 +1,6 @@
-"""AlterShareGroupOffsets: moves a share group (KIP-932)."""
+"""AlterShareGroupOffsets: sets the start offsets of a share group (KIP-932). Not served by a broker of ours
+yet.
+"""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,6 @@
-"""DeleteShareGroupOffsets: forgets a share group's progress in topics (KIP-932)."""
+"""DeleteShareGroupOffsets: deletes a share group's offsets of topics (KIP-932). Not served by a broker of
+ours yet.
+"""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""DescribeShareGroupOffsets: how far share groups have come (KIP-932).
+"""DescribeShareGroupOffsets: the start offsets of share groups (KIP-932). Not served by a broker of ours yet.
 
 v1 lag (KIP-1226).
 """

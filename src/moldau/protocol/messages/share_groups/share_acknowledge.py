@@ -1,6 +1,6 @@
-"""ShareAcknowledge: acknowledges records of a share group without fetching (KIP-932).
+"""ShareAcknowledge: acknowledges records without fetching more (KIP-932). Not served by a broker of ours yet.
 
-v2 locks may be renewed (KIP-1222).
+v2 renewal of locks (KIP-1222).
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,8 @@
-"""ShareFetch: acquires records for a member of a share group, and acknowledges earlier ones (KIP-932).
+"""ShareFetch: acquires records for a member of a share group and acknowledges earlier ones (KIP-932).
 
-v2 exact record limits (KIP-1206); locks may be renewed (KIP-1222).
+v2 exact record limits (KIP-1206); renewal of locks (KIP-1222).
+
+Not served by a broker of ours yet.
 """
 
 from collections.abc import Sequence
@@ -65,7 +67,7 @@ class ShareFetchRequest(Request):
     max_records: int = int32()
     batch_size: int = int32()
     share_acquire_mode: int = int8(versions="2+", default=0, ignorable=True)
-    """0 by batches, 1 exactly up to the limit."""
+    """0 whole batches, 1 exactly up to the limit."""
     is_renew_ack: bool = bool8(versions="2+", default=False)
     topics: Sequence[FetchTopic] = array(FetchTopic)
     forgotten_topics_data: Sequence[ForgottenTopic] = array(ForgottenTopic)

@@ -1,4 +1,4 @@
-"""ShareGroupDescribe: state and members of share groups (KIP-932)."""
+"""ShareGroupDescribe: state and members of share groups (KIP-932). Not served by a broker of ours yet."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,7 @@
-"""ShareGroupHeartbeat: join, stay in, change or leave a share group (KIP-932)."""
+"""ShareGroupHeartbeat: a member of a share group joins, stays, changes or leaves (KIP-932).
+
+Not served by a broker of ours yet.
+"""
 
 from collections.abc import Sequence
 

@@ -1,6 +1,6 @@
 """AlterPartitionReassignments: moves partitions to other replicas (KIP-455).
 
-v1 a change of the replication factor may be ruled out.
+v1 can forbid a change of the replication factor (KIP-860).
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from moldau.protocol.spec import (
 class ReassignablePartition:
     partition_index: int = int32()
     replicas: Sequence[int] | None = array("int32", nullable="0+", default=None)
-    """None cancels what is under way."""
+    """None cancels the reassignment under way."""
 
 
 @structure

@@ -1,6 +1,6 @@
-"""CreatePartitions: more partitions for existing topics.
+"""CreatePartitions: adds partitions to existing topics.
 
-v1 the answer goes out before the throttling. v2 flexible. v3 THROTTLING_QUOTA_EXCEEDED possible (KIP-599).
+v1 the response is sent before throttling. v2 flexible. v3 THROTTLING_QUOTA_EXCEEDED possible (KIP-599).
 """
 
 from collections.abc import Sequence
@@ -28,11 +28,11 @@ class CreatePartitionsAssignment:
 class CreatePartitionsTopic:
     name: str = string()
     count: int = int32()
-    """How many there shall be in all."""
+    """The new total."""
     assignments: Sequence[CreatePartitionsAssignment] | None = array(
         CreatePartitionsAssignment, nullable="0+"
     )
-    """Replicas of the new ones only; None lets the broker choose."""
+    """Replicas of the new partitions only; None lets the broker choose."""
 
 
 @request(37, versions="0-3", flexible="2+")

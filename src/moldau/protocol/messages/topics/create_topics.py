@@ -1,8 +1,8 @@
-"""CreateTopics: new topics, with their replicas or with a count of them.
+"""CreateTopics: creates topics, with given replicas or with counts.
 
-v2 throttle time. v3 the answer goes out before the throttling. v4 counts may be left to the broker's
-defaults (KIP-464). v5 flexible; the answer tells the topic's configs (KIP-525). v6
-THROTTLING_QUOTA_EXCEEDED possible (KIP-599). v7 the answer tells the topic's id (KIP-516).
+v2 throttle time. v3 the response is sent before throttling. v4 counts may be left to the broker's defaults
+(KIP-464). v5 flexible; the response has the topic's configs (KIP-525). v6 THROTTLING_QUOTA_EXCEEDED possible
+(KIP-599). v7 the response has the topic's id (KIP-516).
 """
 
 from collections.abc import Sequence

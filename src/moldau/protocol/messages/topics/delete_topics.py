@@ -1,8 +1,8 @@
-"""DeleteTopics: topics to delete, by name or id.
+"""DeleteTopics: deletes topics by name or id.
 
-v1 throttle time. v2 the answer goes out before the throttling. v3 TOPIC_DELETION_DISABLED possible. v4
-flexible. v5 error messages; THROTTLING_QUOTA_EXCEEDED possible (KIP-599). v6 by id too, in a list of its
-own (KIP-516).
+v1 throttle time. v2 the response is sent before throttling. v3 TOPIC_DELETION_DISABLED possible. v4 flexible.
+v5 error messages; THROTTLING_QUOTA_EXCEEDED possible (KIP-599). v6 also by id, in a list of its own
+(KIP-516).
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
-"""ElectLeaders: has leaders elected anew (KIP-183).
+"""ElectLeaders: triggers leader elections (KIP-183).
 
-v1 unclean election too (KIP-460); an error code for the whole answer. v2 flexible.
+v1 unclean elections (KIP-460); top-level error code. v2 flexible.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ class TopicPartitions:
 @structure
 class ElectLeadersRequest(Request):
     election_type: int = int8(versions="1+", default=0)
-    """0 the preferred replica, 1 any live one if none is in sync."""
+    """0 preferred replica, 1 any live replica if none is in sync."""
     topic_partitions: Sequence[TopicPartitions] | None = array(TopicPartitions, nullable="0+")
     """None elects for all partitions."""
     timeout_ms: int = int32(default=60000)

@@ -1,4 +1,4 @@
-"""ListPartitionReassignments: the moves under way (KIP-455)."""
+"""ListPartitionReassignments: the reassignments under way (KIP-455)."""
 
 from collections.abc import Sequence
 

@@ -1,10 +1,10 @@
 """Metadata: brokers, topics, partitions and their leaders.
 
-v1 racks, controller id, internal topics; asking for all topics is null, for none is empty (v0: empty means
-all). v2 cluster id. v3 throttle time. v4 auto creation may be declined. v5 offline replicas. v6 the answer
-goes out before the throttling. v7 leader epochs (KIP-320). v8 authorized operations (KIP-430). v9 flexible.
-v10 topic ids in the answer (KIP-516). v11 cluster operations moved to DescribeCluster (KIP-700). v12 topics
-may be asked for by id. v13 an error code for the whole answer (KIP-1102).
+v1 racks, controller id, internal topics; null asks for all topics and empty for none (v0: empty means all).
+v2 cluster id. v3 throttle time. v4 auto-creation can be disabled. v5 offline replicas. v6 the response is
+sent before throttling. v7 leader epochs (KIP-320). v8 authorized operations (KIP-430). v9 flexible. v10 topic
+ids in the response (KIP-516). v11 cluster operations moved to DescribeCluster (KIP-700). v12 requests by
+topic id. v13 top-level error code (KIP-1102).
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
-"""AddOffsetsToTxn: makes a group's offsets part of a transaction.
+"""AddOffsetsToTxn: adds a group's offsets to a transaction.
 
-v1 the answer goes out before the throttling. v2 PRODUCER_FENCED possible. v3 flexible. v4
-TRANSACTION_ABORTABLE possible (KIP-890).
+v1 the response is sent before throttling. v2 PRODUCER_FENCED possible. v3 flexible. v4 TRANSACTION_ABORTABLE
+possible (KIP-890).
 """
 
 from moldau.protocol.spec import Request, Response, int16, int32, int64, request, response, string, structure

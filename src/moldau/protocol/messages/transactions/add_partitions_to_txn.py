@@ -1,8 +1,8 @@
-"""AddPartitionsToTxn: makes partitions part of a transaction.
+"""AddPartitionsToTxn: adds partitions to a transaction.
 
-v1 the answer goes out before the throttling. v2 PRODUCER_FENCED possible. v3 flexible. v4 for brokers:
-several transactions at once, or only a check (KIP-890). v5 TRANSACTION_ABORTABLE possible (KIP-890).
-Clients stop at v3.
+v1 the response is sent before throttling. v2 PRODUCER_FENCED possible. v3 flexible. v4 for brokers: several
+transactions at once, verification only (KIP-890). v5 TRANSACTION_ABORTABLE possible (KIP-890). Clients stop
+at v3.
 """
 
 from collections.abc import Sequence

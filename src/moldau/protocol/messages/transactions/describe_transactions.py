@@ -1,4 +1,4 @@
-"""DescribeTransactions: the state of transactions (KIP-664)."""
+"""DescribeTransactions: the state of transactional ids (KIP-664)."""
 
 from collections.abc import Sequence
 

@@ -1,7 +1,7 @@
 """EndTxn: commits or aborts a transaction.
 
-v1 the answer goes out before the throttling. v2 PRODUCER_FENCED possible. v3 flexible. v4
-TRANSACTION_ABORTABLE possible. v5 every end raises the epoch, which the answer tells (both KIP-890).
+v1 the response is sent before throttling. v2 PRODUCER_FENCED possible. v3 flexible. v4 TRANSACTION_ABORTABLE
+possible (KIP-890). v5 every end raises the epoch, which the response contains (KIP-890).
 """
 
 from moldau.protocol.spec import (

@@ -1,7 +1,7 @@
-"""InitProducerId: an id and epoch for an idempotent or transactional producer.
+"""InitProducerId: id and epoch for an idempotent or transactional producer.
 
-v1 the answer goes out before the throttling. v2 flexible. v3 a producer may go on with the id it has
-(KIP-360). v4 PRODUCER_FENCED possible. v5 TRANSACTION_ABORTABLE possible (KIP-890).
+v1 the response is sent before throttling. v2 flexible. v3 a producer can keep its id (KIP-360). v4
+PRODUCER_FENCED possible. v5 TRANSACTION_ABORTABLE possible (KIP-890).
 """
 
 from moldau.protocol.spec import Request, Response, int16, int32, int64, request, response, string, structure

@@ -1,6 +1,6 @@
-"""ListTransactions: the transactions a broker coordinates (KIP-664).
+"""ListTransactions: the transactional ids that a broker coordinates (KIP-664).
 
-v1 filtered by age (KIP-994). v2 filtered by a pattern on the id (KIP-1152).
+v1 filter by duration (KIP-994). v2 filter by a pattern on the id (KIP-1152).
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
-"""TxnOffsetCommit: stores how far a group has read, once the transaction commits.
+"""TxnOffsetCommit: stores the offsets of a group as part of a transaction.
 
-v1 the answer goes out before the throttling. v2 leader epochs (KIP-320). v3 flexible; the member is checked
-(KIP-447). v4 TRANSACTION_ABORTABLE possible. v5 adds the offsets to the transaction too (both KIP-890).
+v1 the response is sent before throttling. v2 leader epochs (KIP-320). v3 flexible; the member is checked
+(KIP-447). v4 TRANSACTION_ABORTABLE possible (KIP-890). v5 also adds the offsets to the transaction (KIP-890).
 """
 
 from collections.abc import Sequence

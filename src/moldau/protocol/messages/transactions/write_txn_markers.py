@@ -1,6 +1,6 @@
-"""WriteTxnMarkers: what a transaction coordinator has partition leaders write at the end of a transaction.
+"""WriteTxnMarkers: tells partition leaders to write the markers at the end of a transaction.
 
-v1 flexible. v2 the transaction protocol in force (KIP-1228).
+v1 flexible. v2 the transaction version (KIP-1228).
 """
 
 from collections.abc import Sequence
