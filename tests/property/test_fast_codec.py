@@ -180,7 +180,7 @@ def fetch_requests(draw: st.DrawFn) -> tuple[int, FetchRequest]:
 
 
 def fetch_view(request: FetchRequest, version: int) -> FetchRequestView:
-    return (
+    return FetchRequestView(
         request.replica_state.replica_id if version >= 15 else request.replica_id,
         request.max_wait_ms,
         request.min_bytes,

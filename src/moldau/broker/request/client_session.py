@@ -70,12 +70,12 @@ class RequestContext:
 class ClientSession:
     """Created by the listener for each connection; lives as long as the connection."""
 
-    __slots__ = ("_broker", "_connection", "_table", "client", "fetch_turn", "following", "on_disconnect")
+    __slots__ = ("_table", "broker", "client", "connection", "fetch_turn", "following", "on_disconnect")
 
     def __init__(self, broker: "Broker", connection: ClientConnection) -> None:
-        self._broker = broker
+        self.broker = broker
         self._table = broker.table
-        self._connection = connection
+        self.connection = connection
         self.client = Client(connection)
         self.fetch_turn = 0
         """The position of the partition that the next fetch serves first, after one that had no room for
@@ -108,37 +108,29 @@ class ClientSession:
         if callback is not None:
             callback()
 
-    @property
-    def broker(self) -> "Broker":
-        return self._broker
-
-    @property
-    def connection(self) -> ClientConnection:
-        return self._connection
-
     def _handle(self, spec: ApiSpec, frame: bytes, version: int, correlation_id: int) -> list[Chunk] | None:
         header, position = decode_request_header(frame, 0)
         self.client.client_id = header.client_id
         cache_key = None
         if spec.is_cached:
-            connection = self._connection
+            connection = self.connection
             request_bytes = frame[position:]
             cache_key = AnswerKey(
                 spec.key, version, request_bytes, connection.listener, connection.local_host
             )
-            cached = self._broker.answers.find(cache_key)
+            cached = self.broker.answers.find(cache_key)
             if cached is not None:
                 return frame_answer(correlation_id, cached, has_tags=version >= spec.flexible_from)
         # Trailing bytes are ignored, as in Kafka: librdkafka appends some to Metadata v13.
         request, _ = codec.decode(spec.request, version, frame, position)
         assert spec.handle is not None
-        answer = spec.handle(RequestContext(self._broker, self.client, version), request)
+        answer = spec.handle(RequestContext(self.broker, self.client, version), request)
         if isinstance(answer, Awaitable):
-            self._broker.scheduler.spawn(self._answer_later(spec, answer, version, correlation_id))
+            self.broker.scheduler.spawn(self._answer_later(spec, answer, version, correlation_id))
             return None
         body = codec.encode(answer, version)
         if cache_key is not None:
-            self._broker.answers.remember(cache_key, body)
+            self.broker.answers.remember(cache_key, body)
         return self._framed(spec, body, version, correlation_id)
 
     async def _answer_later(
@@ -147,9 +139,9 @@ class ClientSession:
         try:
             body = codec.encode(await answer, version)
         except Exception as problem:
-            self._connection.abort(f"{spec.name} v{version} failed: {problem!r}")
+            self.connection.abort(f"{spec.name} v{version} failed: {problem!r}")
             raise
-        self._connection.reply(self._framed(spec, body, version, correlation_id))
+        self.connection.reply(self._framed(spec, body, version, correlation_id))
 
     def _framed(self, spec: ApiSpec, body: bytes, version: int, correlation_id: int) -> list[Chunk]:
         """The ApiVersions answer never has tagged fields in its header: the client may not support them
@@ -166,7 +158,7 @@ class ClientSession:
                 f"v{spec.min_version} to v{spec.max_version}"
             )
         assert spec.handle is not None
-        answer = spec.handle(RequestContext(self._broker, self.client, version), None)
+        answer = spec.handle(RequestContext(self.broker, self.client, version), None)
         return frame_answer(correlation_id, codec.encode(answer, 0), has_tags=False)
 
 

@@ -12,6 +12,7 @@ file slices as they are, so that the socket can send them without reading them.
 
 import struct
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from moldau.core.chunks import Chunk, FileSlice
@@ -34,9 +35,25 @@ PartitionWanted = tuple[int, int, int, int, int, int]
 """partition, current_leader_epoch, fetch_offset, last_fetched_epoch, log_start_offset, partition_bytes_max"""
 FetchTopics = list[tuple[TopicKey, list[PartitionWanted]]]
 ForgottenTopics = list[tuple[TopicKey, list[int]]]
-FetchRequestView = tuple[int, int, int, int, int, int, int, FetchTopics, ForgottenTopics, str, int]
-"""replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, topics,
-forgotten, rack_id, replica_epoch"""
+
+
+@dataclass(slots=True)
+class FetchRequestView:
+    """The fields of a Fetch request that a broker uses. Not a NamedTuple, which takes twice as long to build."""
+
+    replica_id: int
+    max_wait_ms: int
+    min_bytes: int
+    max_bytes: int
+    isolation_level: int
+    session_id: int
+    session_epoch: int
+    topics: FetchTopics
+    forgotten: ForgottenTopics
+    rack_id: str
+    replica_epoch: int
+
+
 Records = FileSlice | Buffer | None
 PartitionFetched = tuple[int, int, int, int, int, Sequence[tuple[int, int]] | None, int, Records]
 """partition, error_code, high_watermark, last_stable_offset, log_start_offset, aborted,
@@ -118,7 +135,9 @@ def _decode_flexible(frame: memoryview, p: int, version: int) -> FetchRequestVie
         rack_id, p = read_compact_string(frame, p, end)
     if frame[p]:
         replica_id, replica_epoch = _replica(frame, p, end, version, replica_id)
-    return replica_id, wait, low, high, isolation, session, epoch, topics, forgotten, rack_id, replica_epoch
+    return FetchRequestView(
+        replica_id, wait, low, high, isolation, session, epoch, topics, forgotten, rack_id, replica_epoch
+    )
 
 
 def _topic_key_and_count(frame: memoryview, p: int, end: int, by_id: bool) -> tuple[TopicKey, int, int]:
@@ -141,9 +160,8 @@ def _partitions_flexible(
     stop = p + 33 * count
     if not p <= stop <= end:
         raise bad_count("partitions", count, end - p)
-    if not any(
-        frame[p + 32 : stop : 33]
-    ):  # No tagged fields, which is the usual case: all partitions in one go.
+    # No tagged fields, which is the usual case: all partitions in one go.
+    if not any(frame[p + 32 : stop : 33]):
         return list(_partition_v12_untagged.iter_unpack(frame[p:stop])), stop
     partitions: list[PartitionWanted] = []
     for _ in range(count):
@@ -222,7 +240,9 @@ def _decode_classic(frame: memoryview, p: int, version: int) -> FetchRequestView
     if version >= 11:
         (size,) = _int16.unpack_from(frame, p)
         rack_id, p = read_string(frame, p + 2, size, end)
-    return replica_id, wait, low, high, isolation, session, epoch, topics, forgotten, rack_id, -1
+    return FetchRequestView(
+        replica_id, wait, low, high, isolation, session, epoch, topics, forgotten, rack_id, -1
+    )
 
 
 def _partitions_classic(

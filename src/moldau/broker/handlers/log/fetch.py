@@ -31,24 +31,12 @@ def handle_frame(
     session: ClientSession, frame: memoryview, position: int, version: int, correlation_id: int
 ) -> list[Chunk] | None:
     asked = decode_fetch(frame, position, version)
-    (
-        replica,
-        wait_ms,
-        bytes_min,
-        bytes_max,
-        isolation,
-        session_id,
-        session_epoch,
-        wanted,
-        forgotten,
-        rack,
-        _,
-    ) = asked
-    if replica >= 0:
+    if asked.replica_id >= 0:
         return _serve_follower(session, version, correlation_id, asked)
     broker = session.broker
-    bytes_max = min(bytes_max, broker.configs.broker.fetch_max_bytes)
-    bytes_min = min(bytes_min, bytes_max)
+    bytes_max = min(asked.max_bytes, broker.configs.broker.fetch_max_bytes)
+    bytes_min = min(asked.min_bytes, bytes_max)
+    wanted, session_id, session_epoch = asked.topics, asked.session_id, asked.session_epoch
     is_full = True
     fetch_session: FetchSession | None = None
     for _, partitions in wanted:
@@ -62,7 +50,7 @@ def handle_frame(
             has_topic_ids = version >= TOPIC_IDS_FROM
             fetch_session = sessions.resume(session_id, session_epoch, now_ms, has_topic_ids=has_topic_ids)
             if fetch_session is not None:
-                sessions.update(fetch_session, wanted, forgotten)
+                sessions.update(fetch_session, wanted, asked.forgotten)
                 wanted = fetch_session.wanted()
                 is_full = False
             elif _all_hosted(session, wanted):
@@ -84,28 +72,33 @@ def handle_frame(
         wanted,
         bytes_min,
         bytes_max,
-        isolation,
+        asked.isolation_level,
         fetch_session,
         is_full,
-        rack if broker.selects_replicas else "",
+        asked.rack_id if broker.selects_replicas else "",
     )
-    return _answer(consumed, 0 if not wanted else wait_ms)
+    return _answer(consumed, asked.max_wait_ms if wanted else 0)
 
 
 def _serve_follower(
     session: ClientSession, version: int, correlation_id: int, asked: FetchRequestView
 ) -> list[Chunk] | None:
-    replica, wait_ms, bytes_min, bytes_max, _, session_id, session_epoch, wanted, forgotten, _, epoch = asked
     try:
-        reading = _followed(session, session_id, session_epoch)
-        reading.ask((replica, epoch), wanted, forgotten, session.broker.clock.monotonic_ms())
+        reading = _followed(session, asked.session_id, asked.session_epoch)
+        follower = (asked.replica_id, asked.replica_epoch)
+        reading.ask(follower, asked.topics, asked.forgotten, session.broker.clock.monotonic_ms())
     except ApiError as error:
         return framed(version, correlation_id, error.code, NO_SESSION, [])
-    is_full = session_epoch <= FULL_FETCH_EPOCH
-    return _answer(
-        FollowerFetch(session, version, correlation_id, reading, bytes_min, bytes_max, is_full=is_full),
-        wait_ms,
+    fetch = FollowerFetch(
+        session,
+        version,
+        correlation_id,
+        reading,
+        asked.min_bytes,
+        asked.max_bytes,
+        is_full=asked.session_epoch <= FULL_FETCH_EPOCH,
     )
+    return _answer(fetch, asked.max_wait_ms)
 
 
 def _followed(session: ClientSession, session_id: int, session_epoch: int) -> FollowerSession:
