@@ -7,7 +7,7 @@ from moldau.core.ids import Millis, TopicPartition
 
 
 class EventKind(StrEnum):
-    LOADED = "read from the log"
+    LOADED = "loaded from the log"
     """The broker started, or took over from another. Earlier events are unknown."""
     INITIALIZED = "producer got its id and epoch"
     BEGAN = "transaction began"
@@ -16,15 +16,15 @@ class EventKind(StrEnum):
     ABORT_DECIDED = "abort decided"
     COMMITTED = "committed: all partitions have their markers"
     ABORTED = "aborted: all partitions have their markers"
-    REFUSED = "request refused"
+    REFUSED = "request rejected"
     MARKERS_BY_ADMIN = "markers written by an administrator"
     """To end a transaction that hangs in a partition and that the coordinator does not know (KIP-664)."""
-    EXPIRED = "forgotten: unused for too long"
+    EXPIRED = "removed: unused for too long"
 
 
 class EndReason(StrEnum):
-    CLIENT = "its producer asked for it"
-    TIMEOUT = "it was open for longer than its timeout"
+    CLIENT = "its producer requested it"
+    TIMEOUT = "it exceeded its timeout"
     NEW_PRODUCER = "another producer initialized with the same transactional id"
     PRODUCER_RESTARTED = "its producer initialized again"
 

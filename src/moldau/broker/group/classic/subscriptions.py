@@ -34,7 +34,7 @@ def subscription_change(before: tuple[GroupProtocol, ...], after: tuple[GroupPro
         return ""
     return (
         reading_change(topics[0], topics[1])
-        or "reads the same topics; owns other partitions or says something else about itself"
+        or "reads the same topics, with other owned partitions or metadata"
     )
 
 

@@ -48,7 +48,7 @@ class OffsetExplanation:
 
 def explain_group(state: ShardState, group_id: str) -> GroupExplanation:
     group = state.groups.get(group_id)
-    summary = f"No group {group_id!r} is known here: it has no members and no committed offsets."
+    summary = f"Group {group_id!r} does not exist: it has no members and no committed offsets."
     if isinstance(group, ClassicGroup):
         summary = _classic_summary(group)
     elif isinstance(group, ConsumerGroup):
@@ -96,7 +96,7 @@ def _classic_summary(group: ClassicGroup) -> str:
         case ClassicState.COMPLETING_REBALANCE:
             return (
                 f"Rebalancing: generation {group.generation_id} has {members};"
-                f" the leader {group.leader} has to hand in its assignment."
+                f" the leader {group.leader} has not sent the assignment yet."
             )
     return (
         f"Stable: generation {group.generation_id} with {members},"
@@ -110,7 +110,7 @@ def _consumer_summary(group: ConsumerGroup) -> str:
         case ConsumerState.EMPTY:
             return "No members."
         case ConsumerState.ASSIGNING:
-            return f"Epoch {group.epoch} with {members}: the next heartbeat has its assignment computed."
+            return f"Epoch {group.epoch} with {members}: the next heartbeat computes the assignment."
         case ConsumerState.RECONCILING:
             behind = [
                 f"{member.member_id} {_behind(group, member)}"
@@ -123,12 +123,12 @@ def _consumer_summary(group: ConsumerGroup) -> str:
 
 def _behind(group: ConsumerGroup, member: ConsumerMember) -> str:
     if member.is_away:
-        return "is away and expected back"
+        return "is away and expected to return"
     if member.state is MemberState.UNREVOKED_PARTITIONS:
-        return f"has to give up {_counted(len(member.revoking), 'partition')}"
+        return f"must revoke {_counted(len(member.revoking), 'partition')}"
     if member.state is MemberState.UNRELEASED_PARTITIONS:
         missing = group.target_of(member.member_id) - member.assigned
-        return f"waits for {_counted(len(missing), 'partition')} of others"
+        return f"waits for {_counted(len(missing), 'partition')} held by others"
     return "has not sent a heartbeat since"
 
 
@@ -147,12 +147,10 @@ def _entry(event: Event) -> Entry:
         case Epoch():
             return Entry(event.started_ms, _epoch_text(event), tuple(_reasons(event)), event)
         case Moved(at_ms, group_type):
-            protocol = "new consumer protocol" if group_type == "consumer" else "classic protocol"
+            protocol = "consumer protocol" if group_type == "consumer" else "classic protocol"
             return Entry(at_ms, f"The group moved to the {protocol} with its members.", event=event)
         case Loaded(at_ms):
-            text = (
-                "Read from the log when this broker started or took over. What was before is not remembered."
-            )
+            text = "Loaded from the log when this broker started or took over. Earlier events are unknown."
             return Entry(at_ms, text, event=event)
         case Removed(at_ms, why):
             return Entry(at_ms, f"The group was removed: {why}.", event=event)
@@ -165,9 +163,9 @@ def _rebalance_text(event: Rebalance) -> str:
         return "Rebalance, still waiting for members."
     took = f"after {event.formed_ms - event.started_ms} ms"
     if event.finished_ms is None:
-        return f"Rebalance to generation {event.generation_id}: joined {took}, no assignment handed in."
+        return f"Rebalance to generation {event.generation_id}: joined {took}, no assignment received."
     if event.members == 0:
-        return f"Rebalance: nobody was left {took}."
+        return f"Rebalance: no members were left {took}."
     took = f"after {event.finished_ms - event.started_ms} ms"
     return (
         f"Rebalance to generation {event.generation_id} with {_counted(event.members, 'member')} {took},"
@@ -210,18 +208,18 @@ def _offset_summary(
     offset = state.offsets.offset(group_id, topic, partition)
     last = changes[-1] if changes else None
     if offset is not None:
-        yield f"Committed: the group goes on at {offset}."
+        yield f"Committed: the group continues at {offset}."
     elif (
         last is not None
         and last.offset_after is None
         and last.kind is not OffsetChangeKind.TRANSACTION_ABORTED
     ):
-        yield f"Missing: {last.kind}. Its consumers start where auto.offset.reset says."
+        yield f"Missing: {last.kind}. Its consumers start according to auto.offset.reset."
     else:
-        since = "since this broker took the group over" if loaded else "as far as is remembered"
-        yield f"Missing: never committed, {since}. Its consumers start where auto.offset.reset says."
+        since = "since this broker loaded the group" if loaded else "as far as the history goes back"
+        yield f"Missing: never committed, {since}. Its consumers start according to auto.offset.reset."
     if state.offsets.is_pending(group_id, topic, partition):
-        yield "A transaction that commits it has not ended."
+        yield "A transaction that commits it is still open."
 
 
 def _offset_entry(change: OffsetChange) -> Entry:
