@@ -107,6 +107,8 @@ class ConsumerFetch:
         return [partition for partition in found if partition is not None]
 
     def _read_partitions(self) -> tuple[Fetched, int, bool]:
+        """The answers, their bytes of records, and whether one is an error. One long loop, because a call for each
+        partition would cost more than most partitions do."""
         hosted = self.session.broker.partitions
         is_committed = self.isolation == READ_COMMITTED
         from_leader = self.version < FOLLOWERS_SINCE
