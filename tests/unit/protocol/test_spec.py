@@ -1,4 +1,4 @@
-"""What a declaration makes of a class."""
+"""The class that a declaration produces."""
 
 import pytest
 

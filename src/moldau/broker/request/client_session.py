@@ -93,7 +93,7 @@ class ClientSession:
             raise PeerError(f"a request of {len(frame)} bytes is too short to have a header") from None
         spec = self._table.find(api_key)
         if spec is None:
-            raise PeerError(f"this broker does not serve API key {api_key}")
+            raise PeerError(f"API key {api_key} is not served by this broker")
         if not spec.min_version <= version <= spec.max_version:
             return self._unsupported_version(spec, version, correlation_id)
         if spec.handle_frame is not None:

@@ -70,7 +70,7 @@ def _coordinator(ctx: RequestContext, key_type: int, key: str) -> Coordinator:
     address = broker.members.address_of(leader, ctx.client.connection)
     if address is None:
         return _refused(
-            key, ErrorCode.COORDINATOR_NOT_AVAILABLE, f"nobody leads {topic_partition} at present"
+            key, ErrorCode.COORDINATOR_NOT_AVAILABLE, f"{topic_partition} has no leader at present"
         )
     return Coordinator(
         key=key,
