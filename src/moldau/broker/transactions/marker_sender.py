@@ -1,12 +1,11 @@
 """Sends the markers of a transaction to the leaders of its partitions: this broker and others."""
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from moldau.broker.peers import Peers
 from moldau.broker.topics.catalog import TopicCatalog
 from moldau.broker.transactions.marker_writer import MarkerWriter
-from moldau.broker.txn.markers import WriteMarkers
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
 from moldau.core.ids import BrokerId, TopicPartition
@@ -17,6 +16,9 @@ from moldau.protocol.messages.transactions.write_txn_markers import (
     WriteTxnMarkersRequest,
     WriteTxnMarkersResponse,
 )
+
+if TYPE_CHECKING:
+    from moldau.broker.txn.markers import WriteMarkers
 
 REQUEST_VERSION: Final = 2
 RETRIED: Final = frozenset(
@@ -53,7 +55,7 @@ class MarkerSender:
         self._peers = peers
         self._scheduler = scheduler
 
-    def send(self, markers: WriteMarkers, written: Written) -> None:
+    def send(self, markers: "WriteMarkers", written: Written) -> None:
         """Calls `written` once all partitions were tried, with those that have their marker or no longer need
         one."""
         results: dict[TopicPartition, ErrorCode] = {}
@@ -83,7 +85,7 @@ class MarkerSender:
 
     def _write_here(
         self,
-        markers: WriteMarkers,
+        markers: "WriteMarkers",
         topic_partition: TopicPartition,
         tell: Callable[[TopicPartition, ErrorCode], None],
     ) -> None:
@@ -106,7 +108,7 @@ class MarkerSender:
     async def _send_there(
         self,
         leader: int,
-        markers: WriteMarkers,
+        markers: "WriteMarkers",
         topic_partitions: Sequence[TopicPartition],
         tell: Callable[[TopicPartition, ErrorCode], None],
     ) -> None:

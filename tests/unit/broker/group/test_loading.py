@@ -8,6 +8,7 @@ MACHINES = {
     "moldau.broker.group.machine",
     "moldau.broker.group.classic.classic_group",
     "moldau.broker.group.consumer.consumer_group",
+    "moldau.broker.txn.facts",
     "moldau.broker.txn.machine",
     "moldau.broker.coordinator.group_shard",
     "moldau.broker.coordinator.txn_shard",
