@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from moldau.broker.fetch.follower_session import LOOK_MS
+from moldau.broker.fetch.follower_fetch_session import LOOK_MS
 from moldau.cluster.fetcher import FETCH_VERSION, LEADER_RETRY_MS
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import BrokerId, TopicId

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from moldau.broker.fetch.consumer_fetch import failed, framed, refused
 from moldau.broker.fetch.fetch_sessions import Fetched
-from moldau.broker.fetch.follower_session import FollowerSession
+from moldau.broker.fetch.follower_fetch_session import FollowerFetchSession
 from moldau.broker.fetch.parked_fetches import ParkedFetch
 from moldau.broker.hosting.hosted_partitions import (
     Leading,
@@ -60,7 +60,7 @@ class FollowerFetch:
         client: ClientSession,
         version: int,
         correlation_id: int,
-        reading: FollowerSession,
+        reading: FollowerFetchSession,
         bytes_min: int,
         bytes_max: int,
         *,

@@ -20,9 +20,9 @@ from moldau.broker.group.classic.sync import decide_sync_timer
 from moldau.broker.group.client import ClientFacts
 from moldau.broker.group.consumer.consumer_draft import ConsumerDraft
 from moldau.broker.group.consumer.consumer_group import ConsumerGroup
+from moldau.broker.group.consumer.consumer_heartbeat import consumer_group_heartbeat
 from moldau.broker.group.consumer.departures import decide_consumer_session_timer, decide_rebalance_timer
 from moldau.broker.group.consumer.describe import consumer_group_describe
-from moldau.broker.group.consumer.heartbeat import consumer_group_heartbeat
 from moldau.broker.group.consumer.topic_view import NoTopics, TopicView
 from moldau.broker.group.consumer.topics import has_seen_all_topics, renew_epoch
 from moldau.broker.group.facts import GroupFact, GroupLoaded

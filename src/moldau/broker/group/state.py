@@ -5,11 +5,11 @@ Deciders read it; only `replay` changes it.
 
 from collections.abc import Callable, Mapping
 
+from moldau.broker.group.classic.classic_evolution import evolve
 from moldau.broker.group.classic.classic_group import ClassicGroup
-from moldau.broker.group.classic.evolution import evolve
+from moldau.broker.group.consumer.consumer_evolution import evolve_consumer
 from moldau.broker.group.consumer.consumer_facts import ConsumerFact, DurableConsumerFact, EpochRecorded
 from moldau.broker.group.consumer.consumer_group import ConsumerGroup
-from moldau.broker.group.consumer.evolution import evolve_consumer
 from moldau.broker.group.consumer.topic_view import TopicView
 from moldau.broker.group.facts import (
     GroupFact,

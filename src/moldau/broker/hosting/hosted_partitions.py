@@ -13,7 +13,7 @@ from moldau.core.ids import TopicId
 from moldau.storage.log.partition_log import PartitionLog
 
 if TYPE_CHECKING:
-    from moldau.broker.fetch.follower_session import FollowerSession
+    from moldau.broker.fetch.follower_fetch_session import FollowerFetchSession
     from moldau.broker.fetch.parked_fetches import ParkedFetch
 
 TopicKey = str | bytes
@@ -84,7 +84,7 @@ class Partition:
         """Set on the leader where there are other replicas."""
         self.waiters: dict[ParkedFetch, None] = {}
         """Fetches that try again when there is more to read, oldest first."""
-        self.followers: dict[FollowerSession, PartitionKey] = {}
+        self.followers: dict[FollowerFetchSession, PartitionKey] = {}
         """The sessions of followers of this partition, each with the key it uses for it."""
         self.verifying = Verifying()
 

@@ -18,7 +18,7 @@ from moldau.protocol.headers import decode_request_header
 
 if TYPE_CHECKING:
     from moldau.broker.broker import Broker
-    from moldau.broker.fetch.follower_session import FollowerSession
+    from moldau.broker.fetch.follower_fetch_session import FollowerFetchSession
 
 _REQUEST_START: Final = struct.Struct(">hhi")
 _CLIENT_ID_SIZE: Final = struct.Struct(">h")
@@ -80,7 +80,7 @@ class ClientSession:
         self.fetch_turn = 0
         """The position of the partition that the next fetch serves first, after one that had no room for
         all."""
-        self.following: FollowerSession | None = None
+        self.following: FollowerFetchSession | None = None
         """The session of a follower on this connection."""
         self.on_disconnect: Callable[[], None] | None = None
         """Called once if the client disconnects while an answer is parked."""

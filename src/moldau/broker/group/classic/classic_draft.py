@@ -7,8 +7,8 @@ members and finished phases, for all deciders.
 
 from collections.abc import Hashable
 
+from moldau.broker.group.classic.classic_evolution import evolve
 from moldau.broker.group.classic.classic_group import ClassicGroup, ClassicState, Member
-from moldau.broker.group.classic.evolution import evolve
 from moldau.broker.group.draft import Draft
 from moldau.broker.group.facts import ClassicFact, GroupFact
 from moldau.broker.group.settings import NEW_MEMBER_JOIN_TIMEOUT_MS, GroupSettings

@@ -1,6 +1,6 @@
 """A classic group and its members as values, with queries on them.
 
-Owns the states and their transitions. Nothing here changes: `evolution` makes the next value, and the
+Owns the states and their transitions. Nothing here changes: `classic_evolution` makes the next value, and the
 deciders in this folder say when.
 """
 

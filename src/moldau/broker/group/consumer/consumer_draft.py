@@ -3,6 +3,7 @@
 As with classic groups, deciders record facts here and see the group as it will be after them.
 """
 
+from moldau.broker.group.consumer.consumer_evolution import evolve_consumer
 from moldau.broker.group.consumer.consumer_facts import (
     ConsumerFact,
     CurrentRecorded,
@@ -11,7 +12,6 @@ from moldau.broker.group.consumer.consumer_facts import (
 )
 from moldau.broker.group.consumer.consumer_group import ConsumerGroup, ConsumerState
 from moldau.broker.group.consumer.consumer_member import ConsumerMember, MemberState
-from moldau.broker.group.consumer.evolution import evolve_consumer
 from moldau.broker.group.consumer.topic_view import TopicView
 from moldau.broker.group.draft import Draft
 from moldau.broker.group.facts import EpochSettled, GroupFact

@@ -1,6 +1,6 @@
 """A consumer group (KIP-848) as a value, with queries on it.
 
-Nothing here changes: `evolution` makes the next value, and the deciders in this folder say when.
+Nothing here changes: `consumer_evolution` makes the next value, and the deciders in this folder say when.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

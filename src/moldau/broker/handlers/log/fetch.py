@@ -13,7 +13,7 @@ from typing import Final
 from moldau.broker.fetch.consumer_fetch import ConsumerFetch, framed
 from moldau.broker.fetch.fetch_sessions import FULL_FETCH_EPOCH, NO_SESSION, FetchSession, Wanted
 from moldau.broker.fetch.follower_fetch import FollowerFetch
-from moldau.broker.fetch.follower_session import FollowerSession
+from moldau.broker.fetch.follower_fetch_session import FollowerFetchSession
 from moldau.broker.request.api_table import ApiSpec
 from moldau.broker.request.client_session import ClientSession
 from moldau.core.chunks import Chunk
@@ -101,7 +101,7 @@ def _serve_follower(
     return _answer(fetch, asked.max_wait_ms)
 
 
-def _followed(session: ClientSession, session_id: int, session_epoch: int) -> FollowerSession:
+def _followed(session: ClientSession, session_id: int, session_epoch: int) -> FollowerFetchSession:
     """The session of the follower on this connection, a new one if the follower starts over."""
     if session_epoch > FULL_FETCH_EPOCH:
         if session.following is None:
@@ -111,7 +111,7 @@ def _followed(session: ClientSession, session_id: int, session_epoch: int) -> Fo
     if session.following is not None:
         session.following.close()
     is_kept = session_epoch == FULL_FETCH_EPOCH
-    session.following = FollowerSession(session.broker.parked_fetches, is_kept=is_kept)
+    session.following = FollowerFetchSession(session.broker.parked_fetches, is_kept=is_kept)
     return session.following
 
 

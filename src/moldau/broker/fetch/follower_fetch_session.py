@@ -35,7 +35,7 @@ class Reading:
         """High watermark and log start offset."""
 
 
-class FollowerSession:
+class FollowerFetchSession:
     __slots__ = ("_looked_ms", "_parked_fetches", "_readings", "epoch", "follower", "id", "parked", "pending")
 
     def __init__(self, parked_fetches: ParkedFetches, *, is_kept: bool) -> None:
