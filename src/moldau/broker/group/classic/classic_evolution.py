@@ -25,7 +25,7 @@ from moldau.protocol.stored.classic_groups import MemberMetadata
 
 @singledispatch
 def evolve(fact: Any, group: ClassicGroup) -> ClassicGroup:
-    raise AssertionError(f"{type(fact).__name__} says nothing of a classic group")
+    raise AssertionError(f"{type(fact).__name__} is not a fact of a classic group")
 
 
 @evolve.register

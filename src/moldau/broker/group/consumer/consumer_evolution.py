@@ -27,7 +27,7 @@ from moldau.broker.group.consumer.topic_id_partitions import partitions_of
 
 @singledispatch
 def evolve_consumer(fact: Any, group: ConsumerGroup) -> ConsumerGroup:
-    raise AssertionError(f"{type(fact).__name__} says nothing of a consumer group")
+    raise AssertionError(f"{type(fact).__name__} is not a fact of a consumer group")
 
 
 @evolve_consumer.register

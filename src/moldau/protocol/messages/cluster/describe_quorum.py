@@ -2,7 +2,7 @@
 
 v1 times of the last fetch (KIP-836). v2 directories, addresses, error messages (KIP-853).
 
-Not served by a broker of ours, which has no quorum. Declared so that messages of Kafka's brokers can be
+Not served by Moldau, which has no quorum. Declared so that messages of Kafka's brokers can be
 decoded.
 """
 

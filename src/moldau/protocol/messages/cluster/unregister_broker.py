@@ -1,6 +1,6 @@
 """UnregisterBroker: removes the registration of a broker that will not return (KIP-500).
 
-Not served by a broker of ours, whose registrations expire. Declared so that messages of Kafka's clients can
+Not served by Moldau, whose registrations expire. Declared so that messages of Kafka's clients can
 be decoded.
 """
 

@@ -2,7 +2,7 @@
 
 v1 validation only; types of upgrade (KIP-778). v2 one error for all instead of one for each.
 
-Not served by a broker of ours yet. Declared so that messages of Kafka's clients can be decoded.
+Not served by Moldau yet. Declared so that messages of Kafka's clients can be decoded.
 """
 
 from collections.abc import Sequence

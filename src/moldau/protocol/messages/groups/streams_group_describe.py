@@ -1,6 +1,6 @@
 """StreamsGroupDescribe: state, members and topology of streams groups (KIP-1071).
 
-Not served by a broker of ours yet. Declared so that messages of other brokers and clients can be decoded.
+Not served by Moldau yet. Declared so that messages of other brokers and clients can be decoded.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """StreamsGroupHeartbeat: a member of a streams group joins, stays, changes or leaves (KIP-1071).
 
-Not served by a broker of ours yet. Declared so that messages of other brokers and clients can be decoded.
+Not served by Moldau yet. Declared so that messages of other brokers and clients can be decoded.
 """
 
 from collections.abc import Sequence

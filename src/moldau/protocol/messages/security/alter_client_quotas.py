@@ -1,4 +1,4 @@
-"""AlterClientQuotas: sets and removes quotas (KIP-546). Not served by a broker of ours yet.
+"""AlterClientQuotas: sets and removes quotas (KIP-546). Not served by Moldau yet.
 
 v1 flexible.
 """

@@ -1,4 +1,4 @@
-"""AlterUserScramCredentials: sets and removes SCRAM credentials (KIP-554). Not served by a broker of ours
+"""AlterUserScramCredentials: sets and removes SCRAM credentials (KIP-554). Not served by Moldau
 yet.
 """
 

@@ -1,4 +1,4 @@
-"""CreateDelegationToken: a token that authenticates as its owner (KIP-48). Not served by a broker of ours
+"""CreateDelegationToken: a token that authenticates as its owner (KIP-48). Not served by Moldau
 yet.
 
 v1 the response is sent before throttling. v2 flexible. v3 on behalf of another user (KIP-373).

@@ -2,7 +2,7 @@
 
 v1 lifetime of the session (KIP-368). v2 flexible.
 
-The command line sends it. Not served by a broker of ours yet.
+The command line sends it. Not served by Moldau yet.
 """
 
 from moldau.protocol.spec import (

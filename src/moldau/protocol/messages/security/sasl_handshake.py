@@ -2,7 +2,7 @@
 
 v1 the following exchange is wrapped in SaslAuthenticate (KIP-152).
 
-The command line sends it. Not served by a broker of ours yet.
+The command line sends it. Not served by Moldau yet.
 """
 
 from collections.abc import Sequence

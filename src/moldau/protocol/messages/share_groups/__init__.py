@@ -1,5 +1,5 @@
 """APIs of share groups (KIP-932). Anything may import them.
 
-A broker of ours serves none of them yet. They are declared so that messages of other brokers and clients can
+Moldau serves none of them yet. They are declared so that messages of other brokers and clients can
 be decoded.
 """

@@ -1,4 +1,4 @@
-"""AlterShareGroupOffsets: sets the start offsets of a share group (KIP-932). Not served by a broker of ours
+"""AlterShareGroupOffsets: sets the start offsets of a share group (KIP-932). Not served by Moldau
 yet.
 """
 

@@ -1,4 +1,4 @@
-"""DescribeShareGroupOffsets: the start offsets of share groups (KIP-932). Not served by a broker of ours yet.
+"""DescribeShareGroupOffsets: the start offsets of share groups (KIP-932). Not served by Moldau yet.
 
 v1 lag (KIP-1226).
 """

@@ -1,4 +1,4 @@
-"""ShareAcknowledge: acknowledges records without fetching more (KIP-932). Not served by a broker of ours yet.
+"""ShareAcknowledge: acknowledges records without fetching more (KIP-932). Not served by Moldau yet.
 
 v2 renewal of locks (KIP-1222).
 """

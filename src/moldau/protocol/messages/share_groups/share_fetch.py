@@ -2,7 +2,7 @@
 
 v2 exact record limits (KIP-1206); renewal of locks (KIP-1222).
 
-Not served by a broker of ours yet.
+Not served by Moldau yet.
 """
 
 from collections.abc import Sequence

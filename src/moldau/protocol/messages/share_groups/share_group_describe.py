@@ -1,4 +1,4 @@
-"""ShareGroupDescribe: state and members of share groups (KIP-932). Not served by a broker of ours yet."""
+"""ShareGroupDescribe: state and members of share groups (KIP-932). Not served by Moldau yet."""
 
 from collections.abc import Sequence
 

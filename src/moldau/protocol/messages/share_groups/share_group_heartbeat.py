@@ -1,6 +1,6 @@
 """ShareGroupHeartbeat: a member of a share group joins, stays, changes or leaves (KIP-932).
 
-Not served by a broker of ours yet.
+Not served by Moldau yet.
 """
 
 from collections.abc import Sequence
