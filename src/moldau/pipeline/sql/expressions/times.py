@@ -94,3 +94,10 @@ def at_zone(ms: int, name: str) -> int:
     moment = (_MIDNIGHT + timedelta(milliseconds=ms)).astimezone(zone(name))
     offset = moment.utcoffset() or timedelta()
     return ms + int(offset.total_seconds() * 1000)
+
+
+def timestamp_reader(kind: SqlType, pattern: str | None) -> Callable[[Any], int]:
+    """A record's time in milliseconds from a column: a number, a TIMESTAMP, or text by a pattern."""
+    if kind != STRING:
+        return int
+    return parse_timestamp if pattern is None else partial(parse_by_pattern, pattern)

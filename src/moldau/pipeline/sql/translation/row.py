@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 from moldau.pipeline.code.source import FAILURES, compile_row, compile_value
@@ -76,47 +77,90 @@ class Condition(Expression):
 
 @dataclass(frozen=True, eq=False)
 class KeyOf(Row):
-    """A new key: none where a part of it is null."""
+    """A new key: none where all of it is null, or with `any_null` where a part is."""
+
+    any_null: bool = False
 
     def evaluator(self) -> Evaluator:
-        compiled = super().evaluator()
-        if len(self.codes) > 1:
-            return compiled
+        compiled, is_missing = super().evaluator(), any if self.any_null else all
 
         def key_of(key: Any, value: Any, timestamp_ms: int) -> Any:
             found = compiled(key, value, timestamp_ms)
-            return None if found[0] is None else found
+            return None if is_missing(part is None for part in found) else found
 
         return key_of
 
 
 @dataclass(frozen=True, eq=False)
-class Exploded:
-    """A row and what table functions make of it: as many rows as the longest has values."""
+class Pair(Expression):
+    """A new key and a new value, both of the old record."""
+
+    key: Row
+    value: Row
+
+    def evaluator(self) -> Evaluator:
+        key_of, value_of = self.key.evaluator(), self.value.evaluator()
+
+        def pair(key: Any, value: Any, timestamp_ms: int) -> Any:
+            return key_of(key, value, timestamp_ms), value_of(key, value, timestamp_ms)
+
+        return pair
+
+    def __str__(self) -> str:
+        return f"{self.key} -> {self.value}"
+
+
+@dataclass(frozen=True, eq=False)
+class Explode(Expression):
+    """The rows that table functions make of one: as many as the longest of them has values, each with the old row
+    before it."""
 
     calls: Row
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_compiled", None)
+    def evaluator(self) -> Evaluator:
+        compiled = self.calls.evaluator()
 
-    def __getstate__(self) -> Row:
-        return self.calls
+        def rows(key: Any, value: Any, timestamp_ms: int) -> Any:
+            lists = [given or [] for given in compiled(key, value, timestamp_ms)]
+            return [(*value, *made) for made in zip_longest(*lists)]
 
-    def __setstate__(self, calls: Row) -> None:
-        object.__setattr__(self, "calls", calls)
-        object.__setattr__(self, "_compiled", None)
+        return rows
 
-    def __call__(self, value: tuple[Any, ...]) -> list[tuple[Any, ...]]:
-        """`value` ends with the key and the timestamp, which are taken off again."""
-        if self._compiled is None:  # type: ignore[attr-defined]
-            object.__setattr__(self, "_compiled", self.calls.evaluator())
-        row, key, timestamp_ms = value
-        lists = [given or [] for given in self._compiled(key, row, timestamp_ms)]  # type: ignore[attr-defined]
-        longest = max(map(len, lists))
-        return [
-            (*row, *[given[place] if place < len(given) else None for given in lists])
-            for place in range(longest)
-        ]
+    def __str__(self) -> str:
+        return f"rows of {self.calls}"
+
+
+class _Compiled:
+    """A function of a key and a value; compiled where it runs, and not sent along."""
+
+    _function: Evaluator | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_function"}
+
+
+class GroupOf(_Compiled):
+    """The group of a table's row, and what is aggregated of it."""
+
+    def __init__(self, key: KeyOf, row: Row) -> None:
+        self._pair = Pair(key, row)
+
+    def __call__(self, key: Any, value: Any) -> Any:
+        if self._function is None:
+            self._function = self._pair.evaluator()
+        return self._function(key, value, 0)
+
+
+class ForeignKey(_Compiled):
+    """The key of the other table that a row holds."""
+
+    def __init__(self, key: KeyOf) -> None:
+        self._key = key
+
+    def __call__(self, value: Any) -> Any:
+        if self._function is None:
+            self._function = self._key.evaluator()
+        return self._function(None, value, 0)
 
 
 @dataclass(frozen=True)
