@@ -1,9 +1,12 @@
 """Times as numbers and as text: ISO 8601, complete or cut short."""
 
 import re
+from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
-from typing import Final
+from typing import Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from moldau.pipeline.sql.types import STRING, SqlType
 
 DAY_MS: Final = 86_400_000
 EPOCH: Final = date(1970, 1, 1)
@@ -97,7 +100,9 @@ def at_zone(ms: int, name: str) -> int:
 
 
 def timestamp_reader(kind: SqlType, pattern: str | None) -> Callable[[Any], int]:
-    """A record's time in milliseconds from a column: a number, a TIMESTAMP, or text by a pattern."""
+    """A record's time in milliseconds from a column: a number, a TIMESTAMP, or text."""
     if kind != STRING:
         return int
-    return parse_timestamp if pattern is None else partial(parse_by_pattern, pattern)
+    if pattern is not None:
+        raise NotImplementedError("timestamp patterns")
+    return parse_timestamp

@@ -57,7 +57,9 @@ def key_serde(source: SourceInfo) -> Serde:
 def windowed(inner: Serde, window: KeyWindow | None) -> Serde:
     if window is None:
         return inner
-    return SessionWindowedSerde(inner) if window.kind == "SESSION" else TimeWindowedSerde(inner, window.size_ms)
+    return (
+        SessionWindowedSerde(inner) if window.kind == "SESSION" else TimeWindowedSerde(inner, window.size_ms)
+    )
 
 
 class _Translation:
@@ -108,10 +110,11 @@ class _Translation:
     # Joins
 
     def _joined(self) -> KStream | KTable:
-        so_far = self._flat(self._plan.first)
+        so_far: Any = self._flat(self._plan.first)
         for step in self._plan.joins:
             so_far = self._join(so_far, step)
-        return so_far
+        joined: KStream | KTable = so_far
+        return joined
 
     def _flat(self, one: Input) -> KStream | KTable:
         source = self._source(one)
@@ -122,7 +125,7 @@ class _Translation:
             return source.map_values(row, value=internal_serde())
         return source.map_values(row, value=internal_serde())
 
-    def _join(self, left: Any, step: JoinStep) -> KStream | KTable:
+    def _join(self, left: Any, step: JoinStep) -> Any:
         right: Any = self._flat(step.right)
         joiner = Joiner(step.left_width, step.right_width)
         if step.is_foreign_key:
@@ -130,7 +133,8 @@ class _Translation:
             method = left.join if step.kind is JoinKind.INNER else left.left_join
             extract = ForeignKey(KeyOf((step.left_key,), ("the foreign key",), self._on_failure))
             return method(right, joiner, foreign_key=extract, value=internal_serde())
-        left, right = self._keyed(left, step.left_key), self._keyed(right, step.right_key)
+        keys = self._join_keys(left, right, step)
+        left, right = self._keyed(left, step.left_key, keys), self._keyed(right, step.right_key, keys)
         more: dict[str, Any] = {"value": internal_serde()}
         if step.kind is JoinKind.RIGHT:
             left, right, joiner = right, left, Swapped(joiner)  # type: ignore[assignment]
@@ -143,10 +147,20 @@ class _Translation:
                 return left.outer_join(right, joiner, **more)
         return left.left_join(right, joiner, **more)
 
-    def _keyed(self, side: Any, code: Code | None) -> Any:
+    def _join_keys(self, left: Any, right: Any, step: JoinStep) -> Serde:
+        """Both sides of a join write their keys alike: as the side does that keeps its key."""
+        if step.right_key is None:
+            kept: Serde = right.key_serde
+        elif step.left_key is None:
+            kept = left.key_serde
+        else:
+            kept = row_serde(self._target.key_format, (Column("KEY", step.key_type),), is_key=True)
+        return kept
+
+    def _keyed(self, side: Any, code: Code | None, keys: Serde) -> Any:
         if code is None:
             return side
-        return side.select_key(KeyOf((code,), ("the join's key",), self._on_failure), key=internal_serde())
+        return side.select_key(KeyOf((code,), ("the join's key",), self._on_failure), key=keys)
 
     # Rows of rows
 
@@ -167,7 +181,9 @@ class _Translation:
 
     def _grouped(self, source: KStream | KTable, grouping: Grouping) -> KTable:
         arguments, widths = arguments_row(grouping.calls)
-        row = self._row(arguments, [f"an argument of {call.text}" for call in grouping.calls for _ in call.arguments])
+        row = self._row(
+            arguments, [f"an argument of {call.text}" for call in grouping.calls for _ in call.arguments]
+        )
         fold = Fold(tuple(call.folding for call in grouping.calls), widths)
         key = KeyOf(
             tuple(one.code for one in grouping.keys),
@@ -176,9 +192,9 @@ class _Translation:
             any_null=True,
         )
         if isinstance(source, KTable):
-            table = source.group_by(GroupOf(key, row), key=self._inner_key(), value=internal_serde()).aggregate(
-                fold.initial, fold.add, fold.remove, value=internal_serde()
-            )
+            table = source.group_by(
+                GroupOf(key, row), key=self._inner_key(), value=internal_serde()
+            ).aggregate(fold.initial, fold.add, fold.remove, value=internal_serde())
         else:
             table = self._aggregated(source, grouping, key, row, fold)
         if self._plan.is_final:
@@ -188,10 +204,7 @@ class _Translation:
         return table
 
     def _aggregated(self, source: KStream, grouping: Grouping, key: KeyOf, row: Row, fold: Fold) -> KTable:
-        if grouping.is_by_record_key:
-            keyed = source
-        else:
-            keyed = source.select_key(key, key=self._inner_key())
+        keyed = source if grouping.is_by_record_key else source.select_key(key, key=self._inner_key())
         grouped = keyed.map_values(row, value=internal_serde()).group_by_key(key=self._inner_key())
         if grouping.window is None:
             return grouped.aggregate(fold.initial, fold.add, value=internal_serde())
@@ -211,7 +224,9 @@ class _Translation:
     def _outputs(self, outputs: Sequence[Output], *, keeps_null: bool = False) -> Row:
         codes = [one.code for one in outputs]
         assert None not in codes
-        return self._row([code for code in codes if code], [one.column.name for one in outputs], keeps_null=keeps_null)
+        return self._row(
+            [code for code in codes if code], [one.column.name for one in outputs], keeps_null=keeps_null
+        )
 
     def _write(self, result: Any, *, project: bool) -> None:
         if project:

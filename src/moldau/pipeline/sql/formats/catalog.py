@@ -1,0 +1,26 @@
+"""The formats by name, and the serde of a row in each."""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from moldau.pipeline.serdes.serde import Serde
+from moldau.pipeline.sql.definitions import Format
+from moldau.pipeline.sql.formats.json_format import JsonRowSerde
+from moldau.pipeline.sql.formats.kafka_format import KafkaRowSerde
+from moldau.pipeline.sql.syntax.errors import SqlError, did_you_mean
+from moldau.pipeline.sql.types import Column
+
+Make = Callable[[Format, Sequence[Column], bool], Serde]
+
+FORMATS: Final[dict[str, Make]] = {
+    "JSON": lambda form, columns, is_key: JsonRowSerde(columns, is_wrapped=form.is_wrapped),
+    "KAFKA": lambda form, columns, is_key: KafkaRowSerde(columns),
+}
+
+
+def row_serde(form: Format, columns: Sequence[Column], *, is_key: bool) -> Serde:
+    make = FORMATS.get(form.name)
+    if make is None:
+        hint = did_you_mean(form.name, FORMATS) or f"There are {', '.join(FORMATS)}."
+        raise SqlError(f"unknown format {form.name}", hint=hint)
+    return make(form, columns, is_key)
