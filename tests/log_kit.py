@@ -11,7 +11,8 @@ from moldau.protocol.records.record import Record, iter_records
 from moldau.storage.directory.log_dir import LogDirectory
 from moldau.storage.disk import Disk
 from moldau.storage.log.append_check import UnpackingNeeded
-from moldau.storage.log.partition_log import Appended, PartitionLog
+from moldau.storage.log.appending import Appended
+from moldau.storage.log.partition_log import PartitionLog
 from moldau.storage.log_config import LogConfig
 
 NOW_MS = 1_700_000_000_000

@@ -22,7 +22,7 @@ from log_kit import (
 from moldau.protocol.records.batch import HEADER, BatchHeader, read_header
 from moldau.protocol.records.control import ControlType
 from moldau.storage.directory.log_dir import LogDirectory
-from moldau.storage.log.flush import FlushJob
+from moldau.storage.log.flush_job import FlushJob
 from moldau.storage.log.partition_log import PartitionLog
 from moldau.storage.log_config import LogConfig
 from moldau.storage.producers.producer_log import apply_batch
@@ -128,7 +128,7 @@ class World:
     def flush_rolled(self) -> None:
         self.finish_flush()
         flush(self.log, rolled_only=True)
-        self.flushed_end = max(self.flushed_end, self.log.recovery_point)
+        self.flushed_end = max(self.flushed_end, self.log.flush_state.recovery_point)
 
     def begin_flush(self) -> None:
         """The rest of it happens while the log goes on."""
@@ -143,7 +143,7 @@ class World:
                 self.flushed_end = max(self.flushed_end, job.end_offset)
 
     def roll(self) -> None:
-        self.log.roll(NOW_MS)
+        self.log.roll(self.log.end_offset, NOW_MS)
 
     def retain(self) -> None:
         for retired in self.log.apply_retention(NOW_MS):

@@ -79,7 +79,7 @@ class Housekeeping:
         async for log in self._logs():
             if log.flush_due(now_ms):
                 self._broker.flusher.flush(log)
-            elif log.has_rolled_since_flush:
+            elif log.flush_state.has_rolled:
                 self._broker.flusher.flush_rolled(log)
 
     async def _write_checkpoints(self) -> None:

@@ -162,7 +162,7 @@ class LogDirectory:
                 self._shared, self.health, f"{self.path}/{name}", topic_partition, config, known, now_ms
             )
             self.logs[topic_partition] = loader.load()
-        if any(log.recovery_checkpoint < recovery_points.get(each, 0) for each, log in self.logs.items()):
+        if any(log.flush_state.checkpoint < recovery_points.get(each, 0) for each, log in self.logs.items()):
             # A recovery point past the end would, once the log has grown, hide what was written since.
             self.write_checkpoints()
 
@@ -224,7 +224,7 @@ class LogDirectory:
             each: log.start_offset for each, log in logs if log.start_offset > log.segments.first_offset
         }
         files = {
-            RECOVERY_POINTS: offsets_text({each: log.recovery_checkpoint for each, log in logs}),
+            RECOVERY_POINTS: offsets_text({each: log.flush_state.checkpoint for each, log in logs}),
             START_OFFSETS: offsets_text(starts),
             HIGH_WATERMARKS: offsets_text({each: log.high_watermark for each, log in logs}),
         }

@@ -1,9 +1,11 @@
-"""Which of the oldest segments may go, and why. Pure: the log carries the plan out."""
+"""Retention: which of the oldest segments to delete, and why. `plan_retention` is pure, `apply_retention` acts."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
+from moldau.storage.log.log_state import LogState
 from moldau.storage.log_config import LogConfig
+from moldau.storage.segments.segment import RetiredSegment
 
 
 class AgedSegment(Protocol):
@@ -22,11 +24,29 @@ class LogBounds(NamedTuple):
     end_offset: int
 
 
+def apply_retention(log: LogState, now_ms: int) -> list[RetiredSegment]:
+    """Takes out the segments that are too old, over the size limit or below the start offset. The caller removes their
+    files after `file.delete.delay.ms`."""
+    if log.health.offline_reason is not None:
+        return []
+    with log.health.guard(f"Deleting old segments of {log.topic_partition}"):
+        bounds = LogBounds(log.start_offset, log.high_watermark, log.end_offset)
+        reasons = plan_retention(log.segments.all, bounds, log.config, now_ms)
+        if not reasons:
+            return []
+        if len(reasons) == len(log.segments.all):
+            log.roll(log.end_offset, now_ms)
+        log.advance_start(log.segments.all[len(reasons)].base_offset)
+        retired = log.segments.retire_oldest(reasons)
+        log.producers.remove_snapshots(below=log.segments.first_offset)
+        return retired
+
+
 def plan_retention(
     segments: Sequence[AgedSegment], bounds: LogBounds, config: LogConfig, now_ms: int
 ) -> list[str]:
-    """One reason for each segment to delete, oldest first. All of them when even the active one is past its time:
-    the log then rolls before it deletes. Nothing at or above the high watermark goes."""
+    """Returns one reason for each segment to delete, oldest first. All segments when even the active one has expired:
+    the log then rolls before it deletes. Keeps everything at or above the high watermark."""
     reasons: list[str] = []
 
     def extend(breaches: Callable[[int], bool], reason: str) -> None:

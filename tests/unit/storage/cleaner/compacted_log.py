@@ -106,7 +106,7 @@ class CompactedLog:
         return appended.base_offset
 
     def roll(self) -> None:
-        self.log.roll(self.now_ms)
+        self.log.roll(self.log.end_offset, self.now_ms)
 
     # --- cleaning
 

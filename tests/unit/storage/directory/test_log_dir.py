@@ -260,7 +260,7 @@ def test_a_flush_that_fails_is_told_by_finish() -> None:
     job.run()
     with pytest.raises(StorageFault):
         log.finish_flush(job)
-    assert log.recovery_point == 0
+    assert log.flush_state.recovery_point == 0
     assert directory.offline_reason is not None
 
 
@@ -312,7 +312,7 @@ def test_the_recovery_point_is_checkpointed_below_unsaved_indexes() -> None:
     directory, log = new_log(disk, LogConfig(flush_messages=1))
     append(log, batch(4))
     flush(log)
-    assert log.recovery_point == 4
+    assert log.flush_state.recovery_point == 4
     directory.write_checkpoints()
     assert disk.read_bytes("/data/recovery-point-offset-checkpoint") == b"0\n1\norders 0 0\n"
     assert disk.read_bytes("/data/replication-offset-checkpoint") == b"0\n1\norders 0 4\n"

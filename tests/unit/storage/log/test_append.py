@@ -22,7 +22,8 @@ from moldau.protocol.records.builder import build_batch
 from moldau.protocol.records.control import ControlType
 from moldau.protocol.records.record import Record
 from moldau.storage.log.append_check import DECOMPRESSED_BYTES_MAX, RecordsRefused, UnpackingNeeded
-from moldau.storage.log.partition_log import Appended, PartitionLog
+from moldau.storage.log.appending import Appended
+from moldau.storage.log.partition_log import PartitionLog
 from moldau.storage.log_config import LogConfig
 from moldau.testing.simulation.crash_disk import CrashDisk
 

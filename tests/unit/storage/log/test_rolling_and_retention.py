@@ -187,7 +187,7 @@ def test_flushes_are_due_by_count_and_by_time() -> None:
     append(log, batch(1))
     assert log.flush_due(NOW_MS)
     flush(log)
-    assert log.recovery_point == 3
+    assert log.flush_state.recovery_point == 3
     assert not log.flush_due(NOW_MS + 10_000)
     assert log.begin_flush(NOW_MS) is None
 
@@ -201,18 +201,18 @@ def test_one_flush_at_a_time_and_what_comes_meanwhile_waits_for_the_next() -> No
     assert log.begin_flush(NOW_MS) is None
     first.run()
     log.finish_flush(first)
-    assert log.recovery_point == 1
+    assert log.flush_state.recovery_point == 1
     assert log.flush_due(NOW_MS)
     flush(log)
-    assert log.recovery_point == 2
+    assert log.flush_state.recovery_point == 2
 
 
 def test_complete_segments_are_flushed_without_the_active_one() -> None:
     log = log_with(LogConfig(segment_bytes=len(batch()) * 2))
-    assert not log.has_rolled_since_flush
+    assert not log.flush_state.has_rolled
     for _ in range(3):
         append(log, batch())
-    assert log.has_rolled_since_flush
+    assert log.flush_state.has_rolled
     flush(log, rolled_only=True)
-    assert log.recovery_point == 2
-    assert not log.has_rolled_since_flush
+    assert log.flush_state.recovery_point == 2
+    assert not log.flush_state.has_rolled

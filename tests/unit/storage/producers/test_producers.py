@@ -10,7 +10,8 @@ from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
 from moldau.protocol.records.batch import SEQUENCE_MAX
 from moldau.protocol.records.control import ControlType
-from moldau.storage.log.partition_log import Appended, PartitionLog
+from moldau.storage.log.appending import Appended
+from moldau.storage.log.partition_log import PartitionLog
 from moldau.storage.log_config import LogConfig
 from moldau.storage.producers.producer_state import ProducerState, ProducerStateView, SnapshotError
 from moldau.testing.simulation.crash_disk import CrashDisk
