@@ -10,7 +10,7 @@ from moldau.registry.decisions.decision import Decision
 from moldau.registry.decisions.deletion import Deletion
 from moldau.registry.decisions.governance import Governance
 from moldau.registry.decisions.registration import Registration
-from moldau.registry.decisions.schema_parser import Parser
+from moldau.registry.decisions.schema_parser import SchemaParser
 from moldau.registry.decisions.scope import Scope
 from moldau.registry.entities import SchemaRequest, StoredSchema
 from moldau.registry.failures import RegistryFailure
@@ -27,7 +27,7 @@ class Ledger:
         self.records: list[Record] = []
         self.state = RegistryState()
         self.scope = Scope(self.state, level)
-        self.registration = Registration(self.state, self.scope, Parser(self.state))
+        self.registration = Registration(self.state, self.scope, SchemaParser(self.state))
         self.deletion = Deletion(self.state, self.scope)
         self.governance = Governance(self.state, self.scope)
         for record in records:

@@ -20,7 +20,7 @@ from moldau.registry.decisions.decision import Decision
 from moldau.registry.decisions.deletion import Deletion
 from moldau.registry.decisions.governance import Governance
 from moldau.registry.decisions.registration import Registration
-from moldau.registry.decisions.schema_parser import Parser
+from moldau.registry.decisions.schema_parser import SchemaParser
 from moldau.registry.decisions.scope import Scope
 from moldau.registry.failures import NotPrimary, RegistryFailure, timed_out
 from moldau.registry.log.election import Election
@@ -46,7 +46,7 @@ class Registry:
         self.scope = Scope(
             self.state, settings.default_level, settings.validate_fields, settings.validate_new_schemas
         )
-        self.parser = Parser(self.state, kept_max=settings.schema_cache_size)
+        self.parser = SchemaParser(self.state, kept_max=settings.schema_cache_size)
         self.registration = Registration(self.state, self.scope, self.parser)
         self.deletion = Deletion(self.state, self.scope)
         self.associations = Associations(self.state, self.scope)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from moldau.registry.decisions.governance_merge import is_same_metadata, populated
-from moldau.registry.decisions.schema_parser import Parser, unreadable
+from moldau.registry.decisions.schema_parser import SchemaParser, unreadable
 from moldau.registry.decisions.scope import DEFAULTS, IMPORT_MODES, Scope
 from moldau.registry.entities import LATEST, SchemaRequest, SchemaText, StoredSchema
 from moldau.registry.failures import RegistryFailure
@@ -17,7 +17,7 @@ from moldau.registry.subjects import DEFAULT_CONTEXT, context_of, prefix_of
 class Lookup(NamedTuple):
     state: RegistryState
     scope: Scope
-    parser: Parser
+    parser: SchemaParser
 
     def find(
         self, subject: str, schema: SchemaText, *, normalize: bool = False, deleted: bool = False

@@ -8,7 +8,7 @@ from moldau.registry.decisions.decision import Decision
 from moldau.registry.decisions.evolution import Evolution
 from moldau.registry.decisions.governance_merge import populated, with_version
 from moldau.registry.decisions.lookup import Lookup
-from moldau.registry.decisions.schema_parser import Parser
+from moldau.registry.decisions.schema_parser import SchemaParser
 from moldau.registry.decisions.scope import IMPORT_MODES, Scope
 from moldau.registry.entities import SchemaRequest, SchemaText, StoredSchema, check_rule_set
 from moldau.registry.failures import incompatible, invalid_schema, invalid_subject, not_permitted
@@ -20,7 +20,7 @@ from moldau.registry.subjects import context_of, is_valid
 class Registration(NamedTuple):
     state: RegistryState
     scope: Scope
-    parser: Parser
+    parser: SchemaParser
 
     @property
     def lookup(self) -> Lookup:

@@ -18,7 +18,7 @@ REFERENCES_DEPTH_MAX: Final = 64
 REFERENCES_COUNT_MAX: Final = 2_000
 
 
-class Parser:
+class SchemaParser:
     def __init__(self, state: RegistryState, *, kept_max: int = 1_000) -> None:
         self._state = state
         self._kept_max = kept_max

@@ -25,7 +25,7 @@ from moldau.storage.cleaner.job import (
     CleanTask,
     SourceSegment,
 )
-from moldau.storage.cleaner.plan import CleaningPlan, LogState, choose_filthiest, plan_cleaning
+from moldau.storage.cleaner.plan import CleanableLog, CleaningPlan, choose_filthiest, plan_cleaning
 from moldau.storage.directory.log_dir import LogDirectory
 from moldau.storage.disk import Disk
 from moldau.storage.log.partition_log import PartitionLog
@@ -106,7 +106,7 @@ class LogCleaner:
         return job
 
     def _plan(self, log: PartitionLog, now_ms: int) -> CleaningPlan:
-        state = LogState(
+        state = CleanableLog(
             [_TimedSegment(segment) for segment in log.segments.all],
             log.start_offset,
             log.last_stable_offset,

@@ -29,7 +29,7 @@ class TimedSegment(PlannedSegment, Protocol):
     def first_batch_timestamp_ms(self) -> int: ...
 
 
-class LogState(NamedTuple):
+class CleanableLog(NamedTuple):
     """What planning needs to know of a log. The last segment is the active one."""
 
     segments: Sequence[TimedSegment]
@@ -62,7 +62,7 @@ class CleaningPlan(NamedTuple):
         return self.cleanable_ratio > config.min_cleanable_dirty_ratio
 
 
-def plan_cleaning(log: LogState, config: LogConfig, checkpoint: int | None, now_ms: int) -> CleaningPlan:
+def plan_cleaning(log: CleanableLog, config: LogConfig, checkpoint: int | None, now_ms: int) -> CleaningPlan:
     """`checkpoint` is the end of the last cleaning, None when there was none."""
     active_offset = log.segments[-1].base_offset
     first_dirty, is_wrong = log.start_offset, False

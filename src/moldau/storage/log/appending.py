@@ -103,7 +103,7 @@ def append_as_leader(
         producer.add(epoch, BatchMark((sequence + delta) & SEQUENCE_MAX, last_offset, delta, time_ms))
     elif batch is not None:
         _apply_producer(log, batch, records)
-    append_time_ms = now_ms if log.config.log_append_time else NO_TIMESTAMP
+    append_time_ms = now_ms if log.log_append_time else NO_TIMESTAMP
     return Appended(offset, last_offset, append_time_ms, log.start_offset, False)
 
 
@@ -114,7 +114,7 @@ def _prepared_inline(log: LogState, records: memoryview, now_ms: int, is_client:
 
 
 def _already_appended(log: LogState, mark: BatchMark) -> Appended:
-    append_time_ms = mark.timestamp_ms if log.config.log_append_time else NO_TIMESTAMP
+    append_time_ms = mark.timestamp_ms if log.log_append_time else NO_TIMESTAMP
     return Appended(mark.first_offset, mark.last_offset, append_time_ms, log.start_offset, True)
 
 

@@ -25,6 +25,7 @@ class LogState:
         "health",
         "high_watermark",
         "is_closed",
+        "log_append_time",
         "producers",
         "roll_ms",
         "segment_bytes",
@@ -79,6 +80,7 @@ class LogState:
         self.roll_ms = config.roll_ms
         self.stores_as_sent = config.keeps_batches_as_sent
         self.timestamp_after_max_ms = config.message_timestamp_after_max_ms
+        self.log_append_time = config.log_append_time
         self.segments.config = config
 
     @property

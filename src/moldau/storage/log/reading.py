@@ -7,6 +7,7 @@ the call began.
 from moldau.core.chunks import FileSlice
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
+from moldau.protocol.records.batch import LENGTH_AT, LOG_OVERHEAD
 from moldau.storage.log.log_state import LogState
 from moldau.storage.log.time_query import OffsetAndTime, find_by_time, find_youngest, freeze
 from moldau.storage.segments.segment import Segment
@@ -29,10 +30,25 @@ def read(
         return None
     segment, position, end = found
     try:
-        size = segment.readable_bytes(position, end, bytes_max, at_least_one_batch=at_least_one_batch)
+        size = _readable_bytes(segment, position, end, bytes_max, at_least_one_batch)
         return FileSlice(segment.file(), position, size) if size else None
     except OSError as error:
         raise log.health.fail(f"Reading {log.topic_partition}", error) from error
+
+
+def _readable_bytes(
+    segment: Segment, position: int, end: int, bytes_max: int, at_least_one_batch: bool
+) -> int:
+    """How many of the bytes from `position` to `end` to send: whole batches if they are long, else `bytes_max`."""
+    size = end - position
+    if size > bytes_max:
+        first = int.from_bytes(segment.file().read(position + LENGTH_AT, 4), "big") + LOG_OVERHEAD
+        if first > bytes_max:
+            return first if at_least_one_batch else 0
+        # A piece of a batch would be sent for nothing. The starts of long batches are all in the index.
+        whole = segment.offset_index.batch_start_until(position + bytes_max) - position
+        size = whole if whole >= first else bytes_max
+    return max(size, 0)
 
 
 def available_bytes(log: LogState, offset: int, end_offset: int, bytes_max: int) -> int:

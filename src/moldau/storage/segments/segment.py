@@ -11,10 +11,10 @@ from typing import Final, NamedTuple
 
 from moldau.core.ids import NO_TIMESTAMP
 from moldau.core.ports import Buffer, File
-from moldau.protocol.records.batch import HEADER_SIZE, LOG_OVERHEAD, BatchHeader
+from moldau.protocol.records.batch import HEADER_SIZE, BatchHeader
 from moldau.storage.disk import Disk
 from moldau.storage.log_config import LogConfig
-from moldau.storage.names import DELETED, LOG, SEGMENT_SUFFIXES, segment_file
+from moldau.storage.names import DELETED, LOG, SEGMENT_SUFFIXES
 from moldau.storage.residency import Residency
 from moldau.storage.segments.batch_scan import SCAN_SLICE_BYTES, iter_headers
 from moldau.storage.segments.offset_index import OffsetIndex
@@ -243,21 +243,6 @@ class Segment:
             position = self._older_boundaries.get(offset)
         return position
 
-    def batch_size_at(self, position: int) -> int:
-        return int.from_bytes(self.file().read(position + 8, 4), "big") + LOG_OVERHEAD
-
-    def readable_bytes(self, position: int, end: int, bytes_max: int, *, at_least_one_batch: bool) -> int:
-        """How much of what lies between the two to send: whole batches if they are long, `bytes_max` otherwise."""
-        size = end - position
-        if size > bytes_max:
-            first = self.batch_size_at(position)
-            if first > bytes_max:
-                return first if at_least_one_batch else 0
-            # A batch that does not fit would be sent for nothing. Those that are long are all in the index.
-            whole = self.offset_index.batch_start_until(position + bytes_max) - position
-            size = whole if whole >= first else bytes_max
-        return max(size, 0)
-
     def next_offset(self) -> int:
         """The offset after the last batch, read from the file."""
         following = self.base_offset
@@ -306,14 +291,6 @@ class Segment:
                 newest = TimestampOffset(header.max_timestamp, header.last_offset)
         self.max_timestamp_ms, self.max_timestamp_offset = newest
 
-    def rename_files(self, old_suffix: str, new_suffix: str) -> None:
-        disk = self._shared.disk
-        for kind in SEGMENT_SUFFIXES:
-            path = f"{self.files.directory}/{segment_file(self.base_offset, kind)}"
-            with suppress(FileNotFoundError):
-                disk.rename(path + old_suffix, path + new_suffix)
-        self.files.suffix = new_suffix
-
     def reset(self) -> None:
         """Nothing is known of the content any more: it is about to be read again."""
         for index in self.indexes:
@@ -338,6 +315,6 @@ class Segment:
     def retire(self, reason: str) -> RetiredSegment:
         """Takes the files out of the log by name; the log forgets the segment. Open slices stay readable."""
         self.leave()
-        self.rename_files("", DELETED)
+        self.files.rename(DELETED)
         paths = tuple(self.files.path(kind) for kind in SEGMENT_SUFFIXES)
         return RetiredSegment(self._shared.disk, self.base_offset, self.size, reason, paths)

@@ -5,10 +5,11 @@ not yet on disk. What an entry means is for the index modules.
 """
 
 import struct
+from contextlib import suppress
 from typing import ClassVar
 
 from moldau.storage.disk import Disk
-from moldau.storage.names import segment_file
+from moldau.storage.names import SEGMENT_SUFFIXES, segment_file
 from moldau.storage.residency import Residency
 
 
@@ -23,6 +24,14 @@ class SegmentFiles:
 
     def path(self, kind: str) -> str:
         return f"{self.directory}/{segment_file(self.base_offset, kind)}{self.suffix}"
+
+    def rename(self, suffix: str) -> None:
+        """Gives every file `suffix` in place of the one it has: `.cleaned`, `.swap`, `.deleted` or none."""
+        for kind in SEGMENT_SUFFIXES:
+            path = f"{self.directory}/{segment_file(self.base_offset, kind)}"
+            with suppress(FileNotFoundError):
+                self.disk.rename(path + self.suffix, path + suffix)
+        self.suffix = suffix
 
 
 class EntryIndex:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from moldau.storage.disk import Disk
 from moldau.storage.log_config import LogConfig
-from moldau.storage.names import CLEANED, SWAP
+from moldau.storage.names import SWAP
 from moldau.storage.segments.segment import RELATIVE_OFFSET_MAX, RetiredSegment, Segment, Shared
 from moldau.storage.segments.segment_files import SegmentFiles
 
@@ -140,13 +140,13 @@ class SegmentList:
         a complete set of `.swap` is carried through.
         """
         for segment in reversed(new):
-            segment.rename_files(CLEANED, SWAP)
+            segment.files.rename(SWAP)
         replaced = {segment.base_offset for segment in old}
         kept = [segment for segment in self._segments if segment.base_offset not in replaced]
         self._replace(sorted((*kept, *new), key=lambda segment: segment.base_offset))
         retired = [segment.retire(reason) for segment in old]
         for segment in new:
-            segment.rename_files(SWAP, "")
+            segment.files.rename("")
         return retired
 
 

@@ -20,6 +20,7 @@ from confluent_kafka.admin import BrokerMetadata, ClusterMetadata, PartitionMeta
 
 from moldau.testing.fakes.fake_group import FakeGroup
 from moldau.testing.fakes.fake_log import FakeLog, FakeTransaction, Place, require_messages
+from moldau.testing.fakes.fake_transactions import FakeTransactionalIds
 
 if TYPE_CHECKING:
     from moldau.testing.fakes.fake_consumer import FakeConsumer
@@ -38,8 +39,7 @@ class FakeKafka:
         self._topics: dict[str, list[FakeLog]] = {}
         self._groups: dict[str, FakeGroup] = {}
         self._failures: defaultdict[str, list[KafkaError]] = defaultdict(list)
-        self._epochs: dict[str, int] = {}
-        self._open: dict[str, FakeTransaction] = {}
+        self.transactional_ids = FakeTransactionalIds(self)
         self._serial = itertools.count(1)
         self.changed = threading.Condition(threading.RLock())
         """Held by every call of the clients, so that threads may share a cluster; notified of new records."""
@@ -162,25 +162,7 @@ class FakeKafka:
             )
         return self._groups[name]
 
-    def take_transactional_id(self, transactional_id: str) -> int:
-        """The new owner's epoch. Whoever had the id before is fenced, and what it left open aborted."""
-        self._epochs[transactional_id] = self._epochs.get(transactional_id, -1) + 1
-        left = self._open.pop(transactional_id, None)
-        if left is not None:
-            self.end_transaction(transactional_id, left, is_committed=False)
-        return self._epochs[transactional_id]
-
-    def is_fenced(self, transactional_id: str, epoch: int) -> bool:
-        return self._epochs.get(transactional_id) != epoch
-
-    def begin_transaction(self, transactional_id: str) -> FakeTransaction:
-        self._open[transactional_id] = FakeTransaction()
-        return self._open[transactional_id]
-
-    def end_transaction(
-        self, transactional_id: str, transaction: FakeTransaction, *, is_committed: bool
-    ) -> None:
-        self._open.pop(transactional_id, None)
+    def end_transaction(self, transaction: FakeTransaction, *, is_committed: bool) -> None:
         transaction.is_committed = is_committed
         for log in transaction.logs.values():
             log.end_transaction(transaction, self.now_ms())

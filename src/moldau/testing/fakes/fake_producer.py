@@ -149,13 +149,13 @@ class FakeProducer:
     def init_transactions(self, timeout: float = -1) -> None:
         with self._kafka.changed:
             transactional_id = self._begin_call("init_transactions", {INIT})
-            self._epoch = self._kafka.take_transactional_id(transactional_id)
+            self._epoch = self._kafka.transactional_ids.take(transactional_id)
             self._state = READY
 
     def begin_transaction(self) -> None:
         with self._kafka.changed:
             transactional_id = self._begin_call("begin_transaction", {READY})
-            self._transaction = self._kafka.begin_transaction(transactional_id)
+            self._transaction = self._kafka.transactional_ids.begin(transactional_id)
             self._state = IN_TRANSACTION
 
     def send_offsets_to_transaction(
@@ -190,7 +190,9 @@ class FakeProducer:
 
     def _end(self, *, is_committed: bool) -> None:
         assert self._transaction is not None and self._transactional_id is not None
-        self._kafka.end_transaction(self._transactional_id, self._transaction, is_committed=is_committed)
+        self._kafka.transactional_ids.end(
+            self._transactional_id, self._transaction, is_committed=is_committed
+        )
         self._transaction, self._state, self._error = None, READY, None
 
     def _begin_call(self, call: str, states: set[str]) -> str:
@@ -228,7 +230,7 @@ class FakeProducer:
 
     def _check_not_fenced(self) -> None:
         assert self._transactional_id is not None
-        if self._kafka.is_fenced(self._transactional_id, self._epoch):
+        if self._kafka.transactional_ids.is_fenced(self._transactional_id, self._epoch):
             words = "transactional producer fenced by newer producer instance"
             self._fail(KafkaError(KafkaError._FENCED, words, fatal=True))
 

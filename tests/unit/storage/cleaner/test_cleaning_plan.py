@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from moldau.storage.cleaner.offset_map import ENTRY_BYTES, OffsetMap, digest
 from moldau.storage.cleaner.plan import (
+    CleanableLog,
     CleaningPlan,
-    LogState,
     choose_filthiest,
     group_segments,
     plan_cleaning,
@@ -39,7 +39,7 @@ def plan(
     end: int = 1000,
     config: LogConfig = COMPACT,
 ) -> CleaningPlan:
-    return plan_cleaning(LogState(segments, start, stable, end), config, checkpoint, NOW)
+    return plan_cleaning(CleanableLog(segments, start, stable, end), config, checkpoint, NOW)
 
 
 THREE = (Piece(0), Piece(100), Piece(200), Piece(300))
