@@ -9,7 +9,7 @@ VERSION: Final = 0
 
 
 class CheckpointError(ValueError):
-    """A checkpoint that cannot be read. What it held can be found again with more work."""
+    """A checkpoint that cannot be read. Its content can be recovered with more work."""
 
 
 def checkpoint_text(lines: Iterable[str]) -> bytes:
@@ -22,11 +22,11 @@ def checkpoint_lines(data: bytes, name: str) -> list[str]:
         version, count, *lines = data.decode().splitlines()
         expected = int(count)
         if int(version) != VERSION:
-            raise CheckpointError(f"{name} has version {version}, only {VERSION} is known")
+            raise CheckpointError(f"{name} has version {version}; only {VERSION} is supported")
     except (ValueError, UnicodeDecodeError) as error:
         raise CheckpointError(f"{name} is malformed: {error}") from error
     if len(lines) != expected:
-        raise CheckpointError(f"{name} promises {expected} entries and has {len(lines)}")
+        raise CheckpointError(f"{name} should have {expected} entries but has {len(lines)}")
     return lines
 
 

@@ -1,7 +1,7 @@
-"""What storage needs of a disk, and what happens when it fails.
+"""What storage needs from a disk, and what happens when the disk fails.
 
-Owns the interface `Disk` (core's `FileSystem` plus a directory lock and file times) and
-`DirectoryHealth`, the one place where a log directory goes offline. Opens no files itself.
+Owns the interface `Disk` (core's `FileSystem` plus a directory lock and file times) and `DirectoryHealth`, the only
+place where a log directory goes offline. Opens no files itself.
 """
 
 import errno
@@ -16,14 +16,14 @@ from moldau.core.ports import FileSystem
 
 class Disk(FileSystem, Protocol):
     def lock(self, path: str) -> object:
-        """Takes the exclusive lock on a file, creating it. Held until the returned object goes;
-        BlockingIOError when another process holds it."""
+        """Takes the exclusive lock on a file, creating the file. The lock is held until the returned object is
+        dropped. Raises BlockingIOError when another process holds it."""
 
     def modified_ms(self, path: str) -> int: ...
 
     def sync_all(self, path: str) -> None:
-        """Returns when everything written to the file system that holds `path` is on stable storage. For many
-        files at once; whether each made it, its own `sync` tells."""
+        """Returns when everything written to the file system that holds `path` is on stable storage. For many files
+        at once; the `sync` of each file reports its own failure."""
 
 
 _ADVICE = {
@@ -38,8 +38,7 @@ _ADVICE_ELSE = "look at the kernel log and the directory's permissions, then res
 
 
 class DirectoryHealth:
-    """Whether one entry of `log.dirs` may still be used. Shared by all logs in it: the first fault stops
-    them all."""
+    """Whether one entry of `log.dirs` may still be used. Shared by all logs in it: the first fault stops them all."""
 
     __slots__ = ("directory", "offline_reason")
 
@@ -52,7 +51,7 @@ class DirectoryHealth:
         advice = _ADVICE.get(error.errno or 0, _ADVICE_ELSE)
         message = (
             f"{doing} failed in log directory {self.directory}: {error.strerror or error}. "
-            f"The directory is offline now; {advice}."
+            f"The directory is now offline; {advice}."
         )
         if self.offline_reason is None:
             self.offline_reason = message
@@ -60,7 +59,7 @@ class DirectoryHealth:
 
     @contextmanager
     def guard(self, doing: str) -> Iterator[None]:
-        """For whatever is not in a hurry: an operating system error inside takes the directory offline."""
+        """For code off the hot path: an OSError inside takes the directory offline."""
         try:
             yield
         except OSError as error:

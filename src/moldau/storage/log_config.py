@@ -1,5 +1,4 @@
-"""The settings one log works by, with Kafka's defaults. Plain data: whoever knows the topic's
-configuration makes it."""
+"""The settings of one log, with Kafka's defaults. Plain data: the broker makes it from the topic's configuration."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -39,24 +38,23 @@ class LogConfig:
     flush_ms: int = INT64_MAX
     file_delete_delay_ms: int = 60_000
     preallocate: bool = False
-    """Accepted and ignored: it pays on file systems we do not meet, and costs zero-filled tails after a
-    crash."""
+    """Accepted and ignored: preallocated files have zero-filled tails after a crash."""
     producer_id_expiration_ms: int = DAY_MS
     min_insync_replicas: int = 1
-    """Not the log's own business, but its leader's, who has it at hand here."""
+    """For the partition's leader, not for the log."""
     leader_throttled_replicas: tuple[str, ...] = ()
     follower_throttled_replicas: tuple[str, ...] = ()
 
     @property
     def roll_ms(self) -> int:
-        """How old a segment may get: `max.compaction.lag.ms` also makes its data leave the active segment."""
+        """How old a segment may get. `max.compaction.lag.ms` also forces data out of the active segment."""
         if self.compact:
             return min(self.segment_ms, self.max_compaction_lag_ms)
         return self.segment_ms
 
     @property
     def keeps_batches_as_sent(self) -> bool:
-        """True when a batch can be stored without a look at its records."""
+        """Whether a batch can be stored without reading its records."""
         return (
             not self.compact
             and not self.log_append_time

@@ -1,4 +1,4 @@
-"""What files and directories of a log are called, and back. See FORMAT.md."""
+"""The names of a log's files and directories, made and parsed. See FORMAT.md."""
 
 import re
 import secrets
@@ -28,7 +28,7 @@ META_PROPERTIES: Final = "meta.properties"
 CLEAN_SHUTDOWN: Final = ".kafka_cleanshutdown"
 LOCK: Final = ".lock"
 METADATA_TOPIC: Final = "__cluster_metadata"
-"""KRaft's own log. It lives among the topics in Kafka's directories and is none."""
+"""KRaft's own log. In Kafka's directories it lies among the topics, but it is not one."""
 
 DIRECTORY_NAME_MAX: Final = 255
 
@@ -47,7 +47,7 @@ def segment_file(offset: int, suffix: str) -> str:
 
 
 def parse_segment_file(name: str) -> SegmentFile | None:
-    """Only names exactly as `segment_file` makes them; anything else in the directory is not ours."""
+    """Accepts only names that `segment_file` makes; any other file in the directory is not Moldau's."""
     found = _SEGMENT_FILE.fullmatch(name)
     return SegmentFile(int(found[1]), found[2]) if found else None
 
@@ -63,13 +63,12 @@ def is_marked_for_deletion(name: str) -> bool:
 
 
 def deletion_directory(topic_partition: TopicPartition) -> str:
-    """As Kafka's: `topic-partition.<32 hex digits>-delete`, the topic cut where the name would be too
-    long."""
+    """As in Kafka: `topic-partition.<32 hex digits>-delete`, with the topic cut when the name would be too long."""
     return _renamed_directory(topic_partition, "delete")
 
 
 def stray_directory(topic_partition: TopicPartition) -> str:
-    """As Kafka's: `topic-partition.<32 hex digits>-stray`. Nobody looks into it but people."""
+    """As in Kafka: `topic-partition.<32 hex digits>-stray`. The broker never opens it; an operator decides."""
     return _renamed_directory(topic_partition, "stray")
 
 

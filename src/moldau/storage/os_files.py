@@ -1,4 +1,4 @@
-"""The operating system's files: the one module of storage that opens any.
+"""The operating system's files: the only module of storage that opens files.
 
 Implements `Disk`. Knows nothing of logs, segments or formats.
 """
@@ -21,14 +21,14 @@ _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 def open_files_share() -> int:
-    """How many files one log directory may keep open at rest: a quarter of what the process may, since
-    connections and other directories need some too."""
+    """How many files one log directory may keep open: a quarter of the process's limit, since connections and other
+    directories need some too."""
     allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return max(OPEN_FILES_MIN, min(OPEN_FILES_MAX, allowed // 4))
 
 
 class OsFile:
-    """One descriptor. It closes with the last reference, so a slice being sent outlives deletion and
+    """One descriptor. It closes with the last reference, so a slice that is being sent survives deletion and
     eviction."""
 
     __slots__ = ("_fd", "path")
@@ -79,10 +79,10 @@ class OsFile:
 
 
 class _Lock:
-    """A POSIX record lock, as Java's FileLock takes: Kafka and we exclude each other on one directory.
+    """A POSIX record lock, as Java's FileLock takes: Kafka and Moldau exclude each other from a directory.
 
-    Such a lock belongs to the process and dies with any descriptor of the file, so `held` guards against
-    a second open in this process.
+    Such a lock belongs to the process and is lost when any descriptor of the file closes, so `held` prevents a second
+    open in this process.
     """
 
     __slots__ = ("_fd", "_key")
@@ -95,7 +95,7 @@ class _Lock:
         self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             fcntl.lockf(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except PermissionError as error:  # POSIX allows EACCES for "somebody else holds it"
+        except PermissionError as error:  # POSIX allows EACCES when another process holds the lock
             raise BlockingIOError(errno.EAGAIN, error.strerror, path) from error
         self._key = self._identity(os.fstat(self._fd))
         self.held.add(self._key)

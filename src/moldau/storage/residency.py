@@ -1,7 +1,7 @@
-"""A bound on what stays in memory or open: file descriptors and loaded indexes.
+"""A limit on what stays in memory or open: file descriptors and loaded indexes.
 
-Second chance: a use only sets a flag, so the hot path pays one attribute store; when room is needed the
-oldest entry not used since its last look goes. Logs are made and deleted by workers, so any thread may come.
+Second-chance eviction: a use only sets a flag, so the hot path pays one attribute store. When room is needed, the
+oldest entry not used since the last check is evicted. Thread-safe, since workers create and delete logs.
 """
 
 import threading
@@ -12,7 +12,7 @@ class Resident(Protocol):
     recently_used: bool
 
     def evict(self) -> None:
-        """Forget what was loaded; it can be loaded again."""
+        """Drops what was loaded; it can be loaded again."""
 
 
 class Residency:
@@ -22,15 +22,14 @@ class Residency:
         self.capacity = capacity
         self._held = 0
         self._entries: dict[Resident, int] = {}
-        """What each weighs, oldest first."""
+        """The weight of each, oldest first."""
         self._turn = threading.Lock()
 
     def __len__(self) -> int:
         return len(self._entries)
 
     def admit(self, resident: Resident, weight: int = 1) -> None:
-        """Counts a newly loaded resident, evicting others past the capacity. The newcomer itself always
-        fits."""
+        """Adds a newly loaded resident and evicts others beyond the capacity. The new one always fits."""
         with self._turn:
             self._forget(resident)
             while self._held + weight > self.capacity and self._entries:
@@ -46,12 +45,12 @@ class Residency:
             self._held += weight
 
     def dismiss(self, resident: Resident) -> None:
-        """It is of no use to anybody any more: nothing here keeps it."""
+        """Removes a resident that is no longer needed."""
         with self._turn:
             self._forget(resident)
 
     def shrink(self) -> None:
-        """Lets go of half of them: someone else needs the room."""
+        """Evicts half of the residents, to make room for another part of the process."""
         with self._turn:
             for oldest in list(self._entries)[: len(self._entries) // 2]:
                 self._forget(oldest)

@@ -1,14 +1,14 @@
-"""Log compaction: of a compacted topic's closed segments, only the last record of each key stays.
+"""Log compaction: in the closed segments of a compacted topic, only the last record of each key stays.
 
-    plan.py          what of which log may be cleaned, and how its segments are grouped (pure)
+    plan.py          what may be cleaned, and how segments are grouped (pure)
     offset_map.py    the last offset of each key in the dirty part
-    transactions.py  which batches belong to aborted transactions, which markers may go
+    transactions.py  which batches belong to aborted transactions, which markers may be removed
     batch_filter.py  what is left of one batch
     batch_source.py  whole batches of a segment file, in large reads
-    throttle.py      the bound on reads and writes per second
-    job.py           one round over one log, off the owner's thread: writes `.cleaned` segments
-    log_cleaner.py   the owner's side: chooses a log, swaps the result in, keeps the checkpoint
+    throttle.py      the limit on bytes read and written per second
+    job.py           one round on one log, on a worker thread: writes `.cleaned` segments
+    log_cleaner.py   chooses a log, swaps the result in, keeps the checkpoint; on the owner's thread
 
-Offsets never change; a cleaned log has gaps. Only segments below the active one and below the last stable offset
-are touched.
+Offsets never change; a cleaned log has gaps. The cleaner touches only segments below the active one and below the
+last stable offset. The node runs it; start at `log_cleaner.py`.
 """

@@ -1,6 +1,6 @@
-"""What is left of one batch: all of it, some of its records, an empty shell, or nothing.
+"""What compaction leaves of one batch: all of it, some of its records, an empty batch, or nothing.
 
-Pure: bytes in, bytes out. A batch of which everything stays is passed on as it is.
+Pure: bytes in, bytes out. A batch that keeps all its records is passed through unchanged.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,14 +25,14 @@ _INT64_MIN: Final = -(1 << 63)
 
 
 class LastRecord(NamedTuple):
-    """Where an active producer stands: its last data, or only a marker's epoch when it has none."""
+    """The last write of an active producer: its last data offset, or only the epoch of a marker when it has no data."""
 
     last_data_offset: int | None
     producer_epoch: int
 
 
 class Kept(NamedTuple):
-    """A batch to write, and what indexes want to know of it."""
+    """A batch to write, with the header that the indexes need."""
 
     header: BatchHeader
     data: Buffer
@@ -62,7 +62,7 @@ class BatchFilter:
         delete_retention_ms: int,
         decompressed_bytes_max: int,
     ) -> None:
-        """`end_offset` is where this round of cleaning may go to at most."""
+        """`end_offset` is the end of the range this round may clean."""
         self._map = offset_map
         self._transactions = transactions
         self._last_records = last_records
@@ -74,7 +74,7 @@ class BatchFilter:
         self.records_kept = 0
 
     def apply(self, header: BatchHeader, batch: Buffer) -> Kept | None:
-        """For every batch, in order. PeerError when its records cannot be read."""
+        """Call for every batch, in order. Raises PeerError when its records cannot be read."""
         self.records_read += header.record_count
         is_over = header.has_delete_horizon and header.base_timestamp <= self._now_ms
         is_for_empty_transaction = False
@@ -93,7 +93,7 @@ class BatchFilter:
         return kept
 
     def _must_stay(self, header: BatchHeader) -> bool:
-        """An empty batch still tells the last sequence of a producer, and where the cleaned part ends."""
+        """An empty batch still carries a producer's last sequence number, and marks the end of the cleaned range."""
         if header.next_offset == self._end_offset:
             return True
         last = self._last_records.get(header.producer_id) if header.producer_id >= 0 else None
@@ -115,7 +115,7 @@ class BatchFilter:
             return None
         needs_horizon = (has_tombstones or is_for_empty_transaction) and not header.has_delete_horizon
         if needs_horizon:
-            # KIP-534: counted from the first cleaning that met it, kept in the place of the base timestamp.
+            # KIP-534: the horizon counts from the first cleaning that met the batch and replaces its base timestamp.
             return _with_horizon(header, data, spans, self._now_ms + self._delete_retention_ms)
         if len(spans) == header.record_count:
             return Kept(header, batch)
@@ -125,7 +125,7 @@ class BatchFilter:
         return _sealed(_recounted(header, spans), records)
 
     def _latest(self, header: BatchHeader, data: Buffer, is_over: bool) -> tuple[list[RecordSpan], bool]:
-        """The records that are the last of their key, and whether any of them is a tombstone."""
+        """Returns the latest record of each key, and whether any of them is a tombstone."""
         last_offset_of, judged_to = self._map.get, self._map.latest_offset
         base_offset = header.base_offset
         spans: list[RecordSpan] = []
@@ -142,7 +142,7 @@ class BatchFilter:
 
 
 def _recounted(header: BatchHeader, spans: Sequence[RecordSpan]) -> BatchHeader:
-    """The last offset stays: with it the last sequence number does, and the place where the batch ends."""
+    """The last offset stays the same, and so do the last sequence number and the end of the batch."""
     max_timestamp = header.max_timestamp
     if not header.is_log_append_time:
         max_timestamp = header.base_timestamp + max(timestamp_delta for _, _, timestamp_delta, *_ in spans)
@@ -150,7 +150,7 @@ def _recounted(header: BatchHeader, spans: Sequence[RecordSpan]) -> BatchHeader:
 
 
 def _with_horizon(header: BatchHeader, data: Buffer, spans: Sequence[RecordSpan], horizon_ms: int) -> Kept:
-    """Timestamps in records count from the base timestamp, so they are written anew when it changes."""
+    """Timestamps in records are relative to the base timestamp, so they are rewritten when it changes."""
     shift = header.base_timestamp - horizon_ms
     records = bytearray()
     body = bytearray()
@@ -179,5 +179,5 @@ def _shell(header: BatchHeader) -> Kept:
 
 
 def _wrapped(value: int) -> int:
-    """Into 64 bits, as Java's arithmetic does: producers may send any timestamp."""
+    """Wraps into 64 bits, as Java's arithmetic does: producers may send any timestamp."""
     return (value - _INT64_MIN) % _INT64_SPAN + _INT64_MIN

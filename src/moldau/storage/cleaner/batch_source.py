@@ -1,7 +1,7 @@
 """The batches of a segment file, whole and checked, in large reads.
 
-Unlike a scan after a crash, which ends at the first damage, this one says so: what the cleaner does not
-understand it must not rewrite.
+A recovery scan ends at the first damaged batch. This one raises an error there: the cleaner must not rewrite what it
+cannot read.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,13 +19,13 @@ from moldau.protocol.records.batch import (
 
 
 class UncleanableLog(MoldauError):
-    """A log that cannot be cleaned. The text says where it is damaged."""
+    """A log that cannot be cleaned. The message says where it is damaged."""
 
 
 def iter_whole_batches(
     file: File, size: int, first_offset: int, slice_bytes: int, on_read: Callable[[int], None]
 ) -> Iterator[tuple[BatchHeader, memoryview]]:
-    """Every batch in the first `size` bytes. `on_read` hears of each read, before its batches are given out."""
+    """Yields every batch in the first `size` bytes. Calls `on_read` after each read, before it yields the batches."""
     position = 0
     next_offset = first_offset
     view, start = memoryview(b""), 0
@@ -44,10 +44,12 @@ def iter_whole_batches(
                 raise _damaged(file, position, f"{needed} bytes are missing at the end")
             continue
         if not crc_matches(view, at, needed):
-            raise _damaged(file, position, "its content does not match its CRC")
+            raise _damaged(file, position, "its CRC does not match its content")
         header = read_header(view, at)
         if header.base_offset < next_offset or header.last_offset_delta < 0:  # not covered by the CRC
-            raise _damaged(file, position, f"it has offset {header.base_offset} where {next_offset} is next")
+            raise _damaged(
+                file, position, f"it has offset {header.base_offset}, expected {next_offset} or later"
+            )
         next_offset = header.next_offset
         yield header, view[at : at + needed]
         position += needed
@@ -56,9 +58,11 @@ def iter_whole_batches(
 def _batch_size(file: File, view: memoryview, at: int, position: int, size: int) -> int:
     header = read_header(view, at)
     if header.magic != MAGIC:
-        raise _damaged(file, position, f"it has magic {header.magic}, not {MAGIC}")
+        raise _damaged(file, position, f"it has magic {header.magic}, expected {MAGIC}")
     if header.length < HEADER_SIZE - LOG_OVERHEAD or header.size > size - position:
-        raise _damaged(file, position, f"it claims {header.size} bytes where {size - position} are left")
+        raise _damaged(
+            file, position, f"its length says {header.size} bytes, but only {size - position} are left"
+        )
     return header.size
 
 

@@ -1,7 +1,7 @@
-"""One round of cleaning over one log: reads closed segments, writes what is left of them beside them.
+"""One round of cleaning on one log: reads closed segments and writes the compacted ones beside them.
 
-Owns the `.cleaned` files until the owner of the log swaps them in. Touches nothing else, and knows the log only by
-the task it was given, so it may run on a worker thread or in another process.
+Owns the `.cleaned` files until the owner of the log swaps them in. It changes nothing else and knows the log only
+from its task, so it may run on a worker thread or in another process.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -46,14 +46,14 @@ class SourceSegment(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CleanTask:
-    """All that a round needs to know, as plain data."""
+    """Everything a round needs to know, as plain data."""
 
     topic_partition: TopicPartition
     directory: str
     config: LogConfig
     plan: CleaningPlan
     segments: tuple[SourceSegment, ...]
-    """Those below the first uncleanable offset, oldest first."""
+    """The segments below the first uncleanable offset, oldest first."""
     aborted: tuple[AbortedTxn, ...]
     last_records: Mapping[int, LastRecord]
     now_ms: int
@@ -64,15 +64,15 @@ class CleanedSegment(NamedTuple):
     size: int
     has_aborted: bool
     replaces: tuple[int, ...]
-    """Base offsets of the segments it takes the place of."""
+    """Base offsets of the segments it replaces."""
 
 
 class CleanOutcome(NamedTuple):
-    """Either the new segments or why there are none; files of a failed round are removed."""
+    """Either the new segments, or the reason why there are none. The files of a failed round are removed."""
 
     segments: tuple[CleanedSegment, ...] = ()
     end_offset: int = -1
-    """The log is clean up to here once the segments are swapped in."""
+    """The log is clean up to this offset once the segments are swapped in."""
     bytes_read: int = 0
     bytes_before: int = 0
     bytes_after: int = 0
@@ -80,7 +80,7 @@ class CleanOutcome(NamedTuple):
     records_after: int = 0
     keys: int = 0
     uncleanable: str | None = None
-    """What is wrong with the log itself."""
+    """Why the log itself cannot be cleaned."""
     fault: OSError | None = None
     is_cancelled: bool = False
 
@@ -95,7 +95,7 @@ def clean(
     settings: CleanerSettings,
     is_cancelled: Callable[[], bool] = lambda: False,
 ) -> CleanOutcome:
-    """Runs the round. Whatever goes wrong is in the outcome."""
+    """Runs the round. Any failure is in the outcome."""
     round_ = _Round(task, disk, settings, is_cancelled)
     try:
         return round_.run()
@@ -113,7 +113,7 @@ def clean(
 
 
 class CleanJob:
-    """A round on its way: made on the owner's thread, run on a worker, finished by `LogCleaner`."""
+    """One round: created on the owner's thread, run on a worker, finished by `LogCleaner`."""
 
     __slots__ = ("_disk", "is_cancelled", "outcome", "settings", "task")
 
@@ -121,7 +121,7 @@ class CleanJob:
         self.task = task
         self.settings = settings
         self.outcome: CleanOutcome | None = None
-        """Set by `run`, or by whoever ran `clean` elsewhere."""
+        """Set by `run`, or by the caller that ran `clean` elsewhere."""
         self._disk = disk
         self.is_cancelled = False
 
@@ -129,7 +129,7 @@ class CleanJob:
         self.outcome = clean(self.task, self._disk, self.settings, lambda: self.is_cancelled)
 
     def cancel(self) -> None:
-        """The round ends at its next read; whatever its outcome is, it is not used."""
+        """Ends the round at its next read. Its outcome is not used."""
         self.is_cancelled = True
 
 
@@ -175,7 +175,7 @@ class _Round:
         )
 
     def _map_offsets(self) -> OffsetMap:
-        """The last offset of each key in the dirty part, or in as much of it as fits."""
+        """The last offset of each key in the dirty part, or in as much of it as fits the map."""
         first_dirty = self._task.plan.first_dirty_offset
         end_offset = self._task.plan.first_uncleanable_offset
         offset_map = OffsetMap(self._settings.dedupe_buffer_bytes, self._settings.load_factor)
@@ -203,7 +203,7 @@ class _Round:
         transactions: CleanedTransactions,
         first_dirty: int,
     ) -> bool:
-        """False when the map is full."""
+        """Returns False when the map is full."""
         if header.is_control:
             transactions.can_drop_marker(header, batch)
         elif not transactions.is_aborted(header) and header.record_count:
@@ -243,7 +243,7 @@ class _Round:
 
     def _create(self, base_offset: int) -> Segment:
         files = SegmentFiles(self._disk, self._task.directory, base_offset, CLEANED)
-        self._remove(files)  # what a round that was killed may have left
+        self._remove(files)  # left by a round that was killed
         self._started.append(files)
         return Segment.create(files, self._shared, self._task.config, now_ms=self._task.now_ms, jitter_ms=0)
 
@@ -255,7 +255,7 @@ class _Round:
             self._account(size)
 
     def _complete(self, segment: Segment) -> None:
-        """On stable storage, since the old segments will be removed for it."""
+        """Syncs the segment: the old segments will be removed in its favour."""
         segment.seal()
         segment.file().sync()
         for index in segment.indexes:

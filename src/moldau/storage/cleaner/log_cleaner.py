@@ -1,7 +1,7 @@
-"""The owner's side of compaction for one log directory: which log is next, and putting the result in its place.
+"""Compaction in one log directory, on the owner's thread: chooses the next log and swaps the result in.
 
-Owns the cleaner checkpoint and the list of logs that cannot be cleaned. Belongs to the owner's thread; the
-work itself is a `CleanJob`, and what must reach the disk afterwards a `SettleJob`.
+Owns the cleaner checkpoint and the list of logs that cannot be cleaned. A `CleanJob` does the work, a `SettleJob`
+makes the result durable.
 
     job = cleaner.begin(now_ms)            # owner; None when nothing is due
     job.run()                              # worker
@@ -37,15 +37,14 @@ from moldau.storage.segments.segment_files import SegmentFiles
 from moldau.storage.segments.txn_index import AbortedTxn
 
 OPEN_FILES_MAX: Final = 200
-"""Of compacted segments kept open; they have an allowance of their own."""
+"""The limit on open files of compacted segments, apart from that of other segments."""
 LOADED_INDEX_BYTES_MAX: Final = 16 << 20
 
 _log: Final = logging.getLogger("moldau.cleaner")
 
 
 class SettleJob:
-    """Makes a swap durable, then remembers how far the log is clean. For a worker thread; an OSError is the
-    caller's to report."""
+    """Makes a swap durable, then writes the cleaner checkpoint. For a worker thread; the caller reports an OSError."""
 
     def __init__(self, disk: Disk, log_path: str | None, checkpoint_path: str, checkpoint: bytes) -> None:
         self._disk = disk
@@ -61,7 +60,7 @@ class SettleJob:
 
 class Finished(NamedTuple):
     retired: list[RetiredSegment]
-    """Old segments, or the results of a round that came too late: remove them on a worker, after the log's
+    """The old segments, or the results of a round that came too late. Remove them on a worker thread after the log's
     `file.delete.delay.ms`."""
     settle: SettleJob | None
 
@@ -70,18 +69,19 @@ class LogCleaner:
     def __init__(self, disk: Disk, directory: LogDirectory, settings: CleanerSettings) -> None:
         self.settings = settings
         self.uncleanable: dict[TopicPartition, str] = {}
-        """Logs the cleaner will not touch before a restart, and why."""
+        """Logs the cleaner skips until the next start, and why."""
         self.clean_offsets = directory.read_offsets(CLEANER_OFFSETS)
-        """Up to where each log is clean."""
+        """The offset up to which each log is clean."""
         self._disk = disk
         self._directory = directory
         self._met = dict(directory.logs)
-        """The logs that the two above speak of; one with the same name created later is another."""
+        """The log objects behind the names above: a log created later under the same name is a different one."""
         self._jobs: dict[TopicPartition, tuple[CleanJob, PartitionLog]] = {}
         self._shared = Shared(disk, Residency(OPEN_FILES_MAX), Residency(LOADED_INDEX_BYTES_MAX))
 
     def begin(self, now_ms: int) -> CleanJob | None:
-        """The next round: of all logs that are due, the filthiest. One log takes part in one round at a time."""
+        """Returns the next round, for the log with the highest dirty ratio of those that are due. A log is in one
+        round at a time."""
         candidates = []
         logs = dict(self._directory.logs)
         for topic_partition in self._met.keys() - logs.keys():
@@ -92,7 +92,7 @@ class LogCleaner:
                 self._met[topic_partition] = log
             if not log.config.compact or topic_partition in self._jobs or topic_partition in self.uncleanable:
                 continue
-            with self._directory.health.guard(f"Looking at segments of {topic_partition}"):
+            with self._directory.health.guard(f"Planning the compaction of {topic_partition}"):
                 plan = self._plan(log, now_ms)
             if plan.is_checkpoint_wrong:
                 self.clean_offsets[topic_partition] = plan.first_dirty_offset
@@ -115,7 +115,7 @@ class LogCleaner:
         return plan_cleaning(state, log.config, self.clean_offsets.get(log.topic_partition), now_ms)
 
     def finish(self, job: CleanJob, now_ms: int) -> Finished:
-        """Swaps the result in, unless the log has changed too much meanwhile."""
+        """Swaps the result in, unless the log has changed too much in the meantime."""
         task, outcome = job.task, job.outcome
         assert outcome is not None, "the job has not run"
         _, log = self._jobs.pop(task.topic_partition)
@@ -149,13 +149,15 @@ class LogCleaner:
             )
             for segment in outcome.segments
         ]
-        with self._directory.health.guard(f"Replacing segments of {task.topic_partition} by compacted ones"):
+        with self._directory.health.guard(
+            f"Replacing segments of {task.topic_partition} with compacted ones"
+        ):
             retired = log.segments.replace(new, old, "since they were compacted")
             log.producers.remove_snapshots_at(replaced - {segment.base_offset for segment in new})
             return retired
 
     def _unused(self, task: CleanTask, segment: CleanedSegment) -> RetiredSegment:
-        """Out of the way of the next round, which may write the same names at once."""
+        """Renames the results: the next round may write files with the same names."""
         files = SegmentFiles(self._disk, task.directory, segment.base_offset, CLEANED)
         paths = tuple(files.path(kind) for kind in SEGMENT_SUFFIXES)
         for path in paths:
@@ -168,8 +170,8 @@ class LogCleaner:
     def _mark_uncleanable(self, topic_partition: TopicPartition, why: str) -> None:
         self.uncleanable[topic_partition] = why
         _log.error(
-            "%s cannot be compacted: %s. It is served as it is and left alone until the next start; "
-            "delete its records before that point, or the topic, to be rid of the damage.",
+            "%s cannot be compacted: %s. It stays readable, and the cleaner skips it until the next start; "
+            "to get rid of the damage, delete the records before that point, or the topic.",
             topic_partition, why,
         )  # fmt: skip
 
@@ -177,18 +179,18 @@ class LogCleaner:
         path = f"{self._directory.path}/{CLEANER_OFFSETS}"
         return SettleJob(self._disk, log_path, path, offsets_text(self.clean_offsets))
 
-    # --- what happens to logs meanwhile
+    # --- changes to the logs
 
     def truncated(self, topic_partition: TopicPartition, offset: int) -> None:
-        """A follower cut its log: its round is void, and what lies past `offset` will be dirty again."""
+        """A follower truncated its log: its round is cancelled, and what lies past `offset` counts as dirty."""
         if topic_partition in self._jobs:
             self._jobs[topic_partition][0].cancel()
         if self.clean_offsets.get(topic_partition, 0) > offset:
             self.clean_offsets[topic_partition] = offset
 
     def deleted(self, topic_partition: TopicPartition) -> SettleJob | None:
-        """The log is gone: its round ends, and nothing of it stays in the checkpoint. `begin` finds out by
-        itself; the call is for who cannot wait."""
+        """The log was deleted: cancels its round and removes it from the checkpoint. `begin` notices by itself; call
+        this when it cannot wait."""
         if topic_partition in self._jobs:
             self._jobs[topic_partition][0].cancel()
         self._met.pop(topic_partition, None)
@@ -198,13 +200,13 @@ class LogCleaner:
         return self._settle(None)
 
     def cancel_all(self) -> None:
-        """At shutdown: the rounds under way end at their next read."""
+        """At shutdown: the running rounds end at their next read."""
         for job, _ in self._jobs.values():
             job.cancel()
 
 
 class _TimedSegment:
-    """A segment as planning sees it."""
+    """A segment as the plan sees it."""
 
     __slots__ = ("_segment", "base_offset", "size")
 
@@ -260,14 +262,14 @@ def _aborted(log: PartitionLog, end_offset: int) -> list[AbortedTxn]:
 
 
 def _still_has(log: PartitionLog, task: CleanTask) -> bool:
-    """Whether the segments the round read are all there, closed and as long as they were."""
+    """Whether all segments the round read are still there, closed, and of the same length."""
     inactive = {segment.base_offset: segment.size for segment in log.segments.all[:-1]}
     return all(inactive.get(source.base_offset) == source.size for source in task.segments)
 
 
 def _report(task: CleanTask, outcome: CleanOutcome) -> None:
     _log.info(
-        "%s: compacted offsets %d to %d: %d records, %d bytes; before %d records, %d bytes",
+        "%s: compacted offsets %d to %d to %d records, %d bytes; before: %d records, %d bytes",
         task.topic_partition, task.segments[0].base_offset, outcome.end_offset,
         outcome.records_after, outcome.bytes_after, outcome.records_before, outcome.bytes_before,
     )  # fmt: skip

@@ -1,7 +1,7 @@
-"""The last offset of each key, for as many keys as fit a bound on memory.
+"""The last offset of each key, for as many keys as fit the memory limit.
 
-Long keys are kept as 16-byte digests, as Kafka keeps all of them. A key that costs little more than its digest stands
-for itself, unless it is just as long as one and could be taken for one.
+Long keys are stored as 16-byte digests; Kafka digests every key. A key that costs little more than its digest is
+stored as it is, unless it has the length of a digest and could be mistaken for one.
 """
 
 from hashlib import blake2b
@@ -10,7 +10,7 @@ from typing import Final
 DIGEST_BYTES: Final = 16
 PLAIN_KEY_BYTES_MAX: Final = 32
 ENTRY_BYTES: Final = 170
-"""What one entry of a dict from such keys to offsets costs at most, measured while it grows."""
+"""The most that one dict entry from such a key to an offset costs, measured while the dict grows."""
 
 
 def digest(key: bytes) -> bytes:
@@ -25,14 +25,14 @@ class OffsetMap:
     def __init__(self, bytes_max: int, load_factor: float) -> None:
         self.entries_max = max(int(bytes_max / ENTRY_BYTES * load_factor), 1)
         self.latest_offset = -1
-        """Up to where the log has been read into the map: records after it are not judged by it."""
+        """The last offset read into the map. Records after it are kept whatever their key."""
         self._offsets: dict[bytes, int] = {}
 
     def __len__(self) -> int:
         return len(self._offsets)
 
     def put(self, key: bytes, offset: int) -> bool:
-        """False when the map is full; the offset is not taken then."""
+        """Returns False when the map is full and the offset was not stored."""
         short = digest(key)
         if len(self._offsets) >= self.entries_max and short not in self._offsets:
             return False

@@ -1,7 +1,7 @@
-"""What may be cleaned: pure decisions over sizes, offsets and times.
+"""What the cleaner may clean. Pure decisions over sizes, offsets and times, in Kafka's terms.
 
-The words are Kafka's. A log is clean up to its first dirty offset, which a checkpoint remembers. It may be
-cleaned up to its first uncleanable offset, always the start of a segment.
+A log is clean up to its first dirty offset, which a checkpoint stores. It may be cleaned up to its first uncleanable
+offset, which is always the start of a segment.
 """
 
 from bisect import bisect_right
@@ -12,7 +12,7 @@ from moldau.storage.log_config import INT64_MAX, LogConfig
 from moldau.storage.segments.segment import RELATIVE_OFFSET_MAX
 
 _INDEX_ENTRY_BYTES_MAX: Final = 12
-"""A time index entry; those of the offset index are smaller."""
+"""The size of a time index entry. Entries of the offset index are smaller."""
 
 
 class PlannedSegment(Protocol):
@@ -30,7 +30,7 @@ class TimedSegment(PlannedSegment, Protocol):
 
 
 class CleanableLog(NamedTuple):
-    """What planning needs to know of a log. The last segment is the active one."""
+    """What the plan needs to know about a log. The last segment is the active one."""
 
     segments: Sequence[TimedSegment]
     start_offset: int
@@ -44,9 +44,10 @@ class CleaningPlan(NamedTuple):
     clean_bytes: int
     cleanable_bytes: int
     compaction_delay_ms: int
-    """How long past `max.compaction.lag.ms` the oldest dirty record is; 0 when it is not."""
+    """How far the oldest dirty record is past `max.compaction.lag.ms`; 0 when it is not."""
     is_checkpoint_wrong: bool
-    """The checkpoint lies outside the log, as after a truncation: the first dirty offset should replace it."""
+    """The checkpoint lies outside the log, for instance after a truncation, and should be set to the first dirty
+    offset."""
 
     @property
     def total_bytes(self) -> int:
@@ -86,7 +87,7 @@ def plan_cleaning(log: CleanableLog, config: LogConfig, checkpoint: int | None, 
 
 
 def _lag_bound(dirty: Sequence[TimedSegment], config: LogConfig, now_ms: int) -> int:
-    """Where the first segment starts that holds a record younger than `min.compaction.lag.ms`."""
+    """The base offset of the first segment with a record younger than `min.compaction.lag.ms`."""
     if config.min_compaction_lag_ms <= 0:
         return INT64_MAX
     young_from = now_ms - config.min_compaction_lag_ms
@@ -104,7 +105,7 @@ _S = TypeVar("_S", bound=PlannedSegment)
 
 
 def _inactive_from(segments: Sequence[_S], offset: int) -> Sequence[_S]:
-    """The segment that holds `offset` and all after it, but not the active one."""
+    """The segment that holds `offset` and all segments after it, without the active one."""
     bases = [segment.base_offset for segment in segments]
     return segments[max(bisect_right(bases, offset) - 1, 0) : -1]
 
@@ -115,15 +116,15 @@ _C = TypeVar("_C")
 def choose_filthiest(
     candidates: Iterable[tuple[_C, CleaningPlan, LogConfig]],
 ) -> tuple[_C, CleaningPlan] | None:
-    """Of the logs that are due, the one with the largest part to clean."""
+    """Returns the log with the highest dirty ratio among those that are due."""
     due = [(log, plan) for log, plan, config in candidates if plan.is_due(config)]
     return max(due, key=lambda each: each[1].cleanable_ratio, default=None)
 
 
 def group_segments(segments: Sequence[_S], config: LogConfig, end_offset: int) -> list[list[_S]]:
-    """Neighbours that fit into one segment together: by size, by index size and by offset range.
+    """Groups adjacent segments that fit into one by size, index size and offset range.
 
-    `end_offset` is where the last of them ends.
+    `end_offset` is the end of the last group.
     """
     groups: list[list[_S]] = []
     size = 0

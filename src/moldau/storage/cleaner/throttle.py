@@ -1,11 +1,11 @@
-"""Keeping the cleaner's reads and writes below `log.cleaner.io.max.bytes.per.second`."""
+"""Keeps the cleaner's reads and writes below `log.cleaner.io.max.bytes.per.second`."""
 
 import time
 from collections.abc import Callable
 
 
 class IoThrottle:
-    """Waits in the calling thread. The allowance does not pile up while nothing is done."""
+    """Sleeps in the calling thread. The allowance does not accumulate while the cleaner is idle."""
 
     __slots__ = ("_bytes_per_second_max", "_free_at", "_monotonic", "_sleep")
 
@@ -22,12 +22,13 @@ class IoThrottle:
         self._free_at = 0.0
 
     def used(self, size: int) -> None:
-        """`size` bytes have just been read or written: returns when the next may be."""
+        """Call after reading or writing `size` bytes. Returns when the next bytes may follow."""
         now = self._monotonic()
         self._free_at = max(self._free_at, now) + size / self._bytes_per_second_max
         if self._free_at > now:
             self._sleep(self._free_at - now)
 
     def breathe(self) -> None:
-        """Lets the owner's thread have the interpreter, which it would get only after a whole switch interval."""
+        """Yields the interpreter to the thread that owns the logs, which otherwise waits a whole switch interval for
+        it."""
         self._sleep(0)

@@ -1,7 +1,7 @@
-"""Following transactions through a log that is being cleaned.
+"""Follows transactions through a log that is being cleaned.
 
-Records of aborted transactions can go at once. The marker that ended a transaction stays while there is anything
-of that transaction before it, since readers need it to tell aborted from unfinished.
+Records of an aborted transaction can be removed at once. Its marker stays while any batch of the transaction is left
+before it, because readers need the marker to tell aborted from unfinished.
 """
 
 import heapq
@@ -30,10 +30,10 @@ class CleanedTransactions:
         self._ongoing_aborted: dict[int, _Ongoing] = {}
         self._ongoing_committed: set[int] = set()
         self.retained: list[AbortedTxn] = []
-        """Aborted transactions whose marker has just been kept: the new transaction index must name them."""
+        """Aborted transactions whose marker was just kept. The new transaction index must list them."""
 
     def is_aborted(self, header: BatchHeader) -> bool:
-        """For every data batch, in order: whether its records can go."""
+        """Call for every data batch, in order. Returns whether its records can be removed."""
         self._meet(header.last_offset)
         if not header.is_transactional:
             return False
@@ -45,7 +45,7 @@ class CleanedTransactions:
         return True
 
     def can_drop_marker(self, header: BatchHeader, batch: Buffer) -> bool:
-        """For every control batch, in order: whether nothing of its transaction is before it any more."""
+        """Call for every control batch, in order. Returns whether no batch of its transaction is left before it."""
         self._meet(header.last_offset)
         if not header.record_count:
             return True

@@ -1,7 +1,7 @@
-"""What Apache Kafka's own metadata log says topics were set to.
+"""Topic settings from Apache Kafka's own metadata log.
 
-In a directory that Kafka wrote, the settings of topics are in `__cluster_metadata-0`: the newest snapshot, and the log
-from where that ends. Both are record batches. Read, never written.
+In a directory that Kafka wrote, the settings of topics are in `__cluster_metadata-0`: in the newest snapshot, and in
+the log after it. Both are record batches. Read, never written.
 """
 
 import re
@@ -28,7 +28,7 @@ _KRAFT_SNAPSHOT: Final = re.compile(r"(\d{20})-(\d{10})\.checkpoint")
 
 
 class TopicSettingsReplay:
-    """Settings by topic, as record after record tells them."""
+    """Settings by topic, built by replaying the records."""
 
     def __init__(self) -> None:
         self.settings: dict[str, dict[str, str]] = {}
@@ -49,8 +49,8 @@ class TopicSettingsReplay:
 
 
 def read_topic_settings(disk: Disk, directory: str) -> dict[str, dict[str, str]]:
-    """The settings that topics have of their own, by topic; none where Kafka has no metadata log. PeerError if it
-    cannot be understood."""
+    """Returns the settings of each topic; none when Kafka has no metadata log. Raises PeerError if it cannot be
+    parsed."""
     folder = f"{directory}/{METADATA_DIRECTORY}"
     state = TopicSettingsReplay()
     if disk.exists(folder):

@@ -37,13 +37,13 @@ from moldau.storage.segments.segment import Shared
 LOADED_INDEX_BYTES_MAX: Final = 64 << 20
 LOGS_FSYNCED_ONE_BY_ONE: Final = 20
 LOGS_PER_SYNC: Final = 500
-"""Logs closed together. Each may hold several files open meanwhile."""
+"""How many logs are closed together. Each may hold several open files until then."""
 
 _log: Final = logging.getLogger("moldau.log_dir")
 
 
 class DeleteJob:
-    """Removes a log's directory, which no longer has its name. For a worker thread."""
+    """Removes the directory of a deleted log, which was renamed before. For a worker thread."""
 
     def __init__(self, disk: Disk, path: str) -> None:
         self._disk = disk
@@ -54,8 +54,8 @@ class DeleteJob:
 
 
 class CheckpointTurns:
-    """Jobs of one directory may run on several threads at once: they take turns, and an older one never replaces what
-    a newer one has written."""
+    """Orders the checkpoint jobs of one directory, which may run on several threads: one runs at a time, and an older
+    one never overwrites what a newer one has written."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -111,8 +111,8 @@ class LogDirectory:
         open_files_max: int | None = None,
         loaded_index_bytes_max: int = LOADED_INDEX_BYTES_MAX,
     ) -> "LogDirectory":
-        """Takes the directory, creating it where there is none, and opens every log in it. ConfigError when it
-        is not ours to take, StorageFault when it cannot be used."""
+        """Locks the directory, creating it if needed, and opens every log in it. Raises ConfigError when it belongs
+        to another broker, StorageFault when it cannot be used."""
         path = path.rstrip("/") or "/"
         shared = Shared(
             disk, Residency(open_files_max or open_files_share()), Residency(loaded_index_bytes_max)
@@ -135,7 +135,7 @@ class LogDirectory:
         mark = f"{self.path}/{CLEAN_SHUTDOWN}"
         self.was_clean = self._disk.exists(mark)
         if self.was_clean:
-            # Gone before anything changes: a crash while loading must not look clean.
+            # Removed before anything changes: a crash while loading must not look like a clean stop.
             self._disk.remove(mark)
             self._disk.sync_directory(self.path)
         recovery_points = self.read_offsets(RECOVERY_POINTS)
@@ -163,7 +163,7 @@ class LogDirectory:
             )
             self.logs[topic_partition] = loader.load()
         if any(log.flush_state.checkpoint < recovery_points.get(each, 0) for each, log in self.logs.items()):
-            # A recovery point past the end would, once the log has grown, hide what was written since.
+            # A recovery point past the end would hide later writes from recovery, once the log has grown.
             self.write_checkpoints()
 
     @property
@@ -177,7 +177,7 @@ class LogDirectory:
     def create_log(
         self, topic_partition: TopicPartition, topic_id: TopicId | None, config: LogConfig, *, now_ms: int
     ) -> PartitionLog:
-        """Safe on a worker thread: the log is entered when it is complete."""
+        """Safe on a worker thread: the log is added only when it is complete."""
         if self.health.offline_reason is not None:
             self.health.refuse()
         assert topic_partition not in self.logs
@@ -188,7 +188,7 @@ class LogDirectory:
         return log
 
     def delete_log(self, topic_partition: TopicPartition) -> DeleteJob:
-        """The log is gone for everyone at once, its name free for a new one; its files go with the job."""
+        """Removes the log at once and frees its name. The returned job removes the files."""
         log = self.logs.pop(topic_partition)
         log.close(clean=False)
         path = f"{self.path}/{deletion_directory(topic_partition)}"
@@ -197,7 +197,7 @@ class LogDirectory:
         return DeleteJob(self._disk, path)
 
     def set_aside_log(self, topic_partition: TopicPartition) -> str:
-        """For a log that belongs to no topic we know: kept under another name, for people to decide. Its path."""
+        """For a log of an unknown topic: renames it and keeps it, for an operator to decide. Returns its path."""
         log = self.logs.pop(topic_partition)
         log.close(clean=True)
         path = f"{self.path}/{stray_directory(topic_partition)}"
@@ -208,18 +208,19 @@ class LogDirectory:
     # --- checkpoints
 
     def read_offsets(self, name: str) -> dict[TopicPartition, int]:
-        """A checkpoint's content; nothing when it is missing or damaged, which only costs a longer recovery."""
+        """Returns a checkpoint's content, or nothing when it is missing or damaged, which only makes recovery
+        longer."""
         try:
             return parse_offsets(self._disk.read_bytes(f"{self.path}/{name}"), name)
         except FileNotFoundError:
             return {}
         except CheckpointError as error:
-            _log.warning("%s: %s; going on without it", self.path, error)
+            _log.warning("%s: %s; continuing without it", self.path, error)
             return {}
 
     def begin_checkpoints(self) -> CheckpointJob:
         """Recovery points, start offsets and high watermarks as they are now."""
-        logs = list(self.logs.items())  # A worker may enter a new log meanwhile.
+        logs = list(self.logs.items())  # A worker may add a log in the meantime.
         starts = {
             each: log.start_offset for each, log in logs if log.start_offset > log.segments.first_offset
         }
@@ -234,7 +235,7 @@ class LogDirectory:
         self.begin_checkpoints().run()
 
     def close(self, clean: bool = True) -> None:
-        """With `clean`, the next start needs no recovery: the mark is written when all else is on disk."""
+        """After a clean close the next start skips recovery: the clean shutdown file is written last."""
         if self._lock is None:
             return
         try:
@@ -244,15 +245,15 @@ class LogDirectory:
                 log.close(clean=clean)
             if clean and self.health.offline_reason is None:
                 self.write_checkpoints()
-                with self.health.guard("Writing the clean shutdown mark"):
+                with self.health.guard("Writing the clean shutdown file"):
                     mark = b'{"version":0,"brokerEpoch":-1}'
                     self._disk.write_atomically(f"{self.path}/{CLEAN_SHUTDOWN}", mark)
         finally:
             self._lock = None
 
     def _flush_all(self) -> None:
-        """What closing does for each log, with one wait for many: a journal commit per file would take minutes
-        for ten thousand logs."""
+        """Flushes all logs with one sync for many of them: a journal commit per file would take minutes for ten
+        thousand logs."""
         logs = list(self.logs.values())
         for start in range(0, len(logs), LOGS_PER_SYNC):
             slice_ = logs[start : start + LOGS_PER_SYNC]
@@ -260,7 +261,7 @@ class LogDirectory:
             for _, job in jobs:
                 job.write(durable=False)
             if jobs:
-                with self.health.guard("Flushing before the stop"):
+                with self.health.guard("Flushing before shutdown"):
                     self._disk.sync_all(self.path)
             for log, job in jobs:
                 job.sync()
@@ -280,7 +281,7 @@ def _identify(disk: Disk, path: str, cluster_id: str | None, node_id: int) -> Me
 
 
 def _make_durable_directory(disk: Disk, path: str) -> None:
-    """What is flushed into a directory is safe only when the directory itself is."""
+    """A file in a directory is safe only when the directory itself is."""
     if not disk.exists(path):
         parent = dirname(path)
         _make_durable_directory(disk, parent)

@@ -1,4 +1,4 @@
-"""`meta.properties`: to which cluster and node a log directory belongs. Java properties, version 1."""
+"""`meta.properties`: the cluster and node a log directory belongs to. Java properties, version 1."""
 
 import secrets
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ class MetaProperties:
     directory_id: str
 
     def text(self) -> bytes:
-        """The keys in the order Kafka writes them. No date: two equal directories have equal files."""
+        """The keys in the order Kafka writes them, without the date: two equal directories have equal files."""
         return (
             f"#\ncluster.id={self.cluster_id}\ndirectory.id={self.directory_id}\n"
             f"node.id={self.node_id}\nversion={VERSION}\n"
@@ -38,7 +38,7 @@ def new_identity() -> str:
 
 
 def parse_properties(text: str) -> dict[str, str]:
-    """Enough of Java's format for what Kafka writes there: comments, `=` or `:`, backslash escapes."""
+    """Parses as much of Java's format as Kafka writes there: comments, `=` or `:`, backslash escapes."""
     properties: dict[str, str] = {}
     for line in text.splitlines():
         line = line.strip()
@@ -55,17 +55,17 @@ def parse_properties(text: str) -> dict[str, str]:
 def check_properties(
     path: str, properties: Mapping[str, str], cluster_id: str | None, node_id: int
 ) -> MetaProperties:
-    """What the file says, when it is ours to use; no properties when there is no file yet."""
+    """Returns the file's content if it belongs to this broker; `properties` is empty when there is no file yet."""
     version = properties.get("version", "0" if "broker.id" in properties else VERSION)
     is_whole = "cluster.id" in properties and ("node.id" in properties or "broker.id" in properties)
     if properties and not is_whole:
         raise ConfigError(
-            f"{path} does not say to which cluster and node the directory belongs: it is damaged. Put back "
+            f"{path} does not say which cluster and node the directory belongs to: it is damaged. Restore "
             "cluster.id, node.id and version=1, or move the file away if the directory is this broker's own"
         )
     if version not in ("0", "1"):
         raise ConfigError(
-            f"{path} has version {version}; this broker knows 0 and 1. Is it from a newer Kafka?"
+            f"{path} has version {version}; this broker supports 0 and 1. Was it written by a newer Kafka?"
         )
     found_node = properties.get("node.id", properties.get("broker.id"))
     if found_node is not None and found_node != str(node_id):

@@ -1,7 +1,7 @@
-"""What a leader demands of a batch before it takes it, with Kafka's error codes.
+"""What a leader checks in a batch before it appends it, with Kafka's error codes.
 
-Pure, and safe on any thread. The log checks the usual batch inline and comes here for everything else: to learn what
-exactly is wrong, and for topics whose settings need a look at the records.
+Pure, and safe on any thread. The log checks the usual batch inline and uses this module for everything else: to find
+out what exactly is wrong, and for topics whose settings require a look at the records.
 """
 
 from typing import Final, NoReturn
@@ -30,11 +30,11 @@ from moldau.protocol.records.record import scan_records, uncompressed_records
 from moldau.storage.log_config import INT64_MAX, PRODUCER_COMPRESSION, LogConfig
 
 DECOMPRESSED_BYTES_MAX: Final = 128 << 20
-"""What one batch may unpack to where we have to unpack it. Guards the broker's memory against bombs."""
+"""How large a batch may be when unpacked, where the broker has to unpack it. Guards against decompression bombs."""
 SCANNED_BYTES_MAX: Final = 64 << 10
-"""Uncompressed batches up to this size are looked into at once."""
+"""Uncompressed batches up to this size are checked at once."""
 RECORD_BYTES_MIN: Final = 7
-"""A record's length, attributes, time, offset, key, value and headers take a byte each at the least."""
+"""A record's length, attributes, timestamp, offset, key, value and headers take at least one byte each."""
 RECORD_ERRORS_NAMED: Final = 3
 LEGACY_RECORD_OVERHEAD: Final = 14
 
@@ -49,7 +49,7 @@ _CODECS: Final = {
 
 
 class RecordsRefused(ApiError):
-    """Some records of a batch are not acceptable, so none is taken (KIP-467)."""
+    """Some records of a batch are invalid, so the whole batch is rejected (KIP-467)."""
 
     def __init__(self, code: ErrorCode, message: str, record_errors: list[tuple[int, str | None]]) -> None:
         super().__init__(code, message)
@@ -57,11 +57,11 @@ class RecordsRefused(ApiError):
 
 
 class UnpackingNeeded(Exception):
-    """The batch must be unpacked before it can be taken: `prepare_batch` it on a worker thread."""
+    """The batch must be unpacked before it can be appended: run `prepare_batch` on a worker thread."""
 
 
 def needs_unpacking(records: memoryview, config: LogConfig, now_ms: int) -> bool:
-    """Whether `prepare_batch` would take long: a look at many records, or at compressed ones."""
+    """Whether `prepare_batch` would take long, because it must read many records or compressed ones."""
     if len(records) < HEADER_SIZE:
         return False
     header = read_header(records)
@@ -75,7 +75,8 @@ def needs_unpacking(records: memoryview, config: LogConfig, now_ms: int) -> bool
 def prepare_batch(
     records: memoryview, topic_partition: TopicPartition, config: LogConfig, *, now_ms: int, is_client: bool
 ) -> memoryview:
-    """The one batch in `records` as it is to be stored but for offset and epoch; refuses what Kafka refuses."""
+    """Returns the one batch in `records` as it is to be stored, except for offset and epoch. Rejects what Kafka
+    rejects."""
     size = _size_of_one_batch(records)
     records = records[:size]
     header = read_header(records) if size >= HEADER_SIZE else None
@@ -104,15 +105,16 @@ def prepare_batch(
 def check_follower_batches(
     records: memoryview, topic_partition: TopicPartition, end_offset: int
 ) -> list[tuple[int, BatchHeader]]:
-    """Position and header of each whole batch a leader sent. Offsets are the leader's and must go on from ours;
-    a batch cut off at the end of the answer is left out, as it comes again."""
+    """Returns the position and header of each whole batch a leader sent. Offsets come from the leader and must follow
+    the log's own end. A batch cut off at the end of the response is left out: the next fetch brings it again."""
     batches: list[tuple[int, BatchHeader]] = []
     position = 0
     while len(records) - position >= HEADER_SIZE:
         header = read_header(records, position)
         if header.magic != MAGIC or header.size < HEADER_SIZE or header.last_offset_delta < 0:
             _refuse(
-                ErrorCode.CORRUPT_MESSAGE, f"The leader of {topic_partition} sent no batch at byte {position}"
+                ErrorCode.CORRUPT_MESSAGE,
+                f"The leader of {topic_partition} sent no valid batch at byte {position}",
             )
         if header.size > len(records) - position:
             break
@@ -152,19 +154,23 @@ def _size_of_one_batch(records: memoryview) -> int:
     total = len(records)
     size = _whole_batch_at(records, 0)
     if size == 0:
-        _refuse_record("A produce request must hold one record batch for each partition, this one holds none")
+        _refuse_record(
+            "A produce request must contain one record batch for each partition; this one contains none"
+        )
     magic = records[MAGIC_AT]
     if magic != MAGIC:
         _refuse_record(
-            f"Only record batches with magic version {MAGIC} can be produced, this one has {magic}"
+            f"Only record batches with magic version {MAGIC} can be produced; this one has {magic}"
         )
     if total > size and _whole_batch_at(records, size):
-        _refuse_record("A produce request may hold only one record batch for each partition, here are more")
+        _refuse_record(
+            "A produce request may contain only one record batch for each partition; this one contains more"
+        )
     return size
 
 
 def _whole_batch_at(records: memoryview, position: int) -> int:
-    """The size of the batch at `position`; 0 when what is there is no whole one."""
+    """The size of the batch at `position`; 0 when there is no whole batch."""
     left = len(records) - position
     if left < MAGIC_AT + 1:
         return 0
@@ -255,8 +261,8 @@ def _needs_record_scan(header: BatchHeader, config: LogConfig, now_ms: int) -> b
 def _check_records(
     records: memoryview, header: BatchHeader, topic_partition: TopicPartition, config: LogConfig, now_ms: int
 ) -> memoryview:
-    """Keys where the topic is compacted, times where the broker does not set them. The batch's idea of its youngest
-    record is put right on the way."""
+    """Checks for keys if the topic is compacted, and timestamps unless the broker sets them. Also corrects the
+    batch's maximum timestamp."""
     errors: list[tuple[int, str | None]] = []
     has_bad_time = False
     earliest, latest = _time_bounds(config, now_ms)

@@ -1,7 +1,7 @@
-"""`leader-epoch-checkpoint`: at which offset each leader epoch began (KIP-101).
+"""`leader-epoch-checkpoint`: the offset at which each leader epoch began (KIP-101).
 
-Owns the list of (epoch, first offset) of one log, ascending in both. The file is written by flushes and at close;
-after a crash the epochs of unflushed batches are read from the batches themselves.
+Owns the list of (epoch, first offset) of one log, ascending in both. Flushes and close write the file. After a crash
+the epochs of unflushed batches are read from the batches themselves.
 """
 
 from bisect import bisect_left, bisect_right
@@ -44,7 +44,7 @@ class LeaderEpochs:
         return self._entries
 
     def assign(self, epoch: int, start_offset: int) -> None:
-        """A batch of `epoch` begins at `start_offset`. Entries that contradict it go."""
+        """A batch of `epoch` starts at `start_offset`. Removes entries that contradict it."""
         if self._entries:
             last_epoch, last_start = self._entries[-1]
             if epoch == last_epoch and start_offset >= last_start:
@@ -57,7 +57,7 @@ class LeaderEpochs:
         self._replace(kept)
 
     def truncate_from_start(self, start_offset: int) -> None:
-        """The epoch that covers `start_offset` begins there now; older ones go."""
+        """The epoch that covers `start_offset` now begins there; removes older ones."""
         older = [entry for entry in self._entries if entry[1] <= start_offset]
         if older:
             self._replace(((older[-1][0], start_offset), *self._entries[len(older) :]))
@@ -72,7 +72,7 @@ class LeaderEpochs:
             self.is_saved = False
 
     def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
-        """(epoch, end offset) of the largest epoch not above the asked one; `UNDEFINED` where we cannot know."""
+        """(epoch, end offset) of the largest epoch not above `epoch`; `UNDEFINED` when it is unknown."""
         if epoch < 0:
             return UNDEFINED
         if epoch == self.latest:
@@ -84,8 +84,8 @@ class LeaderEpochs:
         return (self._entries[above - 1][0] if above else epoch), end_offset
 
     def divergence(self, offset: int, last_epoch: int, log_end_offset: int) -> tuple[int, int] | None:
-        """Where a reader whose log ends at `offset` with a batch of `last_epoch` parts from ours, as (epoch, end
-        offset) (KIP-595); None when all it has is ours too."""
+        """Where the log of a reader that ends at `offset` with a batch of `last_epoch` diverges from this one, as
+        (epoch, end offset) (KIP-595). None when it does not diverge."""
         if last_epoch >= 0:
             epoch, end_offset = self.end_offset_for(last_epoch, log_end_offset)
             if end_offset >= 0 and (epoch < last_epoch or end_offset < offset):
@@ -93,6 +93,6 @@ class LeaderEpochs:
         return (self.latest, log_end_offset) if offset > log_end_offset else None
 
     def epoch_of(self, offset: int) -> int:
-        """The epoch an offset was written in; -1 when older than what is known."""
+        """The epoch in which an offset was written; -1 when it is older than the known epochs."""
         at = bisect_left(self._entries, offset + 1, key=lambda entry: entry[1])
         return self._entries[at - 1][0] if at else -1

@@ -1,6 +1,6 @@
-"""Names that an interrupted deletion, compaction or replacement leaves in a log directory, and what to do with them.
+"""Files that an interrupted deletion, compaction or replacement leaves in a log directory, and what to do with them.
 
-As Kafka's loader: a finished compaction is carried through, an unfinished one undone.
+As Kafka does: a finished compaction is completed, an unfinished one is rolled back.
 """
 
 import logging
@@ -23,7 +23,7 @@ _log: Final = logging.getLogger("moldau.recovery")
 
 
 def finish_interrupted_work(disk: Disk, directory: str) -> dict[str, int]:
-    """Returns name and size of every file that is in the directory afterwards."""
+    """Returns the name and size of every file that is left in the directory."""
     sizes = dict(disk.entries(directory))
     marked = [name for name in sizes if name.endswith((DELETED, CLEANED, SWAP, TEMPORARY))]
     if not marked:
@@ -31,7 +31,7 @@ def finish_interrupted_work(disk: Disk, directory: str) -> dict[str, int]:
     cleaned = [file.offset for name in marked if (file := _marked(name, CLEANED))]
     swaps = {name: file for name in marked if (file := _marked(name, SWAP))}
     for name in marked:
-        # Compaction renames its results last to first: below an unrenamed one, no swap is complete.
+        # Compaction renames its results from the last to the first: below a `.cleaned` file, no swap is complete.
         is_incomplete = name in swaps and bool(cleaned) and swaps[name].offset >= min(cleaned)
         if name not in swaps or is_incomplete:
             _log.info("%s: removing %s, left by an interrupted operation", directory, name)
@@ -48,7 +48,7 @@ def _marked(name: str, suffix: str) -> SegmentFile | None:
 
 
 def _carry_through(disk: Disk, directory: str, sizes: dict[str, int], swaps: dict[str, SegmentFile]) -> None:
-    """The compacted segments are complete: what they replace goes, and they take its place."""
+    """The compacted segments are complete: they replace the segments they were made from."""
     logs = {name: file for name, file in swaps.items() if file.suffix == LOG}
     first = min((file.offset for file in logs.values()), default=0)
     end = 0
@@ -63,6 +63,6 @@ def _carry_through(disk: Disk, directory: str, sizes: dict[str, int], swaps: dic
             disk.remove(f"{directory}/{name}")
             del sizes[name]
     for name in swaps:
-        _log.info("%s: completing the replacement by %s", directory, name)
+        _log.info("%s: completing the replacement with %s", directory, name)
         disk.rename(f"{directory}/{name}", f"{directory}/{name.removesuffix(SWAP)}")
         sizes[name.removesuffix(SWAP)] = sizes.pop(name)

@@ -1,4 +1,4 @@
-"""`partition.metadata`: to which topic, by id, a partition's directory belongs."""
+"""`partition.metadata`: the id of the topic that a partition's directory belongs to."""
 
 from moldau.core.ids import TopicId, topic_id_parse, topic_id_text
 

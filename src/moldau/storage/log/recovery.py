@@ -1,8 +1,8 @@
-"""Opening a log: what is in its directory, what a crash left behind, what must be scanned and rebuilt.
+"""Opens a log: finds its files, cleans up after a crash, scans and rebuilds what cannot be trusted.
 
-After a clean stop nothing is scanned. After any other, the segments from the recovery point on are read batch
-by batch: the log ends after the last whole one with a good CRC, and indexes, epochs and producers follow from
-what was read.
+After a clean shutdown nothing is scanned. Otherwise the segments from the recovery point on are read batch by batch:
+the log ends after the last whole batch with a good CRC, and indexes, epochs and producers are rebuilt from what was
+read.
 """
 
 import logging
@@ -42,7 +42,7 @@ _log: Final = logging.getLogger("moldau.recovery")
 
 @dataclass(frozen=True, slots=True)
 class LastKnown:
-    """What the directory's checkpoints say of one log."""
+    """What the directory's checkpoints say about one log."""
 
     start_offset: int = 0
     recovery_point: int = 0
@@ -51,7 +51,7 @@ class LastKnown:
 
 
 class LogLoader:
-    """Opens one log. Lives as long as that takes."""
+    """Opens one log; used once."""
 
     def __init__(
         self,
@@ -117,7 +117,7 @@ class LogLoader:
             if file.suffix == LOG:
                 bases.append(file.offset)
             elif segment_file(file.offset, LOG) not in self._sizes:
-                _log.warning("%s: removing index %s, which has no log", self._directory, name)
+                _log.warning("%s: removing index %s, which has no log file", self._directory, name)
                 self._disk.remove(f"{self._directory}/{name}")
         segments = [self._open_segment(base) for base in sorted(bases)]
         if not segments:
@@ -142,16 +142,16 @@ class LogLoader:
         )
 
     def _read_topic_id(self) -> TopicId | None:
-        """None when the file does not tell: it is not synced at creation, so a crash may leave it empty."""
+        """None when the file holds no id: it is not synced when the log is created, so a crash may leave it empty."""
         if PARTITION_METADATA not in self._sizes:
             return None
         topic_id = parse_topic_id(self._disk.read_bytes(f"{self._directory}/{PARTITION_METADATA}"))
         if topic_id is None:
-            _log.warning("%s: %s names no topic id", self._directory, PARTITION_METADATA)
+            _log.warning("%s: %s contains no topic id", self._directory, PARTITION_METADATA)
         return topic_id
 
     def _find_snapshots(self, segments: SegmentList) -> tuple[int, ...]:
-        """Those at segment starts and the last one; a restart would not begin from the others."""
+        """The snapshots at segment starts and the last one: a start uses no others."""
         found = sorted(
             file.offset
             for name in self._sizes
@@ -172,7 +172,7 @@ class LogLoader:
         try:
             return LeaderEpochs.parse(self._disk.read_bytes(f"{self._directory}/{LEADER_EPOCHS}"))
         except CheckpointError as error:
-            _log.warning("%s: %s; leader epochs are taken from the log", self._directory, error)
+            _log.warning("%s: %s; rebuilding the leader epochs from the log", self._directory, error)
             self._damaged.update(
                 base.offset
                 for name in self._sizes
@@ -183,11 +183,11 @@ class LogLoader:
     def _recover(
         self, segments: SegmentList, epochs: LeaderEpochs, producers: ProducerLog
     ) -> ProducerState | None:
-        """Reads what cannot be trusted. The producers at the end of the log, where that was reached."""
+        """Scans what cannot be trusted. Returns the producers at the end of the log, if the scan got there."""
         known = self._known
         suspects = () if known.was_clean else segments.from_offset(known.recovery_point)
         if suspects:
-            # What was said of batches from there on is told anew by the batches themselves.
+            # The batches from there on are scanned and supply this again.
             producers.remove_snapshots(above=suspects[0].base_offset)
             epochs.truncate_from_end(suspects[0].base_offset)
         state = None
@@ -200,12 +200,12 @@ class LogLoader:
             end_offset = segment.next_offset()
             producers.replace_state(state)
             producers.take_snapshot(end_offset)
-            if not is_suspect:  # a flush will not come by here again
+            if not is_suspect:  # no later flush covers this segment
                 for index in segment.indexes:
                     index.save()
             if cut_bytes:
                 _log.warning(
-                    "%s: cut %d bytes that are no whole batch from segment %d, which ends at offset %d now",
+                    "%s: cut off %d bytes that are not a whole batch from segment %d, which now ends at offset %d",
                     self._directory, cut_bytes, segment.base_offset, end_offset,
                 )  # fmt: skip
             if cut_bytes and is_suspect:
@@ -221,7 +221,7 @@ class LogLoader:
     ) -> int:
         start_offset = self._known.start_offset
         _log.warning(
-            "%s: ends at offset %d, before its start offset %d; were files deleted by hand? Starting over empty",
+            "%s: ends at offset %d, before its start offset %d; were files deleted by hand? Starting with an empty log",
             self._directory, end_offset, start_offset,
         )  # fmt: skip
         for retired in segments.start_over(start_offset, self._now_ms):
@@ -235,7 +235,7 @@ class LogLoader:
     ) -> ProducerState | None:
         if self._known.was_clean:
             if not producers.snapshots:
-                return None  # nobody ever produced with an id
+                return None  # no producer ever wrote with an id
             last = producers.snapshots[-1]
             size = self._sizes.get(segment_file(last, SNAPSHOT))
             if last == end_offset and size == EMPTY_SNAPSHOT_BYTES:
@@ -244,8 +244,8 @@ class LogLoader:
 
 
 def recover_segment(segment: Segment, state: ProducerState, epochs: LeaderEpochs) -> int:
-    """Reads all of it, rebuilds its indexes, updates producers and epochs, and cuts what is no whole valid batch
-    or goes back in offsets. Returns how many bytes were cut."""
+    """Scans the whole segment, rebuilds its indexes, and updates producers and epochs. Cuts it off where a batch is
+    not whole and valid or offsets go backwards. Returns how many bytes were cut."""
     file = segment.file()
     size = file.size()
     segment.reset()

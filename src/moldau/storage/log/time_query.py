@@ -1,6 +1,6 @@
-"""Finding offsets by time. Reads files of a frozen list of segments and unpacks batches: made for a worker thread.
+"""Finds offsets by time. Reads the files of a fixed list of segments and unpacks batches: meant for a worker thread.
 
-A segment that retention removes meanwhile is skipped, as if the question had come a moment later.
+Skips a segment that retention removes in the meantime.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ class OffsetAndTime(NamedTuple):
 
 
 class FrozenSegment(NamedTuple):
-    """A segment as it was when the question was asked."""
+    """A segment as it was when the query began."""
 
     segment: Segment
     size: int
@@ -39,7 +39,7 @@ def freeze(segments: Sequence[Segment]) -> list[FrozenSegment]:
 def find_by_time(
     segments: Sequence[FrozenSegment], timestamp_ms: int, start_offset: int
 ) -> OffsetAndTime | None:
-    """The first record at or after `start_offset` that is not older than `timestamp_ms`."""
+    """Finds the first record at or after `start_offset` that is not older than `timestamp_ms`."""
     for frozen in segments:
         try:
             if _max_timestamp_ms(frozen) < timestamp_ms:
@@ -53,7 +53,7 @@ def find_by_time(
 
 
 def find_youngest(segments: Sequence[FrozenSegment], start_offset: int) -> OffsetAndTime | None:
-    """The first of the records with the largest timestamp."""
+    """Finds the first of the records with the largest timestamp."""
     for frozen in sorted(segments, key=_max_timestamp_ms, reverse=True):
         timestamp_ms = _max_timestamp_ms(frozen)
         if timestamp_ms < 0:
@@ -95,7 +95,7 @@ def _find_in_batch(
             if timestamp >= timestamp_ms and offset >= start_offset:
                 return OffsetAndTime(offset, timestamp, header.partition_leader_epoch)
     except PeerError:
-        # Stored as it came and never unpacked: readers skip to its end, so point at its start.
+        # The batch was stored as sent and never unpacked. Readers skip to its end, so its start will do.
         return OffsetAndTime(
             max(header.base_offset, start_offset), header.max_timestamp, header.partition_leader_epoch
         )

@@ -1,6 +1,6 @@
 """The producers of one log and their snapshot files.
 
-Owns when snapshots are due and which exist. A log nobody has produced to with idempotence carries no state.
+Owns when snapshots are due and which exist. A log without idempotent producers has no state.
 """
 
 from collections.abc import Collection, Iterable
@@ -31,7 +31,7 @@ class ProducerLog:
         self._disk = disk
         self._directory = directory
         self.snapshots = snapshots
-        """Offsets of the snapshots on disk, or about to be, ascending."""
+        """Offsets of the snapshots that are on disk or about to be written, ascending."""
         self._unsaved: dict[int, bytes] = {}
         self.replace_state(state)
 
@@ -44,16 +44,16 @@ class ProducerLog:
 
     @property
     def highest_id(self) -> int:
-        """-1 when nobody has produced with idempotence, or it is forgotten."""
+        """-1 when there is no known idempotent producer."""
         return max(self.state.producers, default=-1) if self.state else -1
 
     def has_open_transaction(self, producer_id: int, producer_epoch: int) -> bool:
-        """Whether this producer has written here in a transaction it has not ended."""
+        """Whether this producer has an open transaction in this partition."""
         producer = self._find(producer_id)
         return producer is not None and producer.epoch == producer_epoch and producer.txn_first_offset >= 0
 
     def has_reached_epoch(self, producer_id: int, producer_epoch: int) -> bool:
-        """Whether something was written here in this epoch of the producer or a later one."""
+        """Whether this producer has written to this partition in this epoch or a later one."""
         producer = self._find(producer_id)
         return producer is not None and producer.epoch >= producer_epoch
 
@@ -61,7 +61,8 @@ class ProducerLog:
         return None if self.state is None else self.state.producers.get(producer_id)
 
     def next_in_line(self, producer_id: int, epoch: int, sequence: int, attributes: int) -> Producer | None:
-        """The producer, when this plain batch is exactly what is expected of it next: the usual case."""
+        """Returns the producer when this plain batch is exactly the next one expected of it, which is the usual
+        case."""
         if self.state is None or attributes > COMPRESSION_MASK:
             return None
         producer = self.state.producers.get(producer_id)
@@ -77,7 +78,7 @@ class ProducerLog:
     def check(
         self, topic_partition: TopicPartition, batch: BatchHeader, records: memoryview, is_client: bool
     ) -> BatchMark | None:
-        """Before a leader's append: None, or the mark of the batch this one repeats."""
+        """Call before a leader's append. Returns the mark of the earlier batch when this one is a duplicate."""
         if self.state is None:
             return None
         if batch.is_control:
@@ -91,7 +92,7 @@ class ProducerLog:
         return None
 
     def apply(self, batch: BatchHeader, records: memoryview) -> AbortedTxn | None:
-        """After an append of a batch with a producer id; what to put into the transaction index, if anything."""
+        """Call after appending a batch with a producer id. Returns the entry for the transaction index, if any."""
         if self.state is None:
             self.state = ProducerState()
         aborted = apply_batch(self.state, batch, records)
@@ -108,18 +109,18 @@ class ProducerLog:
             self.state.expire(now_ms, expiration_ms)
 
     def take_snapshot(self, offset: int) -> None:
-        """As the state is now, for a restart to begin from. Written by the next flush."""
+        """Keeps a copy of the state, for a restart to begin from. The next flush writes it."""
         if not self.snapshots or self.snapshots[-1] < offset:
             self._unsaved[offset] = (self.state or ProducerState()).encode_snapshot()
             self.snapshots = (*self.snapshots, offset)
 
     def take_last_snapshot(self, offset: int) -> None:
-        """At close. Without any snapshot a clean start takes the state for empty, so an empty one needs none."""
+        """At close. A clean start without a snapshot assumes an empty state, so an empty state needs none."""
         if self.snapshots or (self.state is not None and not self.state.is_empty):
             self.take_snapshot(offset)
 
     def read_snapshot(self, offset: int) -> ProducerState | None:
-        """None when it cannot be used; it is removed then."""
+        """None when the snapshot cannot be used; it is then removed."""
         data = self._unsaved.get(offset)
         try:
             if data is None:
@@ -137,25 +138,25 @@ class ProducerLog:
         return unsaved
 
     def remove_snapshots(self, *, below: int = 0, above: int | None = None) -> None:
-        """Those a restart must not begin from any more: the log was cut there."""
+        """Removes the snapshots a restart must no longer begin from, because the log was cut there."""
         leaving = [each for each in self.snapshots if each < below or (above is not None and each > above)]
         self.snapshots = tuple(each for each in self.snapshots if each not in leaving)
         for offset in leaving:
             self._unsaved.pop(offset, None)
             self._remove(offset)
         if above is not None and leaving:
-            # One that came back after a crash would tell of batches that are not there.
+            # A snapshot that came back after a crash would describe batches that are gone.
             self._disk.sync_directory(self._directory)
 
     def remove_snapshots_at(self, offsets: Collection[int]) -> None:
-        """Those of segments that are no more. The log still has the ones around them to begin from."""
+        """Removes the snapshots of segments that are gone. The log still has the snapshots around them."""
         for offset in offsets:
             self._unsaved.pop(offset, None)
             self._remove(offset)
         self.snapshots = tuple(each for each in self.snapshots if each not in offsets)
 
     def remove_strays(self, names: Iterable[str]) -> None:
-        """Snapshots that a flush may have written after the log was cut below them."""
+        """Removes snapshots that a flush may have written after the log was cut below them."""
         for name in names:
             file = parse_segment_file(name)
             if file is not None and file.offset not in self.snapshots:
@@ -178,4 +179,4 @@ def read_marker(records: memoryview) -> EndTransactionMarker | None:
     try:
         return read_end_transaction_marker(records)
     except PeerError:
-        return None  # a control batch of a kind we do not know ends no transaction
+        return None  # a control batch of an unknown kind ends no transaction

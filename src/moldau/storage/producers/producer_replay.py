@@ -1,4 +1,4 @@
-"""Bringing a log's producers up to date from a snapshot and the batches after it."""
+"""Rebuilds a log's producers from a snapshot and the batches after it."""
 
 from moldau.storage.producers.producer_log import ProducerLog, apply_batch
 from moldau.storage.producers.producer_state import ProducerState
@@ -7,7 +7,8 @@ from moldau.storage.segments.segment_list import SegmentList
 
 
 def rebuild_producers(segments: SegmentList, producers: ProducerLog, end_offset: int) -> ProducerState | None:
-    """The state at `end_offset`. Begins from the last usable snapshot the log still covers, else from its start."""
+    """Returns the state at `end_offset`. Starts from the last usable snapshot inside the log, else from the log's
+    start."""
     state, offset = ProducerState(), segments.first_offset
     for candidate in reversed(producers.snapshots):
         if segments.first_offset <= candidate <= end_offset:

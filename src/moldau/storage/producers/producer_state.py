@@ -1,7 +1,7 @@
-"""What a log knows of its producers: enough to refuse gaps, recognise repeats and find unfinished transactions.
+"""What a log knows about its producers: enough to reject gaps, recognise duplicates and find open transactions.
 
-Owns the state of KIP-98 and its snapshot format. Pure: the log decides when to check, apply, save and load.
-A batch is checked before it is written and applied after.
+Owns the state of KIP-98 and its snapshot format. Pure: the log decides when to check, apply, save and load. A batch
+is checked before it is written and applied after.
 """
 
 import struct
@@ -18,7 +18,7 @@ from moldau.protocol.records.control import ControlType, EndTransactionMarker
 from moldau.storage.segments.txn_index import AbortedTxn
 
 BATCHES_KEPT: Final = 5
-"""As many as a producer may have in flight with idempotence on."""
+"""The number of batches an idempotent producer may have in flight."""
 
 SNAPSHOT_VERSION: Final = 1
 _SNAPSHOT_HEAD: Final = struct.Struct(">hIi")
@@ -28,11 +28,11 @@ EMPTY_SNAPSHOT_BYTES: Final = _SNAPSHOT_HEAD.size
 
 
 class SnapshotError(ValueError):
-    """A snapshot that cannot be used. Its content can be rebuilt from an older one and the log."""
+    """A snapshot that cannot be used. It can be rebuilt from an older one and the log."""
 
 
 class BatchMark(NamedTuple):
-    """What is remembered of a written batch."""
+    """What is kept of a written batch."""
 
     last_sequence: int
     last_offset: int
@@ -75,7 +75,7 @@ class Producer:
         self.last_timestamp_ms: int = NO_TIMESTAMP
         self.txn_first_offset = -1
         self.next_sequence = 0
-        """What the next batch of this epoch must start with."""
+        """The sequence number the next batch of this epoch must start with."""
         self.batches: tuple[BatchMark, ...] = ()
 
     def add(self, epoch: int, mark: BatchMark) -> None:
@@ -100,7 +100,7 @@ class Producer:
         return self.batches[-1].last_sequence if self.batches else NO_SEQUENCE
 
     def facts(self) -> tuple[object, ...]:
-        """All that is known, for comparing two states."""
+        """Everything that is known, for comparing two states."""
         return (
             self.epoch,
             self.coordinator_epoch,
@@ -116,14 +116,15 @@ class ProducerState:
     def __init__(self) -> None:
         self.producers: dict[int, Producer] = {}
         self._ongoing: dict[int, int] = {}
-        """First offset of each unfinished transaction and its producer, ascending."""
+        """The first offset of each open transaction and its producer, ascending."""
         self._ended: dict[int, int] = {}
-        """First and last offset of ended transactions whose marker is not yet below the high watermark."""
+        """The first and last offset of ended transactions whose marker is not yet below the high watermark."""
 
     # --- checks, before a write
 
     def check_client_batch(self, topic_partition: TopicPartition, batch: BatchHeader) -> BatchMark | None:
-        """None when the batch may be appended, with the offset it carries; its first mark when it was already."""
+        """None when the batch may be appended at the offset it carries; the mark of the earlier batch when it is a
+        duplicate."""
         producer = self.producers.get(batch.producer_id)
         if producer is None:
             return None
@@ -187,7 +188,7 @@ class ProducerState:
             self._ongoing[batch.base_offset] = batch.producer_id
 
     def apply_marker(self, batch: BatchHeader, marker: EndTransactionMarker) -> AbortedTxn | None:
-        """Ends the producer's transaction; what the transaction index must record if it was aborted."""
+        """Ends the producer's transaction. Returns the entry for the transaction index if it was aborted."""
         producer = self.producers.get(batch.producer_id)
         if producer is None:
             producer = self.producers[batch.producer_id] = Producer()
@@ -219,7 +220,7 @@ class ProducerState:
 
     @property
     def first_unstable_offset(self) -> int | None:
-        """Where the earliest transaction starts that readers of committed data must not see yet."""
+        """The start of the earliest transaction that read_committed readers must not see yet."""
         if not self._ongoing and not self._ended:
             return None
         return min((*self._ongoing, *self._ended))
@@ -264,7 +265,7 @@ class ProducerState:
     @classmethod
     def decode_snapshot(cls, data: bytes) -> "ProducerState":
         if len(data) < _SNAPSHOT_HEAD.size:
-            raise SnapshotError(f"{len(data)} bytes are too few")
+            raise SnapshotError(f"it is too short: {len(data)} bytes")
         version, crc, count = _SNAPSHOT_HEAD.unpack_from(data)
         if version != SNAPSHOT_VERSION:
             raise SnapshotError(f"version {version} is unknown")

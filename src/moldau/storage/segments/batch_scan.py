@@ -1,6 +1,6 @@
-"""Walking over the record batches of a segment file: headers alone, or whole batches with their CRC checked.
+"""Iterates over the record batches of a segment file: headers alone, or whole batches with their CRC checked.
 
-Reads in slices; allocates no more than a slice, or one batch, whatever a damaged length field says.
+Reads in slices. Allocates no more than a slice or one batch, whatever a damaged length field says.
 """
 
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ LENGTH_MIN: Final = HEADER_SIZE - LOG_OVERHEAD
 def iter_headers(
     file: File, position: int, end: int, slice_bytes: int = SEARCH_SLICE_BYTES
 ) -> Iterator[tuple[int, BatchHeader]]:
-    """Position and header of each batch from `position`, which must be the start of one. Ends at the
+    """Yields the position and header of each batch from `position`, which must be the start of a batch. Ends at the
     first bytes that cannot be a whole batch."""
     data, start = b"", position
     while position + HEADER_SIZE <= end:
@@ -45,8 +45,8 @@ def iter_headers(
 
 
 def iter_batches(file: File, position: int, end: int) -> Iterator[tuple[int, BatchHeader, memoryview]]:
-    """Position, header and bytes of each batch; ends at the first that is torn or damaged. The bytes of
-    a batch longer than a slice are cut to the slice: only its CRC is computed over all of it."""
+    """Yields the position, header and bytes of each batch. Ends at the first batch that is torn or damaged. A batch
+    longer than a slice is yielded cut to the slice; its CRC is still computed over all of it."""
     view, start = memoryview(b""), position
     while position + HEADER_SIZE <= end:
         at = position - start
@@ -78,6 +78,6 @@ def iter_batches(file: File, position: int, end: int) -> Iterator[tuple[int, Bat
 
 
 def iter_whole_batches(file: File, position: int, end: int) -> Iterator[tuple[BatchHeader, memoryview]]:
-    """As `iter_batches`, with all bytes of the long ones too."""
+    """Like `iter_batches`, but with all the bytes of long batches."""
     for at, header, batch in iter_batches(file, position, end):
         yield header, batch if len(batch) == header.size else memoryview(file.read(at, header.size))

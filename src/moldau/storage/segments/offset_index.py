@@ -1,6 +1,6 @@
-"""`.index`: sparse map from offset to position in the segment. 8 bytes an entry: relative offset, position.
+"""`.index`: sparse map from offset to position in the segment. 8 bytes per entry: relative offset, position.
 
-An entry names the last offset of a batch and where that batch starts, so a search from it finds every
+An entry holds the last offset of a batch and the position where that batch starts, so a search from there finds every
 later batch.
 """
 
@@ -30,7 +30,7 @@ class OffsetIndex(EntryIndex):
         return position_in(self.entries(), offset - self._files.base_offset)
 
     def neighbours(self, offset: int) -> tuple[int, int]:
-        """As `lookup`, and the position of the indexed batch after that; -1 when there is none."""
+        """As `lookup`, plus the position of the next indexed batch; -1 when there is none."""
         entries = self.entries()
         slot = _slots_until(entries, offset - self._files.base_offset)
         before = int(_ENTRY.unpack_from(entries, (slot - 1) * _ENTRY.size)[1]) if slot else 0
@@ -38,7 +38,7 @@ class OffsetIndex(EntryIndex):
         return before, int(_ENTRY.unpack_from(entries, after)[1]) if after < len(entries) else -1
 
     def batch_start_until(self, position: int) -> int:
-        """The last indexed batch that starts at or before `position`; 0 when there is none."""
+        """The position of the last indexed batch that starts at or before `position`; 0 when there is none."""
         entries = self.entries()
         slot = _slots_until(entries, position, POSITION_AT)
         return int(_ENTRY.unpack_from(entries, (slot - 1) * _ENTRY.size)[1]) if slot else 0
@@ -60,7 +60,7 @@ class OffsetIndex(EntryIndex):
 
 
 def _slots_until(entries: bytes | bytearray, limit: int, field_at: int = OFFSET_AT) -> int:
-    """How many entries there are up to that relative offset, or position: both only grow."""
+    """How many entries have a relative offset, or position, up to `limit`: both only grow."""
     return bisect_right(
         range(len(entries) // _ENTRY.size),
         limit,

@@ -1,7 +1,7 @@
 """One segment of a log: the `.log` file and its indexes.
 
-Owns the files that share one base offset: appending bytes, finding positions, index entries at Kafka's
-intervals. Knows nothing of producers, epochs or offsets to assign. Belongs to the owner's thread.
+Owns the files that share one base offset: appends bytes, finds positions, adds index entries at Kafka's intervals.
+Knows nothing of producers or epochs and assigns no offsets. Belongs to the thread that owns the log.
 """
 
 import errno
@@ -24,9 +24,9 @@ from moldau.storage.segments.txn_index import AbortedTxn, TxnIndex
 
 RELATIVE_OFFSET_MAX: Final = 2**31 - 1
 UNKNOWN_TIMESTAMP: Final = -2
-"""Not read yet: below every timestamp, so the first comparison notices."""
+"""Not read yet. Lower than every timestamp, so the first comparison notices."""
 BOUNDARIES_MAX: Final = 32
-"""Batch starts remembered per generation; two generations are kept for readers close to the end."""
+"""Batch starts kept per generation. Two generations are kept, for readers close to the end."""
 
 
 class Shared(NamedTuple):
@@ -38,7 +38,7 @@ class Shared(NamedTuple):
 
 
 class RetiredSegment(NamedTuple):
-    """A segment that has left its log. Its files wait under `.deleted` names for readers to finish."""
+    """A segment that was removed from its log. Its `.deleted` files stay until readers are done."""
 
     disk: Disk
     base_offset: int
@@ -47,7 +47,7 @@ class RetiredSegment(NamedTuple):
     paths: tuple[str, ...]
 
     def remove(self) -> None:
-        """Safe on any thread, and more than once."""
+        """May be called on any thread, and more than once."""
         for path in self.paths:
             with suppress(FileNotFoundError):
                 self.disk.remove(path)
@@ -114,7 +114,7 @@ class Segment:
     def create(
         cls, files: SegmentFiles, shared: Shared, config: LogConfig, *, now_ms: int, jitter_ms: int
     ) -> "Segment":
-        # Kafka calls a segment without index files damaged, even an empty one.
+        # Kafka treats a segment without index files as damaged, even an empty one.
         for kind in (LOG, OffsetIndex.KIND, TimeIndex.KIND):
             shared.disk.open(files.path(kind), create=True)
         return cls(files, shared, config, size=0, now_ms=now_ms, jitter_ms=jitter_ms, is_new=True)
@@ -137,7 +137,7 @@ class Segment:
         return file
 
     def reader_file(self) -> File:
-        """For another thread: leaves the owner's bookkeeping alone."""
+        """For another thread: does not touch the owner's bookkeeping."""
         return self._file or self._shared.disk.open(self.files.path(LOG), writable=False)
 
     def evict(self) -> None:
@@ -146,14 +146,15 @@ class Segment:
     def append(
         self, data: Buffer, size: int, base_offset: int, last_offset: int, max_timestamp_ms: int
     ) -> None:
-        """One batch, or for the index's purposes one: its offsets are within range, its bytes are final."""
+        """Appends one batch, or bytes that the index treats as one. Its offsets are in range and its bytes are
+        final."""
         position = self.size
         (self._file or self._open()).append(data)
         self.recently_used = True
         self.note(position, size, base_offset, last_offset, max_timestamp_ms)
 
     def append_run(self, data: Buffer, batches: Sequence[tuple[int, BatchHeader]]) -> None:
-        """Several batches in one write; their positions are relative to `data`."""
+        """Appends several batches in one write. Their positions are relative to `data`."""
         start = self.size
         self.file().append(data)
         for position, header in batches:
@@ -164,8 +165,7 @@ class Segment:
     def note(
         self, position: int, size: int, base_offset: int, last_offset: int, max_timestamp_ms: int
     ) -> None:
-        """Counts a batch that lies at `position` now: a fresh append, one of a run, or one met in
-        recovery."""
+        """Accounts for a batch at `position`, whether it was just appended or found by recovery."""
         self.size = position + size
         if max_timestamp_ms > self.max_timestamp_ms and max_timestamp_ms > self.max_timestamp().timestamp_ms:
             self.max_timestamp_ms = max_timestamp_ms
@@ -196,12 +196,13 @@ class Segment:
         return TimestampOffset(self.max_timestamp_ms, self.max_timestamp_offset)
 
     def largest_timestamp_ms(self) -> int:
-        """What retention by time goes by: the youngest record, or the file's age when none carries a time."""
+        """The timestamp that retention uses: the largest of the records, or the file's when no record has one."""
         timestamp_ms = self.max_timestamp().timestamp_ms
         return timestamp_ms if timestamp_ms >= 0 else self._shared.disk.modified_ms(self.files.path(LOG))
 
     def is_past_roll_age(self, roll_ms: int, now_ms: int, timestamp_ms: int) -> bool:
-        """Age is counted in record time from the first batch, or in our time where that has none."""
+        """Counts the age in record time from the first batch, or in the broker's time if that batch has no
+        timestamp."""
         if self.size == 0:
             return False
         if self.first_timestamp_ms is None:
@@ -212,13 +213,13 @@ class Segment:
         return now_ms - self.created_ms > roll_ms - self.jitter_ms
 
     def position_of(self, offset: int) -> int | None:
-        """Where the first batch that ends at or after `offset` starts; None when all end before."""
+        """The position of the first batch that ends at or after `offset`; None when all end before it."""
         recent = self.recent_position_of(offset)
         if recent is not None:
             return recent
         hint, following = self.offset_index.neighbours(offset)
         if following >= 0:
-            # Batches that are long enough are all in the index: mostly it is the next one there.
+            # All long batches are in the index, so the wanted one is usually the next entry.
             for position, header in iter_headers(self.file(), following, self.size, HEADER_SIZE):
                 if header.base_offset <= offset <= header.base_offset + header.last_offset_delta:
                     return position
@@ -231,11 +232,11 @@ class Segment:
                 end = position + header.size
             if end == self.size:
                 return None
-            # A hint that leads nowhere is damage in the index, not in the log: search from the start.
+            # A wrong index entry means a damaged index, not a damaged log: search from the start.
         return None
 
     def recent_position_of(self, offset: int) -> int | None:
-        """Where the batch that begins with `offset` starts, if it is one of the last ones written."""
+        """The position of the batch that begins with `offset`, if it is one of the last ones written."""
         if self._boundaries is None:
             return None
         position = self._boundaries.get(offset)
@@ -256,9 +257,9 @@ class Segment:
         self.txn_index.append(aborted)
 
     def seal(self) -> None:
-        """The last time index entry, as at roll and close."""
+        """Adds the last time index entry, at roll and close."""
         if self.max_timestamp_ms == UNKNOWN_TIMESTAMP:
-            return  # nothing came since it was loaded
+            return  # nothing was appended since it was loaded
         newest = self.max_timestamp()
         self.time_index.append_if_later(newest.timestamp_ms, newest.offset)
 
@@ -276,7 +277,7 @@ class Segment:
             self.txn_index.truncate_to(offset)
         if position is not None:
             self.file().truncate(position)
-            self.file().sync()  # else a crash could bring the old batches back below segments made since
+            self.file().sync()  # otherwise a crash could bring the old batches back below newer segments
             self.size = position
         self._boundaries = self._older_boundaries = None
         self._index_after = self.size + self._index_interval_bytes
@@ -292,7 +293,7 @@ class Segment:
         self.max_timestamp_ms, self.max_timestamp_offset = newest
 
     def reset(self) -> None:
-        """Nothing is known of the content any more: it is about to be read again."""
+        """Forgets everything about the content, before a scan reads it again."""
         for index in self.indexes:
             index.reset()
         self.size = 0
@@ -304,16 +305,16 @@ class Segment:
         self._boundaries = self._older_boundaries = None
 
     def leave(self) -> None:
-        """The log has no more use for it: its descriptor, which keeps even deleted bytes on the disk, closes with the
-        last slice that is being sent. Mostly now, while the file still has a name: whoever closes a removed one waits
-        until the kernel has freed its bytes."""
+        """Drops the file descriptor, which keeps even deleted bytes on the disk. It closes with the last slice that
+        is being sent, usually at once and while the file still has a name: closing a removed file waits until the
+        kernel has freed its bytes."""
         self._shared.open_files.dismiss(self)
         self.evict()
         for index in self.indexes:
             index.leave()
 
     def retire(self, reason: str) -> RetiredSegment:
-        """Takes the files out of the log by name; the log forgets the segment. Open slices stay readable."""
+        """Renames the files to `.deleted`; the log forgets the segment. Open slices stay readable."""
         self.leave()
         self.files.rename(DELETED)
         paths = tuple(self.files.path(kind) for kind in SEGMENT_SUFFIXES)

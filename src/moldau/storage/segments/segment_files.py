@@ -1,7 +1,7 @@
-"""Where the files of one segment are, and the entries that indexes keep in them.
+"""The file names of one segment, and the entries of its index files.
 
-Owns paths and the bytes of index files: loading whole entries, appending in memory, handing out what is
-not yet on disk. What an entry means is for the index modules.
+Owns paths and the bytes of index files: loads whole entries, appends in memory, hands out what is not yet on disk.
+The index modules know what an entry means.
 """
 
 import struct
@@ -26,7 +26,7 @@ class SegmentFiles:
         return f"{self.directory}/{segment_file(self.base_offset, kind)}{self.suffix}"
 
     def rename(self, suffix: str) -> None:
-        """Gives every file `suffix` in place of the one it has: `.cleaned`, `.swap`, `.deleted` or none."""
+        """Replaces the suffix of every file: `.cleaned`, `.swap`, `.deleted` or none."""
         for kind in SEGMENT_SUFFIXES:
             path = f"{self.directory}/{segment_file(self.base_offset, kind)}"
             with suppress(FileNotFoundError):
@@ -35,9 +35,8 @@ class SegmentFiles:
 
 
 class EntryIndex:
-    """Fixed-size entries in file format. Those of the active segment live in memory until a flush writes
-    them in bulk: an index can always be rebuilt from its log, so no entry is worth a system call of its
-    own."""
+    """Entries of fixed size, in file format. Those of the active segment stay in memory until a flush writes them in
+    bulk: an index can always be rebuilt from its log, so an entry is not worth a system call."""
 
     __slots__ = ("_entries", "_files", "_residency", "_saved", "recently_used")
     ENTRY: ClassVar[struct.Struct]
@@ -62,12 +61,12 @@ class EntryIndex:
         return len(self.entries()) // self.ENTRY.size
 
     def snapshot(self) -> bytes:
-        """The entries as they are now, for a reader on another thread."""
+        """A copy of the entries, for a reader on another thread."""
         entries = self._entries
         return self.read_file() if entries is None else bytes(entries)
 
     def read_file(self) -> bytes:
-        """Whole entries only. Zeros at the end are the preallocated part of an index that Kafka did not
+        """Returns whole entries only. Zeros at the end are the preallocated part of an index that Kafka did not
         close."""
         try:
             data = self._files.disk.read_bytes(self._files.path(self.KIND))
@@ -78,7 +77,7 @@ class EntryIndex:
         return data[: min(-(-used // size), len(data) // size) * size]
 
     def last_entry(self) -> bytes:
-        """Empty when there is none. Does not load the others."""
+        """Empty when there is none. Does not load the other entries."""
         size = self.ENTRY.size
         if self._entries is None:
             try:
@@ -98,7 +97,7 @@ class EntryIndex:
             self._saved = -1
 
     def reset(self) -> None:
-        """Empty, to be rebuilt; the file is written anew at the next save."""
+        """Empties the index for a rebuild. The next save rewrites the file."""
         self._entries = bytearray()
         self._saved = -1
 
@@ -107,8 +106,8 @@ class EntryIndex:
         return self._entries is None or self._saved == len(self._entries)
 
     def take_unsaved(self) -> tuple[bool, bytes] | None:
-        """What a save must append to the file, after emptying it when the first value is true. Counts as
-        saved from here on: should the write fail, the whole directory goes offline and the index is
+        """Returns what a save must append to the file; when the first value is true, the save empties the file first.
+        The entries count as saved from now on: if the write fails, the whole directory goes offline and the index is
         rebuilt."""
         if self._entries is None or self._saved == len(self._entries):
             return None
@@ -127,7 +126,7 @@ class EntryIndex:
             file.sync()
 
     def release(self) -> None:
-        """The segment takes no more appends: its entries may leave memory."""
+        """The segment takes no more appends, so its entries may be evicted from memory."""
         if self._entries is not None:
             self._residency.admit(self, len(self._entries))
 

@@ -1,7 +1,7 @@
-"""The segments of one log, oldest first, the last one active.
+"""The segments of one log, oldest first; the last one is active.
 
-Owns which segments there are: rolling, finding the one that holds an offset, retiring and replacing. The list
-is replaced, never changed, so another thread may walk over the one it got.
+Owns which segments there are: rolls, finds the one that holds an offset, retires and replaces. The tuple of segments
+is replaced, never changed, so another thread may iterate over the one it got.
 """
 
 import zlib
@@ -48,12 +48,12 @@ class SegmentList:
         return sum(segment.size for segment in self._segments)
 
     def from_offset(self, offset: int) -> tuple[Segment, ...]:
-        """The segment that holds `offset` and all after it."""
+        """The segment that holds `offset` and all segments after it."""
         return self._segments[max(bisect_right(self._bases, offset) - 1, 0) :]
 
     def locate(self, offset: int, end_offset: int, log_end_offset: int) -> tuple[Segment, int, int] | None:
-        """The segment and the bytes in it that hold the batches from the one with `offset` to `end_offset`.
-        Compaction leaves holes, so the batch may be in a later segment than the offset suggests."""
+        """Returns the segment and the byte range in it with the batches from the one that holds `offset` up to
+        `end_offset`. Compaction leaves gaps, so the batch may be in a later segment than the offset suggests."""
         segments = self._segments
         at = len(segments) - 1
         if offset < self.active.base_offset:
@@ -70,7 +70,7 @@ class SegmentList:
         return None
 
     def aborted_transactions(self, first_offset: int, end_offset: int) -> list[tuple[int, int]]:
-        """(producer id, first offset) of each aborted transaction that touches the range."""
+        """(producer id, first offset) of each aborted transaction that overlaps the range."""
         found: list[tuple[int, int]] = []
         for segment in self.from_offset(first_offset):
             if segment.txn_index is not None:
@@ -92,7 +92,7 @@ class SegmentList:
 
     def roll(self, base_offset: int, now_ms: int) -> None:
         if self.active.base_offset == base_offset:
-            return  # empty, and where the next batch goes anyway
+            return  # it is empty, and the next batch goes there anyway
         self.active.seal()
         self._replace((*self._segments, self._create(base_offset, now_ms)))
 
@@ -105,15 +105,15 @@ class SegmentList:
         return [segment.retire(reason) for segment, reason in zip(leaving, reasons, strict=True)]
 
     def truncate_to(self, offset: int, now_ms: int) -> list[RetiredSegment]:
-        """Drops every batch that ends at or after `offset`, which the first segment must not be past."""
+        """Drops every batch that ends at or after `offset`, which must not be below the first segment."""
         kept = max(bisect_right(self._bases, offset), 1)
         retired = self._retire_from(kept, f"due to truncation to offset {offset}")
         self.active.truncate_to(offset, now_ms)
         return retired
 
     def _retire_from(self, kept: int, reason: str) -> list[RetiredSegment]:
-        """Newest first, and durable before anything else is cut: a crash must not leave a hole, nor bring back
-        what no longer follows."""
+        """Retires the newest segment first and syncs before anything else is cut: a crash must not leave a gap, nor
+        bring back segments that no longer follow."""
         leaving = self._segments[kept:]
         if kept:
             self._replace(self._segments[:kept])
@@ -123,21 +123,21 @@ class SegmentList:
         return retired
 
     def drop_after(self, last: Segment) -> list[RetiredSegment]:
-        """Recovery found damage in `last`: nothing after it can be trusted to follow."""
-        return self._retire_from(self._segments.index(last) + 1, "behind a damaged segment")
+        """Recovery found damage in `last`: the segments after it can no longer be trusted."""
+        return self._retire_from(self._segments.index(last) + 1, "due to damage in the segment before it")
 
     def start_over(self, offset: int, now_ms: int) -> list[RetiredSegment]:
-        """Nothing is left; the next batch goes to `offset`."""
-        reason = f"due to truncation of the whole log, which starts at offset {offset} now"
+        """Drops every segment; the next batch goes to `offset`."""
+        reason = f"due to truncation of the whole log, which now starts at offset {offset}"
         retired = self._retire_from(0, reason)
         self._replace([self._create(offset, now_ms)])
         return retired
 
     def replace(self, new: Sequence[Segment], old: Sequence[Segment], reason: str) -> list[RetiredSegment]:
-        """Puts compacted segments, which lie synced under `.cleaned` names, in the place of `old` inactive ones.
+        """Replaces `old` inactive segments with compacted ones, which are synced under `.cleaned` names.
 
-        Each step leaves names from which a restart knows how far we got: `.cleaned` alone is thrown away,
-        a complete set of `.swap` is carried through.
+        The file names tell a restart how far the replacement got: `.cleaned` files are removed, a complete set of
+        `.swap` files is completed.
         """
         for segment in reversed(new):
             segment.files.rename(SWAP)
@@ -155,6 +155,6 @@ def create_segment(
 ) -> Segment:
     files = SegmentFiles(shared.disk, directory, base_offset)
     jitter_max_ms = min(config.segment_jitter_ms, config.segment_ms)
-    # Spreads the rolls of many partitions over time; by name, so that a run can be repeated.
+    # Spreads the rolls of many partitions over time. Derived from the name, so that a run can be repeated.
     jitter_ms = zlib.crc32(files.path("").encode()) % jitter_max_ms if jitter_max_ms > 0 else 0
     return Segment.create(files, shared, config, now_ms=now_ms, jitter_ms=jitter_ms)

@@ -1,7 +1,6 @@
-"""`.timeindex`: sparse map from timestamp to offset. 12 bytes an entry: timestamp, relative offset.
+"""`.timeindex`: sparse map from timestamp to offset. 12 bytes per entry: timestamp, relative offset.
 
-An entry says: no record up to this offset is younger than this timestamp. Timestamps only grow from
-entry to entry.
+An entry says that no record up to its offset has a later timestamp. Timestamps only grow from entry to entry.
 """
 
 import struct
@@ -48,8 +47,7 @@ class TimeIndex(EntryIndex):
 
 
 def relative_offset_in(entries: bytes | bytearray, timestamp_ms: int) -> int:
-    """The offset, relative to the segment's, of the last entry not younger than `timestamp_ms`; 0
-    without one."""
+    """The offset, relative to the base offset, of the last entry not later than `timestamp_ms`; 0 without one."""
     slot = bisect_right(
         range(len(entries) // _ENTRY.size),
         timestamp_ms,

@@ -1,7 +1,7 @@
-"""`.txnindex`: the aborted transactions whose end marker lies in the segment. 34 bytes an entry.
+"""`.txnindex`: the aborted transactions whose end marker is in the segment. 34 bytes per entry.
 
-Exists only where a transaction was aborted. A reader at read_committed is told of those that touch its
-range, so that it can skip their records.
+Exists only where a transaction was aborted. A read_committed reader gets the entries that overlap its range, so that
+it can skip their records.
 """
 
 import struct
@@ -20,8 +20,7 @@ class AbortedTxn(NamedTuple):
     first_offset: int
     last_offset: int
     last_stable_offset: int
-    """The last stable offset once this transaction had ended: nothing before it can be added to later
-    entries."""
+    """The last stable offset after this transaction ended. Later entries concern only offsets from there on."""
 
 
 class TxnIndex(EntryIndex):
@@ -37,7 +36,7 @@ class TxnIndex(EntryIndex):
             yield AbortedTxn(*fields)
 
     def collect(self, first_offset: int, end_offset: int) -> tuple[list[AbortedTxn], bool]:
-        """Those that touch the range, and whether later segments need no look."""
+        """Returns the entries that overlap the range, and whether later segments can be skipped."""
         found: list[AbortedTxn] = []
         for aborted in self:
             if aborted.last_offset >= first_offset and aborted.first_offset < end_offset:

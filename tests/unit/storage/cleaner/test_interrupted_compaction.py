@@ -213,7 +213,7 @@ def damage(log: CompactedLog, at: int) -> None:
 
 @pytest.mark.parametrize(
     ("at", "says"),
-    [(65, "does not match its CRC"), (16, "magic"), (8, "bytes where"), (70, "where 1 is next")],
+    [(65, "CRC does not match"), (16, "magic"), (8, "are left"), (70, "expected 1")],
 )
 def test_damage_stops_the_cleaning_of_that_log_alone(log: CompactedLog, at: int, says: str) -> None:
     other = log.directory.create_log(TP._replace(partition=1), None, CONFIG, now_ms=log.now_ms)
