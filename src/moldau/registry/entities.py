@@ -1,7 +1,7 @@
-"""What a schema is to the registry: a text with references, metadata and rules, and the hash of all that.
+"""What a schema is to the registry: a text with references, metadata and rules, and the hash of all of them.
 
-Pure data. Metadata and rule sets are kept as JSON values in the order Confluent writes them; what they mean is
-the business of serializers.
+Pure data. Metadata and rule sets are kept as JSON values in the order Confluent writes them. Serializers interpret
+them, the registry does not.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ RULE_GROUPS: Final = ("migrationRules", "domainRules", "encodingRules")
 MIGRATION_MODES: Final = frozenset({"UPGRADE", "DOWNGRADE", "UPDOWN"})
 DOMAIN_MODES: Final = frozenset({"WRITE", "READ", "WRITEREAD"})
 LATEST: Final = -1
-"""As a version: the newest one that is not deleted."""
+"""As a version number: the newest version that is not deleted."""
 VERSION_PROPERTY: Final = "confluent:version"
 
 Json = dict[str, Any]
@@ -49,7 +49,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class SchemaText:
-    """A schema as a client gives it, or as it is stored: what two of them must share to be the same."""
+    """A schema as a client sends it or as it is stored: the parts two schemas must share to be the same."""
 
     text: str
     schema_type: str = AVRO
@@ -58,7 +58,7 @@ class SchemaText:
     rule_set: Json | None = None
 
     def digest(self) -> bytes:
-        """Confluent's hash: the guid of a schema is made of it, so every registry must find the same."""
+        """Confluent's hash. The guid of a schema is derived from it, so every registry must compute the same."""
         md5 = hashlib.md5(self.text.encode(), usedforsecurity=False)
         for reference in self.references:
             md5.update(reference.name.encode())
@@ -84,7 +84,7 @@ class SchemaText:
 
 @dataclass(frozen=True, slots=True)
 class StoredSchema:
-    """One version of a subject. Never changed: a deleted version is another value in its place."""
+    """One version of a subject. Immutable: deleting a version replaces it with another value."""
 
     subject: str
     version: int
@@ -104,7 +104,7 @@ class StoredSchema:
 
 @dataclass(frozen=True, slots=True)
 class SchemaRequest:
-    """The body of a registration, lookup or compatibility test. 0 versions: not said; -1: the latest."""
+    """The body of a registration, lookup or compatibility test. Version 0: not given; -1: the latest."""
 
     schema: SchemaText
     version: int = 0
@@ -120,11 +120,11 @@ class SchemaRequest:
         if text is not None and not isinstance(text, str):
             raise unprocessable(
                 "The field 'schema' must be a string that holds the schema; "
-                f"it is {_kind(text)}. Encode the schema as JSON text first."
+                f"it is {_kind(text)}. Encode the schema as a JSON string first."
             )
         schema_type = body.get("schemaType") or AVRO
         if not isinstance(schema_type, str):
-            raise unprocessable(f"The field 'schemaType' must be a string, it is {_kind(schema_type)}.")
+            raise unprocessable(f"The field 'schemaType' must be a string, but is {_kind(schema_type)}.")
         schema = SchemaText(
             text or "",
             schema_type,
@@ -140,24 +140,24 @@ def references_from_json(value: object) -> tuple[Reference, ...]:
     if value is None:
         return ()
     if not isinstance(value, list):
-        raise unprocessable(f"The field 'references' must be a list, it is {_kind(value)}.")
+        raise unprocessable(f"The field 'references' must be a list, but is {_kind(value)}.")
     found = []
     for item in value:
         if not isinstance(item, dict):
             raise unprocessable(f"A reference must be an object with name, subject and version: {item!r}")
         name, subject, version = item.get("name"), item.get("subject"), item.get("version")
         if not (isinstance(name, str) and isinstance(subject, str) and _is_whole(version)):
-            raise invalid_schema(f"A reference needs a name, a subject and the number of a version: {item!r}")
+            raise invalid_schema(f"A reference needs a name, a subject and a version number: {item!r}")
         found.append(Reference(name, subject, int(version or 0)))
     return tuple(found)
 
 
 def metadata_from_json(value: object) -> Json | None:
-    """Sorted, as Confluent keeps it: the hash depends on the order."""
+    """Sorted as Confluent sorts it: the hash depends on the order."""
     if value is None:
         return None
     if not isinstance(value, dict):
-        raise unprocessable(f"'metadata' must be an object, it is {_kind(value)}.")
+        raise unprocessable(f"'metadata' must be an object, but is {_kind(value)}.")
     found: Json = {}
     tags, properties, sensitive = value.get("tags"), value.get("properties"), value.get("sensitive")
     if tags:
@@ -173,7 +173,7 @@ def rule_set_from_json(value: object) -> Json | None:
     if value is None:
         return None
     if not isinstance(value, dict):
-        raise invalid_rule_set(f"A rule set must be an object, this is {_kind(value)}.")
+        raise invalid_rule_set(f"A rule set must be an object, but is {_kind(value)}.")
     found: Json = {}
     for group in RULE_GROUPS:
         rules = value.get(group)
@@ -185,7 +185,7 @@ def rule_set_from_json(value: object) -> Json | None:
 
 
 def check_rule_set(rule_set: Mapping[str, Any] | None) -> None:
-    """A rule has a name of its own and a mode that suits its group."""
+    """Checks that a rule has a unique name and a mode that its group allows."""
     names: set[str] = set()
     for group in RULE_GROUPS:
         allowed = MIGRATION_MODES if group == "migrationRules" else DOMAIN_MODES
@@ -198,13 +198,13 @@ def check_rule_set(rule_set: Mapping[str, Any] | None) -> None:
             names.add(name)
             if rule.get("mode") not in allowed:
                 raise invalid_rule_set(
-                    f"Rule '{name}' of {group} has mode {rule.get('mode')}; allowed are {', '.join(sorted(allowed))}."
+                    f"Rule '{name}' of {group} has mode {rule.get('mode')}, expected {', '.join(sorted(allowed))}."
                 )
 
 
 def _rule_from_json(rule: object) -> Json:
     if not isinstance(rule, dict):
-        raise invalid_rule_set(f"A rule must be an object, this is {_kind(rule)}.")
+        raise invalid_rule_set(f"A rule must be an object, but is {_kind(rule)}.")
     found = {field: rule[field] for field in RULE_FIELDS if rule.get(field) not in (None, "", [], {})}
     found.setdefault("kind", "TRANSFORM")
     found.setdefault("mode", "WRITEREAD")
@@ -232,7 +232,7 @@ def _hash_rule(md5: "hashlib._Hash", rule: Json) -> None:
 
 
 def _hash_texts(md5: "hashlib._Hash", value: object) -> None:
-    """Every text in the order it stands, keys before their values."""
+    """Yields every string in document order, keys before their values."""
     if isinstance(value, str):
         md5.update(value.encode())
     elif isinstance(value, dict):
@@ -246,14 +246,16 @@ def _hash_texts(md5: "hashlib._Hash", value: object) -> None:
 
 def _mapping(value: object) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise unprocessable(f"'tags' and 'properties' of metadata must be objects, this is {_kind(value)}.")
+        raise unprocessable(
+            f"'tags' and 'properties' of metadata must be objects, but one is {_kind(value)}."
+        )
     return value
 
 
 def _whole(body: Json, field: str) -> int | None:
     value = body.get(field)
     if value is not None and not _is_whole(value):
-        raise unprocessable(f"The field '{field}' must be a whole number, it is {value!r}.")
+        raise unprocessable(f"The field '{field}' must be an integer, but is {value!r}.")
     return None if value is None else int(value)
 
 

@@ -1,7 +1,7 @@
-"""What the registry refuses, with the numbers and words clients of Confluent's registry know.
+"""The registry's errors, with the codes and messages that clients of Confluent's registry know.
 
-One exception carries all of them from the owner of the state to the HTTP answer; its status is the first
-three digits of its code.
+One exception carries them from the owner of the state to the HTTP answer. Its status is the first three digits of its
+code.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ MODES: Final = ("READWRITE", "READONLY", "READONLY_OVERRIDE", "IMPORT", "FORWARD
 
 
 class RegistryFailure(MoldauError):
-    """`clashes` is the same as the message, for tools."""
+    """`clashes` is the content of the message, for tools."""
 
     def __init__(self, code: int, message: str, clashes: Sequence[dict[str, Any]] = ()) -> None:
         super().__init__(message)
@@ -36,7 +36,7 @@ class RegistryFailure(MoldauError):
 
 
 class NotPrimary(MoldauError):
-    """This instance may not write now: another one does, or none does yet."""
+    """This instance may not write: another one is the primary, or none is yet."""
 
 
 def subject_not_found(subject: str | None) -> RegistryFailure:
@@ -97,7 +97,7 @@ def no_live_version(subject: str) -> RegistryFailure:
 
 
 def incompatible(subject: str, messages: Sequence[str], clashes: Sequence[Any]) -> RegistryFailure:
-    """`clashes` are those of `moldau.registry.schemas.check`, and `messages` say them in words."""
+    """`clashes` come from `moldau.registry.schemas.check`; `messages` are the same as text."""
     return RegistryFailure(
         409,
         f'Schema being registered is incompatible with an earlier schema for subject "{subject}", '
@@ -151,8 +151,8 @@ def invalid_subject(subject: str) -> RegistryFailure:
 def schema_too_large(bytes_count: int, bytes_max: int) -> RegistryFailure:
     return RegistryFailure(
         42209,
-        f"Register operation failed because schema is too large: its record takes {bytes_count:,} bytes, the "
-        f"registry's topic {bytes_max:,} (kafkastore.max.message.bytes).",
+        f"Register operation failed because schema is too large: its record has {bytes_count:,} bytes, and the "
+        f"registry's topic accepts {bytes_max:,} (kafkastore.max.message.bytes).",
     )
 
 

@@ -1,4 +1,4 @@
-"""An instance that serves HTTP: the registry, the application and uvicorn put together, started and stopped."""
+"""One instance that serves HTTP: starts and stops the registry, the application and uvicorn together."""
 
 import asyncio
 import logging
@@ -17,14 +17,14 @@ from moldau.registry.settings import Configuration, RegistrySettings
 BACKLOG: Final = 2048
 STOP_S: Final = 5
 KEEP_ALIVE_S: Final = 75
-"""Longer than clients keep an idle connection, so that none is closed under a request."""
+"""Longer than clients keep an idle connection, so that the server never closes one as a request arrives."""
 ANY_HOSTS: Final = frozenset({"0.0.0.0", "::", ""})  # noqa: S104
 
 log = logging.getLogger("moldau.registry")
 
 
 def event_loop() -> asyncio.AbstractEventLoop:
-    """uvloop where there is one."""
+    """uvloop if it is installed."""
     try:
         import uvloop
     except ImportError:
@@ -34,12 +34,12 @@ def event_loop() -> asyncio.AbstractEventLoop:
 
 
 class RegistryServer:
-    """Listens from the moment it is made, answers once it is started."""
+    """Listens as soon as it is created, and answers once it is started."""
 
     def __init__(self, configuration: Configuration) -> None:
         settings = configuration.settings
         for name in configuration.without_effect:
-            log.warning("the setting %s of Confluent's registry has no effect in this one", name)
+            log.warning("the setting %s of Confluent's registry has no effect in Moldau's", name)
         self._socket = _bound(*settings.address)
         self.port: int = self._socket.getsockname()[1]
         self.url = f"http://{_reachable_host(settings)}:{self.port}"
@@ -61,7 +61,7 @@ class RegistryServer:
         self._thread: threading.Thread | None = None
 
     def load(self) -> None:
-        """Reads the topic. ConfigError when that cannot be done."""
+        """Reads the topic. Raises ConfigError when that fails."""
         try:
             self.registry.start()
         except BaseException:
@@ -70,7 +70,7 @@ class RegistryServer:
             raise
 
     def run(self) -> None:
-        """Serves until a signal, or `ask_to_stop`."""
+        """Serves until a signal or `ask_to_stop`."""
         with asyncio.Runner(loop_factory=event_loop) as runner:
             runner.run(self._serve())
 
@@ -86,7 +86,7 @@ class RegistryServer:
         self._uvicorn.should_exit = True
 
     def start_thread(self) -> None:
-        """For whoever has no event loop to spare."""
+        """For callers without an event loop."""
         self.load()
         self._thread = threading.Thread(target=self.run, name="registry-http", daemon=True)
         self._thread.start()

@@ -1,8 +1,8 @@
-"""One instance of the registry, without HTTP: what it reads, how it writes, whether it is the primary.
+"""One instance of the registry, without HTTP: reads the topic, decides and writes, and takes part in the election.
 
-Three threads: the reader replays, the election watches the group, the writer takes writes one at a time. A write
-decides, writes its facts in one transaction, and is answered when they have been read back; so the state it decides on
-always holds every write before it.
+Three threads: the reader replays, the election watches the group, the writer handles one write at a time. A write
+decides, writes its facts in one transaction, and is answered when they have been read back. So the state it decides
+on always includes every earlier write.
 """
 
 import logging
@@ -31,7 +31,7 @@ from moldau.registry.settings import RegistrySettings
 from moldau.registry.state import RegistryState
 
 TAKEOVER_PAUSE_S: Final = 1.0
-"""After a take-over that failed, before the next is tried."""
+"""The wait between a failed takeover and the next attempt."""
 
 Answer = TypeVar("Answer")
 log = logging.getLogger("moldau.registry")
@@ -39,7 +39,7 @@ log = logging.getLogger("moldau.registry")
 
 class Registry:
     def __init__(self, settings: RegistrySettings, client: Mapping[str, str], url: str) -> None:
-        """`url` is where other instances reach this one."""
+        """`url` is the address other instances use for this one."""
         self.settings = settings
         self.url = url
         self.state = RegistryState()
@@ -82,7 +82,7 @@ class Registry:
         return self._writer is not None
 
     def start(self) -> None:
-        """Returns when everything has been read. Writes may have to wait for an election."""
+        """Returns when everything has been read. Writes may still have to wait for an election."""
         self._log.open(self.settings.init_timeout_ms / 1000)
         if self.settings.leader_eligibility:
             self._election.start()
@@ -94,17 +94,18 @@ class Registry:
         self._log.close()
 
     def write(self, decide: Callable[[], Decision[Answer]]) -> "Future[Answer]":
-        """Fails with NotPrimary where another instance has to be asked."""
+        """Raises NotPrimary when another instance must be asked."""
         return self._writes.submit(self._write, decide)
 
     def wait_for_primary(self, other_than: PrimaryFact | None, timeout_s: float) -> PrimaryFact | None:
-        """Who writes now: this instance, or whoever has said so last. None: nobody new within that time."""
+        """Returns the current writer: this instance, or the one that last announced itself. None: no new one within
+        that time."""
 
         def found() -> PrimaryFact | None:
             if self.is_primary:
                 return PrimaryFact(self.settings.group_id, self.url)
             told = self.state.primary
-            # Our own word from an earlier office, or an earlier life, is none.
+            # An announcement of this instance from an earlier term, or before a restart, does not count.
             is_stale = told is None or told is other_than or told.url in (None, self.url)
             return None if is_stale else told
 
@@ -123,22 +124,22 @@ class Registry:
         except WriterLost as lost:
             self._step_down(str(lost))
             raise timed_out(
-                f"The write was cut short: {lost}. Whether it holds is known in a moment; try again."
+                f"The write was interrupted: {lost}. It may or may not have been committed; try again."
             ) from lost
         try:
             self._log.wait_until(offset, self.settings.timeout_ms / 1000)
         except RegistryFailure as failure:
-            # The next decision would not know of this write: a take-over reads it back first.
+            # The next decision would miss this write; a takeover reads it back first.
             self._step_down(failure.message)
             raise
         return decision.answer
 
     def _turn(self, is_elected: bool) -> None:
-        """Called by the election's thread, often."""
+        """Called often by the election's thread."""
         with self._lock:
             self._is_elected = is_elected
             if not is_elected:
-                self._leave_office("another instance was elected, or none")
+                self._leave_office("another instance was elected, or none is")
             elif self._writer is None and self._may_take_over():
                 self._takeover = self._writes.submit(self._take_over)
 
@@ -147,7 +148,7 @@ class Registry:
         return not pending and time.monotonic() >= self._takeover_not_before
 
     def _take_over(self) -> None:
-        """The fence first, then the proof: once our own record is read back, so is everything before it."""
+        """Fences the others first, then writes its own record: once that is read back, so is everything before it."""
         timeout_s = self.settings.timeout_ms / 1000
         try:
             writer = SchemaWriter(
@@ -160,7 +161,7 @@ class Registry:
             offset = writer.write([encode(PrimaryFact(self.settings.group_id, self.url))])
             self._log.wait_until(offset, timeout_s)
         except (MoldauError, KafkaException) as error:
-            # Tried again while elected; until then nothing is written.
+            # Retried while elected; until it succeeds nothing is written.
             log.warning("cannot become the primary yet: %s", error)
             self._takeover_not_before = time.monotonic() + TAKEOVER_PAUSE_S
             return

@@ -1,7 +1,7 @@
-"""The registry's settings, under the names Confluent's registry gives them: one declaration per key.
+"""The registry's settings, under the names Confluent's registry uses: one declaration per key.
 
-Keys that begin with `kafkastore.` and are not declared here go to the Kafka client, without the prefix:
-`kafkastore.security.protocol`, `kafkastore.sasl.username`.
+Keys that begin with `kafkastore.` and are not declared here go to the Kafka client without the prefix, for example
+`kafkastore.security.protocol` or `kafkastore.sasl.username`.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ RENAMED: Final = {
     "master.eligibility": "leader.eligibility",
     "schema.registry.master.eligibility": "leader.eligibility",
 }
-"""Names that older releases of Confluent's registry gave."""
+"""Names that older releases of Confluent's registry used."""
 WITHOUT_EFFECT: Final = frozenset(
     {
         "confluent.support.metrics.enable",
@@ -53,8 +53,8 @@ WITHOUT_EFFECT: Final = frozenset(
         "size.limit.filter.enabled",
     }
 )
-"""Settings of Confluent's registry that a file may bring along. Those that guard it are not among them: without
-effect, they would leave open what was closed."""
+"""Settings of Confluent's registry that a file may contain although they have no effect here. Security settings are
+not among them: ignoring those would leave open what the file means to close."""
 HIGH: Final = Importance.HIGH
 
 
@@ -70,28 +70,28 @@ class RegistrySettings(SettingsView):
     host_name = string(
         "host.name",
         None,
-        "The name under which other instances reach this one, to forward writes. Left out: the listener's "
+        "The name under which other instances reach this one, to forward writes. Default: the listener's "
         "host, or this machine's name.",
     )
     bootstrap_servers = strings(
         "kafkastore.bootstrap.servers",
         ("localhost:9092",),
-        "The Kafka cluster that keeps the schemas; a `PLAINTEXT://` before an address is allowed.",
+        "The Kafka cluster that stores the schemas. An address may start with `PLAINTEXT://`.",
         importance=HIGH,
     )
     topic = string(
-        "kafkastore.topic", "_schemas", "The compacted topic of one partition that holds everything."
+        "kafkastore.topic", "_schemas", "The compacted topic with one partition that stores everything."
     )
     topic_replication_factor = integer(
         "kafkastore.topic.replication.factor",
         3,
-        "Replicas of that topic when it is created; fewer where there are fewer brokers.",
+        "The replication factor of that topic when it is created; lower if there are fewer brokers.",
         at_least=1,
     )
     message_bytes_max = integer(
         "kafkastore.max.message.bytes",
         1_048_576,
-        "The largest record written, so the largest schema. Raise the topic's max.message.bytes with it.",
+        "The largest record the registry writes, and so the largest schema. Raise the topic's max.message.bytes too.",
         at_least=1_024,
     )
     timeout_ms = integer(
@@ -109,20 +109,20 @@ class RegistrySettings(SettingsView):
     group_id = string(
         "schema.registry.group.id",
         "schema-registry",
-        "Instances with the same group elect one primary among them. It is also the transactional id that fences a "
-        "primary that lost its office.",
+        "Instances with the same group elect one primary. It is also the transactional id that fences a former "
+        "primary.",
         importance=HIGH,
     )
     session_timeout_ms = integer(
         "kafkagroup.session.timeout.ms",
         10_000,
-        "How long a primary may be silent before another takes its place.",
+        "How long a primary may be silent before another instance replaces it.",
         at_least=1_000,
     )
     heartbeat_interval_ms = integer(
         "kafkagroup.heartbeat.interval.ms",
         3_000,
-        "How often an instance shows that it is alive.",
+        "How often an instance sends a heartbeat.",
         at_least=100,
     )
     leader_eligibility = boolean(
@@ -131,38 +131,38 @@ class RegistrySettings(SettingsView):
     leader_read_timeout_ms = integer(
         "leader.read.timeout.ms",
         60_000,
-        "How long a forwarded write may take, the election of a new primary included.",
+        "How long a forwarded write may take, including the election of a new primary.",
         at_least=100,
     )
     compatibility_level = string(
         "schema.compatibility.level",
         "BACKWARD",
-        "What a new version must be compatible with where no configuration says otherwise.",
+        "The compatibility level of subjects without a configuration of their own.",
         check=one_of(*COMPATIBILITY_LEVELS, ignore_case=True),
         importance=HIGH,
     )
     validate_fields = boolean(
         "schema.validate.fields",
         False,
-        "Whether fields are held against the reserved ones, where no configuration says otherwise.",
+        "Whether field names are checked against the reserved ones, unless a configuration says otherwise.",
     )
     validate_new_schemas = boolean(
         "schema.validate.new.schemas",
         True,
-        "Whether Avro's names and defaults are checked in new schemas, where no configuration says otherwise.",
+        "Whether Avro's names and defaults are checked in new schemas, unless a configuration says otherwise.",
     )
     schema_search_default_limit = integer(
-        "schema.search.default.limit", 1_000, "How many schemas a search answers with.", at_least=1
+        "schema.search.default.limit", 1_000, "How many schemas a search returns.", at_least=1
     )
     schema_search_max_limit = integer(
-        "schema.search.max.limit", 1_000, "The largest limit a search may name.", at_least=1
+        "schema.search.max.limit", 1_000, "The largest limit a search may ask for.", at_least=1
     )
     mode_mutability = boolean("mode.mutability", True, "Whether modes may be changed.")
-    schema_cache_size = integer("schema.cache.size", 1_000, "How many parsed schemas are kept.", at_least=1)
+    schema_cache_size = integer("schema.cache.size", 1_000, "How many parsed schemas are cached.", at_least=1)
     request_bytes_max = integer(
         "size.limit.filter.max.request.body.size",
         16_777_216,
-        "The largest request that is read at all.",
+        "The largest request body that is accepted.",
         at_least=1_024,
     )
 
@@ -183,14 +183,14 @@ def listener_address(listeners: Sequence[str]) -> tuple[str, int]:
         parts = urlsplit(text if "//" in text else f"http://{text}")
         port = PORT_DEFAULT if parts.port is None else parts.port
     except ValueError as error:
-        raise ConfigError(f"listeners: {text} is no address: {error}") from None
+        raise ConfigError(f"listeners: {text} is not a valid address: {error}") from None
     if parts.scheme != "http":
-        raise ConfigError(f"listeners: {text} is not served, only http is. Put a proxy before it for TLS.")
+        raise ConfigError(f"listeners: {text} is not supported, only http is. For TLS, put a proxy in front.")
     return parts.hostname or "0.0.0.0", port  # noqa: S104 As Confluent's: an empty host is all interfaces.
 
 
 class Configuration:
-    """Settings, and what is handed to the Kafka client as it is."""
+    """The settings, and the properties that go to the Kafka client."""
 
     def __init__(self, texts: dict[str, str]) -> None:
         own = {name: text for name, text in texts.items() if name in RegistrySettings.KEYS}
@@ -207,7 +207,7 @@ class Configuration:
 def read_configuration(
     text: str = "", *, file: str = "schema-registry.properties", overrides: Sequence[str] = ()
 ) -> Configuration:
-    """ConfigError names the file and line, or the override."""
+    """Raises ConfigError with the file and line, or the override."""
     texts: dict[str, str] = {}
     for name, value, line in parse_properties(text, file=file):
         _put(texts, name, value, f"{file}, line {line}")
@@ -215,7 +215,7 @@ def read_configuration(
         name, separator, value = override.partition("=")
         if not separator or not name.strip():
             raise ConfigError(
-                f"--override {override!r} is not of the form key=value, for example mode.mutability=false"
+                f"--override {override!r} does not have the form key=value, for example mode.mutability=false"
             )
         _put(texts, name.strip(), value.strip(), f"--override {override}")
     return Configuration(texts)

@@ -1,7 +1,7 @@
-"""All the registry knows: subjects, ids, references, configurations. Replaying the topic's records rebuilds it.
+"""Everything the registry knows: subjects, ids, references, configurations. Replaying the topic rebuilds it.
 
-`replay` is the only writer and is called by one thread. Others read at the same time: what is stored is never
-changed in place, and whoever walks through one of the maps walks through a copy. No clock, no thread, no Kafka.
+`replay` is the only writer, and one thread calls it. Other threads read at the same time: stored values are never
+changed in place, and iteration uses copies of the maps. No clock, no thread, no Kafka.
 """
 
 from collections.abc import Iterator
@@ -43,9 +43,9 @@ class RegistryState:
         self._subjects: dict[str, dict[int, StoredSchema]] = {}
         self._contexts: dict[str, None] = {}
         self._places: dict[tuple[str, int], dict[Place, None]] = {}
-        """Where the schema of a context's id is in use."""
+        """The versions that use an id of a context."""
         self._ids: dict[tuple[str, str, bytes], dict[int, None]] = {}
-        """The ids of a context, a type and a hash: one, unless somebody has imported others."""
+        """The ids of a context, a type and a hash: one, unless another was imported."""
         self._id_max: dict[str, int] = {}
         self._referrers: dict[Place, dict[Place, None]] = {}
 
@@ -75,7 +75,7 @@ class RegistryState:
                 self.foreign_count += 1
 
     def subjects(self, prefix: str = ANY_CONTEXT) -> list[str]:
-        """Those that have versions, deleted ones too, in order."""
+        """The subjects that have versions, including deleted ones, sorted."""
         return sorted(subject for subject in list(self._subjects) if has_prefix(subject, prefix))
 
     def contexts(self) -> list[str]:
@@ -92,7 +92,7 @@ class RegistryState:
         return sorted(found, key=lambda schema: schema.version)
 
     def version(self, subject: str, version: int, *, deleted: bool = False) -> StoredSchema | None:
-        """LATEST is never a deleted one."""
+        """LATEST never returns a deleted version."""
         if version == LATEST:
             return self.latest(subject)
         found = self._subjects.get(subject, {}).get(version)
@@ -106,7 +106,7 @@ class RegistryState:
         return bool(self.versions(subject, deleted=deleted))
 
     def matching(self, subject: str | None) -> list[str]:
-        """The subject itself, all of its context, or all there are."""
+        """The subject itself, all subjects of the context, or all subjects."""
         if subject is None:
             return self.subjects()
         if is_context(subject):
@@ -120,24 +120,24 @@ class RegistryState:
         return self._id_max.get(context, 0)
 
     def holders(self, context: str, schema_id: int, *, deleted: bool = True) -> list[StoredSchema]:
-        """Every place the schema with this id is in use, oldest use first."""
+        """Every version that uses the schema with this id, oldest use first."""
         places = list(self._places.get((context, schema_id), ()))
         found = (self.version(subject, version, deleted=deleted) for subject, version in places)
         return [schema for schema in found if schema is not None]
 
     def holders_of_guid(self, digest: bytes) -> Iterator[tuple[str, int]]:
-        """Contexts and ids."""
+        """Yields contexts and ids."""
         for (context, _, held), ids in list(self._ids.items()):
             if held == digest:
                 for schema_id in list(ids):
                     yield context, schema_id
 
     def referrers(self, subject: str, version: int, *, deleted: bool = False) -> list[StoredSchema]:
-        """Schemas that refer to this version."""
+        """The schemas that refer to this version."""
         places = list(self._referrers.get((subject, version), ()))
         latest = self.latest(subject)
         if latest is not None and latest.version == version:
-            # A topic may hold references to whatever is the latest.
+            # The topic may contain references to "the latest".
             places += [place for place in self._referrers.get((subject, LATEST), ()) if place not in places]
         found = (self.version(*place, deleted=deleted) for place in places)
         return [schema for schema in found if schema is not None]
@@ -147,7 +147,7 @@ class RegistryState:
         place = (schema.subject, schema.version)
         holders = self.holders(context, schema.id)
         if any(held.schema.text != schema.schema.text for held in holders if _place(held) != place):
-            # Two registries have written at once: as with Confluent's, the first to use an id keeps it.
+            # Two registries wrote at the same time: as in Confluent's, the first to use an id keeps it.
             return
         old = self._subjects.get(schema.subject, {}).get(schema.version)
         if old is not None and (old.id != schema.id or old.digest != schema.digest):

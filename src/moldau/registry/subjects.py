@@ -1,7 +1,7 @@
-"""Names of subjects. A context is a namespace of subjects and ids: `:.staging:orders-value` is in `.staging`.
+"""Subject names. A context is a namespace of subjects and ids: `:.staging:orders-value` is in `.staging`.
 
-Everywhere behind the HTTP layer a subject is written in its shortest form: without a context it is in the
-default one. `None` stands for no subject at all, where the global configuration and mode are kept.
+Behind the HTTP layer a subject is always in its shortest form: without a context it is in the default one. `None`
+means no subject, where the global configuration and mode are kept.
 """
 
 from typing import Final, NamedTuple
@@ -31,7 +31,7 @@ class Subject(NamedTuple):
 
 
 def prefix_of(context: str) -> str:
-    """What a subject of this context begins with."""
+    """The prefix of this context's subjects."""
     return "" if context == DEFAULT_CONTEXT else f":{context}:"
 
 
@@ -44,12 +44,12 @@ def context_of(subject: str | None) -> str:
 
 
 def is_context(text: str) -> bool:
-    """Whether it names a context as a whole, as in `PUT /config/:.staging:`."""
+    """Whether the name is a whole context, as in `PUT /config/:.staging:`."""
     return text.startswith(":") and not Subject.parse(text).name
 
 
 def in_context_of(parent: str, subject: str) -> str:
-    """A reference or an alias without a context means the context of whoever names it."""
+    """A reference or an alias without a context belongs to the context of the subject that contains it."""
     if subject.startswith(":"):
         return shortest(subject)
     return prefix_of(context_of(parent)) + subject
@@ -58,7 +58,7 @@ def in_context_of(parent: str, subject: str) -> str:
 def has_prefix(subject: str, prefix: str) -> bool:
     """Whether a search for `prefix` finds the subject.
 
-    Without a context it searches the default one; `:*:` searches all; `:.st` those whose names begin so.
+    Without a context it searches the default one; `:*:` searches all; `:.st` searches the contexts that begin so.
     """
     context, name = Subject.parse(subject)
     if prefix.startswith(ANY_CONTEXT):
@@ -80,7 +80,7 @@ def is_valid(subject: str, *, for_settings: bool = False) -> bool:
 
 
 def context_from_path(text: str) -> str | None:
-    """The context a path segment means: `staging`, `.staging` and `:.staging:` are the same. None: no name."""
+    """The context in a path segment: `staging`, `.staging` and `:.staging:` are the same. None: not a valid name."""
     bare = text.removeprefix(":").removesuffix(":")
     if ":" in bare:
         return None

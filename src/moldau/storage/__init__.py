@@ -1,7 +1,7 @@
 """Storage: the logs of partitions in Kafka's on-disk format, which FORMAT.md describes byte by byte.
 
     directory/  one entry of `log.dirs`: its logs, checkpoints, lock and identity. Start at `log_dir.py`
-    log/        the log of one partition: append, read, truncation, retention, flush, recovery. Start at `partition_log.py`
+    log/        the log of one partition, from append to recovery. Start at `partition_log.py`
     segments/   a segment's file and indexes
     producers/  idempotent and transactional producers, and their snapshot files
     cleaner/    log compaction

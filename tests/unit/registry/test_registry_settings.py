@@ -70,7 +70,7 @@ def test_a_setting_that_guards_the_registry_is_not_passed_over(guard: str) -> No
         ("\nschema.compatibility.level=SOME", "line 2: Invalid value SOME"),
         ("listeners=https://a:1", "only http is"),
         ("listeners=http://a:1,http://b:2", "exactly one address"),
-        ("listeners=http://a:x", "is no address"),
+        ("listeners=http://a:x", "is not a valid address"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_place(text: str, words: str) -> None:

@@ -1,7 +1,8 @@
-"""Which subject a topic's keys and values use, where the topic's name does not say it. Decisions only.
+"""Associations: which subject a topic's keys and values use, when the topic's name does not tell. Decisions only.
 
-Clients look it up before they fall back to a naming strategy. Here an association is WEAK: it points to a subject that
-is there and goes when the topic's owner says so. STRONG ones are made together with their topic, which no broker does.
+Clients ask for an association before they fall back to a naming strategy. Moldau supports WEAK associations: they
+point to an existing subject and are removed on request. STRONG ones are created together with their topic, which no
+broker does.
 """
 
 import uuid
@@ -30,7 +31,7 @@ class Associations(NamedTuple):
     scope: Scope
 
     def find(self, types: Collection[str] = (), **wanted: str) -> list[Json]:
-        """Those whose fields are the wanted ones; of any namespace for `-`."""
+        """Returns the associations whose fields match; `-` matches any namespace."""
         if wanted.get("resourceNamespace") == ANY_NAMESPACE:
             del wanted["resourceNamespace"]
         return [
@@ -41,7 +42,7 @@ class Associations(NamedTuple):
         ]
 
     def decide_associate(self, body: object) -> Decision[Json]:
-        """The same twice is once; another subject for the same resource and type is refused."""
+        """Associating twice has the effect of once. Another subject for the same resource and type is rejected."""
         resource, infos = _parsed(body)
         facts: list[Fact] = []
         for info in infos:
@@ -77,7 +78,7 @@ def _parsed(body: object) -> tuple[dict[str, str], list[Json]]:
     resource["resourceType"] = resource["resourceType"] or "topic"
     for field, value in resource.items():
         if not isinstance(value, str) or not value:
-            raise invalid_association(field, "must be a text that is not empty")
+            raise invalid_association(field, "must be a non-empty string")
     infos = [_info(info) for info in body["associations"]]
     if len({info["associationType"] for info in infos}) < len(infos):
         raise invalid_association("associationType", "may only appear once per request")
@@ -92,7 +93,7 @@ def _info(info: object) -> Json:
         raise invalid_association("subject", "must be provided for WEAK associations")
     if (info.get("lifecycle") or "WEAK") != "WEAK" or info.get("frozen"):
         raise invalid_association(
-            "lifecycle", "must be WEAK; a STRONG one is made with its topic, by a broker"
+            "lifecycle", "must be WEAK; a broker creates a STRONG one together with its topic"
         )
     if info.get("schema") is not None:
         raise invalid_association("schema", "cannot be given with a WEAK association; register it first")

@@ -1,4 +1,4 @@
-"""What every write decides on: the facts to write, and the answer once they are."""
+"""What every write decides: the facts to write, and the answer once they are written."""
 
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -10,7 +10,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, slots=True)
 class Decision(Generic[Answer]):
-    """Without facts nothing changes, and the answer holds at once."""
+    """Without facts nothing changes, and the answer is valid at once."""
 
     answer: Answer
     facts: tuple[Fact, ...] = ()

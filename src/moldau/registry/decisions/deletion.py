@@ -1,4 +1,4 @@
-"""Deleting versions, subjects and contexts: first softly, then for good. Decisions only."""
+"""Deletes versions, subjects and contexts, first softly, then permanently. Decisions only."""
 
 from typing import NamedTuple
 
@@ -48,7 +48,7 @@ class Deletion(NamedTuple):
         return Decision(schema.version, tuple(facts))
 
     def decide_delete_subject(self, subject: str, *, permanent: bool) -> Decision[list[int]]:
-        """The versions deleted, oldest first."""
+        """Returns the deleted versions, oldest first."""
         versions = self.state.versions(subject, deleted=permanent)
         if not self.state.has_subject(subject, deleted=True):
             raise subject_not_found(subject)
@@ -66,7 +66,7 @@ class Deletion(NamedTuple):
         numbers = [schema.version for schema in versions]
         if not permanent:
             return Decision(numbers, (DeleteSubjectFact(subject, numbers[-1]),))
-        # The newest first: an older version may be referred to by a newer one of the same subject.
+        # The newest first: a newer version of the same subject may refer to an older one.
         gone: list[Fact] = [SchemaFact(subject, number, None) for number in reversed(numbers)]
         return Decision(numbers, (self._ids_kept(subject), *gone, *self._settings_gone(subject)))
 

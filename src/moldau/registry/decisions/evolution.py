@@ -1,4 +1,4 @@
-"""Whether a schema may follow the versions of its subject, and what stands in its way."""
+"""Whether a schema may follow the versions of its subject, and if not, why."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -15,7 +15,8 @@ SCHEMA_SHOWN_MAX: Final = 10 * 1024
 
 
 class Verdict(NamedTuple):
-    """Compatible without messages. Those that are no clash name a reserved field, or an old schema for tools."""
+    """Compatible when there are no messages. A message that is not a clash names a reserved field, or quotes an old
+    schema for tools."""
 
     clashes: list[Clash]
     messages: list[str]
@@ -27,7 +28,8 @@ class Evolution(NamedTuple):
     def test(
         self, subject: str, request: SchemaRequest, version: int | None, *, normalize: bool = False
     ) -> Verdict:
-        """Against one version (-1 is the latest), or against as many as the subject's level asks for."""
+        """Tests against one version (-1 is the latest), or against as many as the subject's compatibility level
+        requires."""
         state, scope = self.lookup.state, self.lookup.scope
         if version is None:
             versions = state.versions(subject)
@@ -49,7 +51,8 @@ class Evolution(NamedTuple):
     def verdict(
         self, subject: str, parsed: ParsedSchema, schema: SchemaText, versions: Sequence[StoredSchema]
     ) -> Verdict:
-        """`versions` are live ones, oldest first. A compatibility group parts them by a property of their metadata."""
+        """`versions` are not deleted, oldest first. A compatibility group separates them by a property of their
+        metadata."""
         scope = self.lookup.scope
         level, validates_fields = scope.level(subject), scope.validates_fields(subject)
         messages: list[str] = []

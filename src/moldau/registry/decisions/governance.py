@@ -1,4 +1,4 @@
-"""Changing configurations and modes, of a subject, of a context, or of all. Decisions only."""
+"""Changes configurations and modes of a subject, of a context, or of the whole registry. Decisions only."""
 
 from typing import Any, NamedTuple
 
@@ -35,7 +35,7 @@ class Governance(NamedTuple):
     is_mode_mutable: bool = True
 
     def decide_config(self, subject: str | None, body: object) -> Decision[Json]:
-        """Fields not named stay as they are, a null takes one back. The answer is the whole configuration."""
+        """Fields that are left out keep their value; null removes one. The answer is the whole configuration."""
         changes = config_changes(body)
         _check_subject(subject)
         self.scope.check_writable(subject)
@@ -51,7 +51,7 @@ class Governance(NamedTuple):
         return Decision(config, (ConfigFact(subject, None),))
 
     def decide_mode(self, subject: str | None, body: object, *, force: bool) -> Decision[str | None]:
-        """Importing begins with nothing there: what is deleted is forgotten, what is not stands in the way."""
+        """An import starts with an empty subject: soft-deleted versions are removed for good, live ones prevent it."""
         _check_subject(subject)
         mode = _mode(body)
         if mode == "FORWARD" and subject != prefix_of(GLOBAL_CONTEXT):
@@ -96,7 +96,7 @@ class Governance(NamedTuple):
 
 
 def config_changes(body: object) -> Json:
-    """The fields of a request, checked. It says `compatibility` where the answers say `compatibilityLevel`."""
+    """Returns the checked fields of a request. Requests say `compatibility` where answers say `compatibilityLevel`."""
     if not isinstance(body, dict):
         raise unprocessable('The body must be a JSON object such as {"compatibility": "FULL"}.')
     changes: Json = {}
@@ -109,7 +109,7 @@ def config_changes(body: object) -> Json:
 
 
 def config_answer(config: Json) -> Json:
-    """As an update is answered."""
+    """The answer to an update."""
     return {
         "compatibility" if field == "compatibilityLevel" else field: value for field, value in config.items()
     }
@@ -130,7 +130,7 @@ def _config_value(name: str, value: Any) -> Any:
     expected = bool if name in ("normalize", "validateFields", "validateNewSchemas", "validateRules") else str
     if not isinstance(value, expected):
         kind = "true or false" if expected is bool else "a string"
-        raise unprocessable(f"The field '{name}' must be {kind}, it is {value!r}.")
+        raise unprocessable(f"The field '{name}' must be {kind}, but is {value!r}.")
     return value
 
 

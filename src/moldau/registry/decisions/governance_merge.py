@@ -1,4 +1,4 @@
-"""Metadata and rules a new version gets besides its own: of the version before, of the configuration. Pure."""
+"""Metadata and rules that a new version inherits from the version before it and from the configuration. Pure."""
 
 import re
 
@@ -8,9 +8,9 @@ from moldau.registry.entities import RULE_GROUPS, VERSION_PROPERTY, Json, Schema
 def populated(
     schema: SchemaText, previous: SchemaText | None, config: Json, version: int | None
 ) -> SchemaText:
-    """Defaults of the configuration give way to the schema's own, those to its overrides.
+    """The schema's own values replace the configuration's defaults; the configuration's overrides replace both.
 
-    `version` is the number that goes into the metadata where that asks for it; None leaves it as it is.
+    `version` is the number that goes into the metadata where the metadata asks for it; None leaves it as it is.
     """
     own_metadata, own_rules = schema.metadata, schema.rule_set
     if own_metadata is None and previous is not None:
@@ -37,15 +37,16 @@ def with_version(metadata: Json | None, version: int) -> Json:
 
 
 def noted_version(metadata: Json | None) -> int | None:
-    """The version a schema says it is, in its metadata."""
+    """The version number in a schema's metadata."""
     text = (metadata or {}).get("properties", {}).get(VERSION_PROPERTY, "")
     return int(text) if re.fullmatch(r"[+-]?[0-9]{1,10}", text) else None
 
 
 def is_same_metadata(own: Json | None, stored: Json | None, stored_version: int) -> bool:
-    """Whether `own` may stand for `stored`, the metadata of a version with that number.
+    """Whether `own` matches `stored`, the metadata of a version with that number.
 
-    A noted version need not be sent; where none is stored, one that is sent must be the number of the version.
+    A stored version number may be missing in `own`. When none is stored, one in `own` must be the number of the
+    version.
     """
     noted, known = noted_version(own), noted_version(stored)
     if noted is None and known is not None:
@@ -77,7 +78,7 @@ def _merged_metadata(first: Json | None, second: Json | None) -> Json | None:
 
 
 def _merged_rules(first: Json | None, second: Json | None) -> Json | None:
-    """A rule of the second takes the place of the first's with the same name."""
+    """A rule in the second set replaces the rule with the same name in the first."""
     if first is None or second is None:
         return second if first is None else first
     merged: Json = {}

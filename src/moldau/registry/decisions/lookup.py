@@ -1,4 +1,4 @@
-"""Finding what is stored: whether a subject holds a schema already, as it was stored or in another form of it."""
+"""Finds stored schemas: whether a subject already holds a schema, as it was stored or in another form."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,14 +22,15 @@ class Lookup(NamedTuple):
     def find(
         self, subject: str, schema: SchemaText, *, normalize: bool = False, deleted: bool = False
     ) -> StoredSchema | None:
-        """The version of the subject that holds this schema; of another context's subject of that name, if need be."""
+        """Returns the version of the subject that holds this schema, else that of the subject with the same name in
+        another context."""
         failure: RegistryFailure | None = None
         contexts = self.state.contexts()[1:] if context_of(subject) == DEFAULT_CONTEXT else []
         for candidate in (subject, *(prefix_of(context) + subject for context in contexts)):
             try:
                 found = self._find(candidate, schema, normalize=normalize, deleted=deleted)
             except RegistryFailure as error:
-                # In another context its references may not be there.
+                # Its references may not exist in another context.
                 failure = error if candidate == subject else failure
                 continue
             if found is not None:
@@ -41,9 +42,9 @@ class Lookup(NamedTuple):
     def registered(
         self, subject: str, request: SchemaRequest, *, normalize: bool = False
     ) -> StoredSchema | None:
-        """What answers a registration without a write: the request is of what the subject holds.
+        """Returns the stored version when a registration needs no write because the subject already holds the schema.
 
-        Not where the configuration puts something in: then only the whole schema can be compared.
+        None when the configuration adds something to new versions: then only the complete schema can be compared.
         """
         if any(self.scope.config(subject).get(field) for field in DEFAULTS):
             return None
@@ -67,7 +68,7 @@ class Lookup(NamedTuple):
     def checked(
         self, subject: str, schema: SchemaText, *, as_new: bool, normalize: bool
     ) -> tuple[ParsedSchema, SchemaText]:
-        """The schema understood and found valid, and as it would be stored."""
+        """Returns the schema, parsed and validated, and the text that would be stored."""
         parsed, schema = self._canonicalized(subject, schema, as_new=as_new, normalize=normalize)
         self._check(subject, parsed)
         return parsed, schema
@@ -75,7 +76,7 @@ class Lookup(NamedTuple):
     def by_digest(
         self, subject: str, schema: SchemaText, versions: Sequence[StoredSchema]
     ) -> tuple[int | None, StoredSchema | None]:
-        """The id the schema has in its context, and the newest of the versions with that id."""
+        """Returns the schema's id in its context, and the newest of the versions with that id."""
         known_id = self.state.id_of(context_of(subject), schema.schema_type, schema.digest())
         return known_id, next((found for found in reversed(versions) if found.id == known_id), None)
 
@@ -86,7 +87,7 @@ class Lookup(NamedTuple):
         versions: Sequence[StoredSchema],
         wanted_id: int | None = None,
     ) -> StoredSchema | None:
-        """The newest version that is the same but for its form, its noted version, or references put in place."""
+        """The newest version that differs only in form, in its stored version number, or in resolved references."""
         for found in reversed(versions):
             if wanted_id in (None, found.id) and self._is_equivalent(schema, parsed, found):
                 return found
@@ -120,7 +121,7 @@ class Lookup(NamedTuple):
         parsed, schema = self._canonicalized(subject, schema, as_new=False, normalize=normalize)
         found = self.by_digest(subject, schema, versions)[1] if by_id else None
         if found is None:
-            # Only now: what is stored word by word is found though it would be refused today.
+            # Only now: a schema stored with exactly this text is found even if it would be rejected today.
             self._check(subject, parsed)
             found = self.equivalent(schema, parsed, versions)
         return found
@@ -141,7 +142,7 @@ class Lookup(NamedTuple):
         return parsed, schema.with_text(parsed.canonical)
 
     def _check(self, subject: str, parsed: ParsedSchema) -> None:
-        """Importing checks nothing."""
+        """An import skips the checks."""
         if self._is_importing(subject):
             return
         try:
@@ -167,4 +168,4 @@ class Lookup(NamedTuple):
                 return True
             return self.parser.parse_stored(found).identity == parsed.identity
         except (RegistryFailure, RecursionError):
-            return False  # What is stored cannot be read, so it is not what was sent.
+            return False  # The stored schema cannot be parsed, so it is not the one that was sent.

@@ -1,4 +1,4 @@
-"""Registering schemas: decisions only, nothing here changes the state."""
+"""Registers schemas. Decisions only: nothing here changes the state."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -31,7 +31,7 @@ class Registration(NamedTuple):
         return Evolution(self.lookup)
 
     def check(self, subject: str, request: SchemaRequest) -> None:
-        """What is wrong whatever the state."""
+        """Rejects what is wrong whatever the state."""
         check_rule_set(request.schema.rule_set)
         if not is_valid(subject):
             raise invalid_subject(subject)
@@ -39,9 +39,9 @@ class Registration(NamedTuple):
     def decide_register(
         self, subject: str, request: SchemaRequest, *, normalize: bool = False, force: bool = False
     ) -> Decision[StoredSchema]:
-        """`force` leaves the test of compatibility out."""
+        """`force` skips the compatibility test."""
         self.check(subject, request)
-        # What is there already is answered in every mode.
+        # A schema that is already registered is answered in every mode.
         found = self.lookup.registered(subject, request, normalize=normalize)
         if found is not None:
             return Decision(found)
@@ -86,7 +86,7 @@ class Registration(NamedTuple):
         *,
         is_import: bool,
     ) -> SchemaText:
-        """A request may leave out what the version before it had."""
+        """A request may leave out what the previous version had."""
         schema, previous = request.schema, live[-1].schema if live else None
         if not schema.text.strip():
             if previous is None or is_import:
@@ -120,7 +120,7 @@ class Registration(NamedTuple):
         return wanted_id
 
     def _before(self, stored: StoredSchema, versions: Sequence[StoredSchema]) -> list[Fact]:
-        """The context is noted; versions that were deleted and now live again under a new number go."""
+        """Records the context, and removes deleted versions that get a new number."""
         facts: list[Fact] = []
         context = context_of(stored.subject)
         if not self.state.knows_context(context):

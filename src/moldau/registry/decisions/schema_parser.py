@@ -1,6 +1,6 @@
-"""Schemas understood: their references found, the texts parsed, what was parsed kept for the next time.
+"""Parses schemas: resolves their references, parses the texts, and caches the results.
 
-Parsing costs a millisecond or more and the same texts come again with every new client.
+Parsing takes a millisecond or more, and every new client sends the same texts again.
 """
 
 from collections import OrderedDict
@@ -26,19 +26,19 @@ class SchemaParser:
         self._lock = Lock()
 
     def parse(self, subject: str, schema: SchemaText, *, as_new: bool) -> ParsedSchema:
-        """RegistryFailure 42201 says what is wrong with the schema, or which reference leads nowhere.
+        """Raises RegistryFailure 42201 with the error in the schema, or the reference that cannot be resolved.
 
-        `as_new` is for what is to become a version: what it refers to must not be deleted, and Avro's names and
+        `as_new` is for a schema that is to become a version: its references must not be deleted, and Avro's names and
         defaults are checked.
         """
         return self._parse(subject, schema, (), [REFERENCES_COUNT_MAX], as_new=as_new)
 
     def parse_stored(self, stored: StoredSchema) -> ParsedSchema:
-        """What was registered once stays of use, though it might be refused today."""
+        """Parses a registered schema, even if it would be rejected today."""
         return self.parse(stored.subject, stored.schema, as_new=False)
 
     def pinned(self, subject: str, schema: SchemaText, *, as_new: bool) -> SchemaText:
-        """References to the latest version (-1) become references to the version that is the latest now."""
+        """Replaces references to the latest version (-1) with references to the version that is the latest now."""
         if all(reference.version != LATEST for reference in schema.references):
             return schema
         pinned = (self._pinned(subject, reference, as_new=as_new) for reference in schema.references)
@@ -71,7 +71,7 @@ class SchemaParser:
             reference.name: self._referred(subject, reference, path, left, as_new=as_new)
             for reference in schema.references
         }
-        # References are part of the hash, and a version never changes while something refers to it.
+        # References are part of the hash, and a referenced version never changes.
         key = (schema.schema_type, subject if references else "", schema.digest(), as_new and not path)
         with self._lock:
             kept = self._kept.get(key)
@@ -79,7 +79,7 @@ class SchemaParser:
                 self._kept.move_to_end(key)
                 return kept
         try:
-            # What is referred to is registered already: its names were taken.
+            # A referenced schema is registered already, so its names were accepted.
             parsed = read(schema.schema_type, schema.text, references, strict=as_new and not path)
         except InvalidSchema as error:
             raise unreadable(schema.schema_type, error) from error
@@ -95,10 +95,14 @@ class SchemaParser:
         place = (in_context_of(subject, reference.subject), reference.version)
         if place in path or len(path) >= REFERENCES_DEPTH_MAX:
             chain = " -> ".join(f"{name} version {number}" for name, number in (*path, place))
-            raise invalid_schema(f"The references go in a circle: {chain}. Break it at one of these schemas.")
+            raise invalid_schema(
+                f"The references form a cycle: {chain}. Remove the reference from one of these schemas."
+            )
         left[0] -= 1
         if left[0] < 0:
-            raise invalid_schema(f"The schema leads to more than {REFERENCES_COUNT_MAX:,} references.")
+            raise invalid_schema(
+                f"The schema has more than {REFERENCES_COUNT_MAX:,} references, counting those of its references."
+            )
         found = self._state.version(*place, deleted=not as_new)
         if found is None:
             raise invalid_schema(_missing(self._state, *place))

@@ -1,4 +1,4 @@
-"""Which configuration and mode hold for a subject: its own, its context's, or the global one. Pure."""
+"""Which configuration and mode apply to a subject: its own, its context's, or the global ones. Pure."""
 
 from typing import Any, Final, NamedTuple
 
@@ -24,10 +24,10 @@ INHERITED: Final = (
     "compatibilityPolicy",
     "compatibilityGroup",
 )
-"""What a subject's own configuration leaves to the global one; the rest is taken from it as a whole."""
+"""Fields that a subject's own configuration inherits from the global one. All others come from its own."""
 
 DEFAULTS: Final = ("defaultMetadata", "overrideMetadata", "defaultRuleSet", "overrideRuleSet")
-"""What is put into every new version."""
+"""Fields that add something to every new version."""
 
 
 class Scope(NamedTuple):
@@ -37,7 +37,7 @@ class Scope(NamedTuple):
     default_validates_new: bool = True
 
     def own_config(self, subject: str | None) -> Json | None:
-        """What was set for it. For the global one there is always an answer."""
+        """Returns the configuration set for the subject itself. The global one always exists."""
         config = self.state.configs.get(subject)
         if config is None:
             is_top = subject is None or context_of(subject) == GLOBAL_CONTEXT
@@ -65,12 +65,12 @@ class Scope(NamedTuple):
         return str(self.config(subject).get("compatibilityLevel") or self.default_level)
 
     def validates_fields(self, subject: str) -> bool:
-        """Whether field names are held against what is reserved."""
+        """Whether field names are checked against the reserved ones."""
         found = self.config(subject).get("validateFields")
         return self.default_validates_fields if found is None else bool(found)
 
     def validates_new(self, subject: str) -> bool:
-        """Whether Avro's names and defaults are checked in what is to become a version."""
+        """Whether Avro's names and defaults are checked in new versions."""
         found = self.config(subject).get("validateNewSchemas")
         return self.default_validates_new if found is None else bool(found)
 
@@ -82,12 +82,12 @@ class Scope(NamedTuple):
             raise not_permitted(f"{whole} is in read-only mode")
 
     def alias(self, subject: str) -> str:
-        """The subject meant: an alias stands for another one, in its own context unless it says otherwise."""
+        """Resolves an alias, which is in its own context unless it names another."""
         meant = (self.state.configs.get(subject) or {}).get("alias")
         return in_context_of(subject, meant) if meant else subject
 
     def aliases(self, prefix: str) -> dict[str, list[str]]:
-        """The aliases that a search for `prefix` finds, by the subjects they stand for."""
+        """The aliases that a search for `prefix` finds, grouped by the subjects they stand for."""
         found: dict[str, list[str]] = {}
         for alias, config in sorted(
             (name, config) for name, config in list(self.state.configs.items()) if name is not None

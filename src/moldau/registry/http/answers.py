@@ -1,4 +1,4 @@
-"""Schemas as clients get them. Fields old clients do not know are sent only to those that say they take them."""
+"""Schemas as clients receive them. Fields that old clients do not know are sent only on request."""
 
 from typing import Any
 
@@ -27,10 +27,10 @@ def id_answer(
 
 
 def registered_answer(stored: StoredSchema, asked: SchemaText, *, extended: bool) -> Json:
-    """The schema itself only where it was given more than was asked for.
+    """Leaves the schema out unless it differs from what was asked for.
 
-    Clients keep what they are sent, and Python's Protobuf deserializer takes no text where it would have asked for a
-    descriptor.
+    Clients cache what they receive, and Python's Protobuf deserializer cannot use a text where it would have asked
+    for a descriptor.
     """
     if not extended:
         return {"id": stored.id}

@@ -1,4 +1,4 @@
-"""The ASGI application: one error boundary, one way to answer. Handlers know nothing of HTTP beyond a `Call`."""
+"""The ASGI application: one error boundary, one way to answer. Handlers see a `Call` and nothing else of HTTP."""
 
 import asyncio
 import logging
@@ -61,9 +61,9 @@ class RegistryApp:
             return await self._handled(request, content_type)
         except RegistryFailure as failure:
             return _refusal(failure, content_type)
-        except Exception:  # The boundary: one request fails, the server goes on.
+        except Exception:  # The error boundary: one request fails, the server continues.
             log.exception("%s %s failed", request.method, request.url.path)
-            unknown = RegistryFailure(500, "Internal Server Error: the registry's log says more.")
+            unknown = RegistryFailure(500, "Internal Server Error: see the registry's log for details.")
             return _refusal(unknown, content_type)
 
     async def _handled(self, request: Request, content_type: str) -> Response:
@@ -112,7 +112,7 @@ class RegistryApp:
         return await asyncio.get_running_loop().run_in_executor(self._parsers, work)
 
     async def _written(self, future: "Future[Any]") -> Any:
-        # A client that goes away does not undo what the writer is at.
+        # A client that disconnects does not cancel a running write.
         return await asyncio.shield(asyncio.wrap_future(future))
 
     async def _forwarded(self, request: Request, body: bytes) -> Response | None:

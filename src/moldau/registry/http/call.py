@@ -1,4 +1,4 @@
-"""One request on its way to a handler: what was asked for, in words the registry uses."""
+"""One request on its way to a handler, in the registry's own terms."""
 
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -16,7 +16,7 @@ Answer = TypeVar("Answer")
 
 
 class RawText(str):
-    """An answer that is sent as it is, not as a JSON string."""
+    """An answer that is sent as plain text, not as a JSON string."""
 
 
 @dataclass(slots=True)
@@ -27,9 +27,9 @@ class Call:
     query_lists: dict[str, list[str]]
     body: bytes
     is_extended: bool
-    """Whether the client takes fields it does not know (`Confluent-Accept-Unknown-Properties`)."""
+    """Whether the client accepts fields it does not know (`Confluent-Accept-Unknown-Properties`)."""
     run: Callable[..., Any]
-    """Runs a function that may take long on a thread, and awaits it."""
+    """Runs a slow function on a thread and awaits it."""
     await_write: Callable[["Future[Any]"], Any]
 
     @property
@@ -38,7 +38,7 @@ class Call:
 
     @property
     def meant_subject(self) -> str:
-        """With an alias replaced by what it stands for."""
+        """The subject, with an alias resolved."""
         return self.registry.scope.alias(self.subject)
 
     @property
@@ -66,14 +66,14 @@ class Call:
     def page(
         self, items: list[Answer], *, limit_default: int | None = None, limit_max: int | None = None
     ) -> list[Answer]:
-        """A limit that is not allowed counts as none."""
+        """An invalid limit counts as none."""
         start, limit = max(self.number("offset", 0), 0), self.number("limit", -1)
         if limit <= 0 or (limit_max is not None and limit > limit_max):
             limit = len(items) if limit_default is None else limit_default
         return items[start : start + limit]
 
     def search_page(self, items: list[Answer]) -> list[Answer]:
-        """Of a search, which answers with so many and no more."""
+        """The limit of a search, which never returns more."""
         settings = self.registry.settings
         return self.page(
             items,
@@ -83,7 +83,7 @@ class Call:
 
     def json(self) -> object:
         if not self.body.strip():
-            raise unprocessable("The request has no body; a JSON object is expected.")
+            raise unprocessable("The request has no body; send a JSON object.")
         try:
             return orjson.loads(self.body)
         except orjson.JSONDecodeError as error:

@@ -1,11 +1,11 @@
-"""`?format=`: a schema with its references put in place, or as a Protobuf descriptor."""
+"""`?format=`: a schema with its references resolved, or as a Protobuf descriptor."""
 
 from moldau.registry.entities import StoredSchema
 from moldau.registry.http.call import Call
 
 
 async def formatted(call: Call, stored: StoredSchema) -> str | None:
-    """None: as it is stored."""
+    """None means the text as it is stored."""
     wanted = call.query.get("format", "").strip()
     if not wanted:
         return None

@@ -1,7 +1,7 @@
-"""Writes that reach an instance which is not the primary are sent on to the one that is.
+"""Forwards writes to the primary.
 
-When that one is gone they wait for the election of another. Nothing is sent on twice: the primary's own answer, if it
-turns out not to be the primary, goes back to the instance that asked.
+When the primary is gone, a write waits for the election of another. A write is forwarded once: if the receiver is not
+the primary either, its answer goes back to the first instance.
 """
 
 import http.client
@@ -18,7 +18,7 @@ from moldau.registry.service import Registry
 FORWARDED_HEADER: Final = "X-Forward"
 PASSED_HEADERS: Final = ("accept", "content-type", "authorization", "confluent-accept-unknown-properties")
 REPEATABLE_METHODS: Final = frozenset({"POST", "PUT"})
-"""Registering or setting the same thing twice does what doing it once does; deleting does not."""
+"""Registering or setting twice has the effect of once; deleting has not."""
 RETRY_S: Final = 0.25
 NOT_PRIMARY_CODE: Final = b'"error_code":50004'
 
@@ -39,14 +39,14 @@ class Forwarded:
 
 
 def forward(registry: Registry, request: Outgoing) -> Forwarded | None:
-    """The primary's answer. None: this instance has become the primary and must answer by itself."""
+    """Returns the primary's answer. None: this instance has become the primary and must answer itself."""
     deadline = time.monotonic() + registry.settings.leader_read_timeout_ms / 1000
     tried: PrimaryFact | None = None
     failure = primary_unknown(
-        "Leader not known: no instance of this registry has been elected to write yet. Try again in a moment."
+        "Leader not known: no instance of this registry has been elected as primary yet. Try again in a moment."
     )
     while (left := deadline - time.monotonic()) > 0:
-        # When nobody else comes forward, the one that failed may be back, or not quite in office yet.
+        # When no other instance is elected, the one that failed may be back, or still taking over.
         primary = registry.wait_for_primary(tried, left if tried is None else min(left, RETRY_S)) or tried
         if primary is None or primary.url is None:
             break

@@ -1,4 +1,4 @@
-"""`/config`, `/mode`, `/compatibility`, `/contexts` and what the server says of itself."""
+"""`/config`, `/mode`, `/compatibility`, `/contexts` and information about the server."""
 
 from moldau import __version__
 from moldau.registry.decisions.governance import config_answer
@@ -48,7 +48,7 @@ async def delete_mode(call: Call) -> Json:
 
 
 async def test_compatibility(call: Call) -> Json:
-    """With `verbose=true` it also says why: `messages` for people, `clashes` for tools."""
+    """With `verbose=true` the answer includes the reasons: `messages` for people, `clashes` for tools."""
     request, subject = SchemaRequest.parse(call.json()), call.meant_subject
     text = call.parameters.get("version")
     version, verbose = None if text is None else parse_version(text), call.flag("verbose")
@@ -94,7 +94,7 @@ async def metadata_id(call: Call) -> Json:
 
 
 async def metadata_version(call: Call) -> Json:
-    """The name says what it is; clients that compare numbers find one."""
+    """Names Moldau, and has a version number for clients that compare versions."""
     return {"version": f"{__version__}-moldau", "commitId": "unknown"}
 
 

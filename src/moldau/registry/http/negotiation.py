@@ -1,4 +1,4 @@
-"""Which content types are read and written. Those of Confluent's registry, and plain JSON."""
+"""Which content types are accepted and produced: those of Confluent's registry, and plain JSON."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ CONSUMED: Final = frozenset({*PRODUCED, "application/octet-stream"})
 
 
 def check_content_type(header: str | None) -> None:
-    """A request that does not say what its body is may be anything, as for a servlet."""
+    """Without a Content-Type the body may be anything, as in a servlet container."""
     if header is not None and header.partition(";")[0].strip().lower() not in CONSUMED:
         raise RegistryFailure(
             415, f"HTTP 415 Unsupported Media Type: {header}. Send Content-Type: {V1} or application/json"
@@ -18,7 +18,7 @@ def check_content_type(header: str | None) -> None:
 
 
 def choose_content_type(accept: str | None) -> str:
-    """What the client likes best, by its weights; among equals what we like best."""
+    """Picks the type with the highest weight; among equals, the first in the server's order."""
     if accept is None or not accept.strip():
         return V1
     chosen, weight_best = None, 0.0
@@ -27,12 +27,12 @@ def choose_content_type(accept: str | None) -> str:
         if weight > weight_best:
             chosen, weight_best = offered, weight
     if chosen is None:
-        raise RegistryFailure(406, f"HTTP 406 Not Acceptable: {accept}. There is {', '.join(PRODUCED)}")
+        raise RegistryFailure(406, f"HTTP 406 Not Acceptable: {accept}. Available: {', '.join(PRODUCED)}")
     return chosen
 
 
 def _weight(accept: str, offered: str) -> float:
-    """The most specific range that takes the type counts (RFC 9110, 12.5.1). Java's own client sends a bare `*`."""
+    """The weight of the most specific range that matches (RFC 9110, 12.5.1). Java's own client sends a bare `*`."""
     best, weight = -1, 0.0
     for part in accept.split(","):
         name, *parameters = [piece.strip().lower() for piece in part.split(";")]

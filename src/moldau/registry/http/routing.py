@@ -1,4 +1,4 @@
-"""From a path to a handler. Paths are split before they are decoded: a subject may have slashes in its name."""
+"""Maps a path to a handler. Paths are split before they are decoded, because a subject may contain slashes."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, NamedTuple
@@ -33,7 +33,7 @@ class Router:
         self._routes = routes
 
     def find(self, method: str, segments: list[str]) -> Match:
-        """RegistryFailure 404 or 405, as a servlet container words them."""
+        """Raises RegistryFailure 404 or 405, worded as a servlet container does."""
         allowed = False
         for route in self._routes:
             parameters = _match(route.segments, segments)
@@ -55,7 +55,7 @@ def split_path(raw_path: bytes) -> list[str]:
 
 
 def in_context(segments: list[str], query: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
-    """`/contexts/staging/subjects/orders` is `/subjects/:.staging:orders`, and the like for the other paths."""
+    """`/contexts/staging/subjects/orders` is `/subjects/:.staging:orders`, and so on for the other paths."""
     query = dict(query)
     if len(segments) < 3 or segments[0] != "contexts":
         return segments, query

@@ -18,7 +18,8 @@ from moldau.registry.subjects import (
 
 
 async def list_schemas(call: Call) -> list[Json]:
-    """A search. With `aliases=true` also what the aliases found stand for, each with the names it is known by."""
+    """A search. With `aliases=true` it also returns the subjects that matching aliases stand for, with their
+    aliases."""
     prefix, state = call.query.get("subjectPrefix", ""), call.registry.state
     aliases = call.registry.scope.aliases(prefix) if call.flag("aliases") else {}
     rule_type = call.query.get("ruleType")
@@ -79,7 +80,7 @@ async def list_ids_of_guid(call: Call) -> list[Json]:
 
 
 def _by_id(call: Call, schema_id: int) -> StoredSchema:
-    """In the context of the subject given, if one is; else wherever a subject of that name uses the id."""
+    """In the context of the given subject; without a context, wherever a subject of that name uses the id."""
     state, subject = call.registry.state, shortest(call.query.get("subject", ""))
     context = context_of(subject)
     held = state.holders(context, schema_id)

@@ -28,7 +28,7 @@ async def register(call: Call) -> Json:
     subject, registration = call.meant_subject, call.registry.registration
     registration.check(subject, request)
     normalize = call.flag("normalize") or bool(call.registry.scope.config(subject).get("normalize"))
-    # Most registrations are of what is there already: any instance can answer those.
+    # Most registrations send a schema that is already registered: any instance can answer those.
     stored = await call.run(lambda: registration.lookup.registered(subject, request, normalize=normalize))
     if stored is None:
         force = call.flag("force")
@@ -114,7 +114,7 @@ async def delete_version(call: Call) -> int:
 
 
 def _version(call: Call, *, deleted: bool | None = None) -> StoredSchema:
-    """Of the subject, or of one with that name in another context."""
+    """The version of the subject, or of the subject with that name in another context."""
     subject, version, state = call.meant_subject, call.version, call.registry.state
     wants_deleted = call.flag("deleted") if deleted is None else deleted
     found = state.version(subject, version, deleted=wants_deleted)

@@ -1,8 +1,8 @@
-"""Which instance is the primary: the one Kafka's group protocol gives the topic's only partition to.
+"""Elects the primary: the instance to which Kafka's group protocol assigns the topic's only partition.
 
-Nothing is read with this consumer. Being elected is not yet the office: the writer's fence gives that. An instance
-of Confluent's registry elects by the same group with another protocol type, which Kafka refuses to mix: the two cannot
-both lead.
+This consumer reads nothing. An elected instance becomes the primary only when its writer has fenced the others. An
+instance of Confluent's registry uses the same group with another protocol type, which Kafka does not mix: the two
+cannot both lead.
 """
 
 import logging
@@ -19,7 +19,7 @@ log = logging.getLogger("moldau.registry")
 
 
 class Election:
-    """`on_turn` is called about ten times a second with whether this instance is elected."""
+    """Calls `on_turn` about ten times a second, with whether this instance is elected."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class Election:
             "group.id": group_id,
             "session.timeout.ms": session_timeout_ms,
             "heartbeat.interval.ms": min(heartbeat_interval_ms, session_timeout_ms // 2),
-            # A new instance must not depose the primary by joining.
+            # A new instance must not take the partition from the primary by joining.
             "partition.assignment.strategy": "cooperative-sticky",
             "enable.auto.commit": False,
             "auto.offset.reset": "latest",
@@ -52,7 +52,7 @@ class Election:
         self._thread.start()
 
     def stop(self) -> None:
-        """Leaves the group, so that another is elected at once."""
+        """Leaves the group, so that another instance is elected at once."""
         self._stopping.set()
         if self._thread.is_alive():
             self._thread.join()

@@ -1,8 +1,9 @@
 """The records of the `_schemas` topic, as Confluent's registry writes and reads them: JSON keys, JSON values.
 
-A record without a value takes back what its key had said. Two kinds are ours, and wear the key of a NOOP, which
-Confluent's registry reads and ignores: who may write to the topic, and the highest id a context has given
-(compaction forgets ids whose schemas were deleted for good, and an id must never mean two schemas).
+A record without a value removes what its key stands for. Two kinds are Moldau's own and use the key of a NOOP, which
+Confluent's registry reads and ignores: which instance may write to the topic, and the highest id a context has
+assigned. Compaction drops the ids of schemas that were deleted permanently, and an id must never stand for two
+schemas.
 """
 
 import base64
@@ -59,7 +60,7 @@ ASSOCIATION_FIELDS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class SchemaFact:
-    """A version of a subject; without a schema it is gone for good."""
+    """A version of a subject; without a schema, the version is permanently deleted."""
 
     subject: str
     version: int
@@ -80,7 +81,7 @@ class ModeFact:
 
 @dataclass(frozen=True, slots=True)
 class DeleteSubjectFact:
-    """All versions up to this one are deleted, softly. Without a version it takes nothing back."""
+    """All versions up to this one are soft-deleted. Without a version it has no effect."""
 
     subject: str
     version: int | None
@@ -88,7 +89,7 @@ class DeleteSubjectFact:
 
 @dataclass(frozen=True, slots=True)
 class ClearSubjectFact:
-    """What is left of a subject, or of a whole context, is forgotten."""
+    """Removes the soft-deleted versions of a subject or of a whole context."""
 
     subject: str | None
     is_cleared: bool = True
@@ -102,7 +103,7 @@ class ContextFact:
 
 @dataclass(frozen=True, slots=True)
 class AssociationFact:
-    """A resource uses a subject; without the fields it no longer does. `key` is what they have in common."""
+    """A resource uses a subject; without fields it no longer does. `key` is what its records have in common."""
 
     key: tuple[str, ...]
     fields: Json | None
@@ -114,7 +115,7 @@ class AssociationFact:
 
 @dataclass(frozen=True, slots=True)
 class PrimaryFact:
-    """Who writes from here on, and where it is reached."""
+    """The instance that writes from here on, and its address."""
 
     group: str
     url: str | None
@@ -122,7 +123,7 @@ class PrimaryFact:
 
 @dataclass(frozen=True, slots=True)
 class IdsFact:
-    """No id of this context up to this one is ever given again."""
+    """Ids of this context up to this one are never assigned again."""
 
     context: str
     id_max: int | None
@@ -130,7 +131,7 @@ class IdsFact:
 
 @dataclass(frozen=True, slots=True)
 class ForeignFact:
-    """A record of a kind we do not know. It is left where it is."""
+    """A record of an unknown kind. It is left alone."""
 
     key: bytes
 
@@ -155,7 +156,7 @@ def encode(fact: Fact) -> tuple[bytes, bytes | None]:
 
 
 def decode(key: bytes | None, value: bytes | None, timestamp_ms: int | None = None) -> Fact:
-    """Never fails: what cannot be read is foreign."""
+    """Never fails: a record that cannot be parsed is foreign."""
     try:
         said = orjson.loads(key or b"")
         told = orjson.loads(value) if value else None
@@ -198,7 +199,7 @@ def _as_json(fact: Fact) -> tuple[Json, Json | None]:
             key = {"keytype": "NOOP", "magic": 0, "idsOf": context}
             return key, None if id_max is None else {"maxId": id_max}
         case ForeignFact():
-            raise AssertionError("a foreign record is not ours to write")
+            raise AssertionError("the registry never writes a foreign record")
 
 
 def _from_json(key: Json, value: Json | None, timestamp_ms: int | None) -> Fact | None:
@@ -239,7 +240,7 @@ def _association_value(fields: Json) -> Json:
 
 
 def _schema_value(stored: StoredSchema) -> Json:
-    """Empty fields are left out, and so is the type of an Avro schema."""
+    """Leaves out empty fields, and the type of an Avro schema."""
     schema = stored.schema
     value: Json = {"subject": stored.subject, "version": stored.version, "id": stored.id}
     if schema.schema_type != AVRO:
@@ -274,7 +275,7 @@ def _stored_schema(subject: Any, version: int, value: Json, timestamp_ms: int | 
 
 
 def _kept_digest(text: object) -> bytes | None:
-    """Where metadata is stored encrypted, the hash of what it was is stored beside it."""
+    """When metadata is stored encrypted, the hash of the plain metadata is stored with it."""
     if not isinstance(text, str):
         return None
     try:
@@ -289,6 +290,6 @@ def _named(subject: str | None) -> Json:
 
 
 def _in_order(config: Json) -> Json:
-    """The fields Confluent knows, in its order. What it might add later stays, behind them."""
+    """The fields Confluent knows, in its order, followed by any it may add later."""
     said = {field: value for field, value in config.items() if value is not None and field != "subject"}
     return {field: said.pop(field) for field in CONFIG_FIELDS if field in said} | said

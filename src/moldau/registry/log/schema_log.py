@@ -1,7 +1,7 @@
-"""The `_schemas` topic, read from its beginning for as long as the registry lives.
+"""The `_schemas` topic, read from its beginning as long as the registry runs.
 
-Owns the consumer and the one thread that replays. Makes the topic where it is missing. Says nothing about who
-may write; sees only what was committed.
+Owns the consumer and the only thread that replays. Creates the topic if it is missing. Sees only committed records.
+Does not decide which instance may write.
 """
 
 import logging
@@ -48,7 +48,8 @@ class SchemaLog:
         self.cluster_id = ""
 
     def open(self, timeout_s: float) -> None:
-        """Returns when all that was there has been replayed. ConfigError: it is no topic for schemas."""
+        """Returns when everything in the topic has been replayed. Raises ConfigError when the topic cannot hold
+        schemas."""
         deadline = time.monotonic() + timeout_s
         self._prepare(deadline)
         self._thread.start()
@@ -76,17 +77,17 @@ class SchemaLog:
                 raise store_failed(f"The registry cannot read its topic {self._topic}: {self._failure}")
             if self._offset < offset:
                 raise timed_out(
-                    f"What was written to {self._topic} has not been read back after {timeout_s:g} s. Try again: "
+                    f"The record written to {self._topic} has not been read back after {timeout_s:g} s. Try again: "
                     "it may be registered already."
                 )
 
     def wait_for(self, is_so: Callable[[], bool], timeout_s: float) -> bool:
-        """Until something holds that replaying may bring about."""
+        """Waits until a condition holds that replaying may bring about."""
         with self._changed:
             return self._changed.wait_for(is_so, max(timeout_s, 0))
 
     def wake(self) -> None:
-        """Those who wait look again."""
+        """Makes the waiting callers check again."""
         with self._changed:
             self._changed.notify_all()
 
@@ -95,8 +96,8 @@ class SchemaLog:
             admin = AdminClient({**self._client, "log_level": 0})
         except KafkaException as error:
             raise ConfigError(
-                f"the Kafka client does not take its settings: {error.args[0].str()} "
-                "They are those of librdkafka behind `kafkastore.`."
+                f"the Kafka client rejects its settings: {error.args[0].str()} "
+                "The keys after `kafkastore.` are librdkafka's."
             ) from None
         while True:
             left = deadline - time.monotonic()
@@ -135,24 +136,24 @@ class SchemaLog:
             raise ConfigError(f"cannot create the topic {self._topic}: no answer from the brokers") from None
 
     def _check_compacted(self, admin: AdminClient) -> None:
-        """With retention the schemas would be gone one day, and with them the data that needs them."""
+        """With a retention the schemas would be deleted one day, and the data that needs them would be unreadable."""
         resource = ConfigResource(ResourceType.TOPIC, self._topic)
         try:
             entries = admin.describe_configs([resource])[resource].result(METADATA_S)
         except (KafkaException, TimeoutError) as error:
-            log.warning("cannot see the settings of topic %s: %s", self._topic, error)
+            log.warning("cannot read the settings of topic %s: %s", self._topic, error)
             return
         policy = entries["cleanup.policy"].value
         if policy != "compact":
             raise ConfigError(
-                f"the topic {self._topic} has cleanup.policy={policy}, so schemas would be deleted with time. Set it: "
+                f"the topic {self._topic} has cleanup.policy={policy}, which deletes schemas after a while. Change it: "
                 f"moldau topics alter {self._topic} --set cleanup.policy=compact"
             )
 
     def _run(self) -> None:
         settings: dict[str, Any] = {
             **self._client,
-            # A consumer must have one; nothing is ever committed under it.
+            # A consumer must have a group; nothing is ever committed for it.
             "group.id": f"schema-registry-reader-{self._topic}",
             "enable.auto.commit": False,
             "enable.auto.offset.store": False,
@@ -165,22 +166,22 @@ class SchemaLog:
         consumer = Consumer(settings)
         try:
             if self._is_empty(consumer):
-                # The broker would say so only after a long poll.
+                # The broker would report it only after a long poll.
                 self._take([], is_at_end=True)
             consumer.assign([TopicPartition(self._topic, 0, OFFSET_BEGINNING)])
             while not self._stopping.is_set() and self._failure is None:
-                # `consume` alone would wait for the batch to be full.
+                # `consume` alone would wait until the batch is full.
                 first = consumer.poll(POLL_S)
                 if first is not None:
                     self._take([first, *consumer.consume(BATCH_MAX, 0)])
         except Exception as error:
-            log.exception("the reader of topic %s has ended", self._topic)
+            log.exception("the reader of topic %s has failed", self._topic)
             self._fail(str(error))
         finally:
             consumer.close()
 
     def _is_empty(self, consumer: Consumer) -> bool:
-        """As far as can be known at once: a topic just made may not have a leader yet."""
+        """Returns at once with what is known: a new topic may not have a leader yet."""
         try:
             low, high = consumer.get_watermark_offsets(TopicPartition(self._topic, 0), METADATA_S)
         except KafkaException:

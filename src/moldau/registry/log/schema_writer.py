@@ -1,8 +1,7 @@
-"""The one that writes to the `_schemas` topic: a transactional producer, made anew by every primary.
+"""Writes to the `_schemas` topic: a transactional producer, created by each new primary.
 
-The transactional id is the same for all instances of a group, so making the producer fences whoever had the office
-before: what that one has not committed is never read. A writer that does not know how its last transaction ended is
-of no more use.
+All instances of a group share one transactional id, so creating the producer fences the previous primary: what it has
+not committed is never read. A writer that does not know how its last transaction ended must not be used again.
 """
 
 import logging
@@ -30,7 +29,7 @@ log = logging.getLogger("moldau.registry")
 
 
 class WriterLost(MoldauError):
-    """Another primary has taken over, or nobody knows whether the last write was committed."""
+    """Another primary has taken over, or it is unknown whether the last write was committed."""
 
 
 class SchemaWriter:
@@ -61,10 +60,10 @@ class SchemaWriter:
         try:
             self._producer.init_transactions(timeout_s)
         except KafkaException as error:
-            raise WriterLost(f"cannot begin to write to {topic}: {error.args[0].str()}") from error
+            raise WriterLost(f"cannot start writing to {topic}: {error.args[0].str()}") from error
 
     def write(self, records: Sequence[tuple[bytes, bytes | None]]) -> int:
-        """All of them or none. The offset of the last."""
+        """Writes all of them or none. Returns the offset of the last."""
         for key, value in records:
             size = len(key) + len(value or b"")
             if size > self._message_bytes_max:
@@ -104,7 +103,7 @@ class SchemaWriter:
                     raise
 
     def _abort(self, refusals: Sequence[KafkaError], deadline: float) -> None:
-        """Raises: nothing was written, and why."""
+        """Raises the reason why nothing was written."""
         first = refusals[0] if refusals else None
         if first is not None and (first.fatal() or first.code() in FENCED_CODES):
             raise self._lost(first)
@@ -115,4 +114,4 @@ class SchemaWriter:
         raise store_failed(f"Nothing was written to the topic {self._topic}: {reason}.")
 
     def _lost(self, error: KafkaError) -> WriterLost:
-        return WriterLost(f"the writer of topic {self._topic} is of no more use: {error.str()}")
+        return WriterLost(f"the writer of topic {self._topic} has failed and is replaced: {error.str()}")

@@ -44,9 +44,9 @@ class Clash:
     @property
     def message(self) -> str:
         data = (
-            f"a reader of the new schema cannot read what version {self.version} wrote"
+            f"a reader of the new schema cannot read data written with version {self.version}"
             if self.direction is Direction.BACKWARD
-            else f"a reader of version {self.version} cannot read what the new schema writes"
+            else f"a reader of version {self.version} cannot read data written with the new schema"
         )
         return f"{self.reason}, so {data} ({self.rule} at {self.path}). To pass: {self.change}."
 

@@ -181,7 +181,7 @@ def test_a_schema_with_its_references_put_in_place_is_the_same_schema() -> None:
     assert ledger.find("order", whole) == stored
 
 
-def test_references_in_a_circle_are_refused() -> None:
+def test_references_in_a_cycle_are_refused() -> None:
     """Only a topic written by others can hold one."""
     plain = Ledger()
     plain.register("a", record("A", "x"))
@@ -195,7 +195,7 @@ def test_references_in_a_circle_are_refused() -> None:
     ledger = Ledger([with_reference(plain.records[0], "b"), with_reference(plain.records[1], "a")])
     with refused(42201) as refusal:
         ledger.register("c", record("C", a="A"), references=[{"name": "A", "subject": "a", "version": 1}])
-    assert "circle" in refusal.value.message
+    assert "cycle" in refusal.value.message
 
 
 def test_normalised_schemas_are_the_same_schema() -> None:

@@ -147,7 +147,7 @@ def test_a_clash_behind_a_reference_is_found() -> None:
     orders = [parse("AVRO", record(field("item", "Item")), {"item": item}) for item in (old, new)]
     (clash,) = check("BACKWARD", orders[1], [Existing(3, orders[0])])
     assert (clash.rule, clash.path, clash.version) == ("TYPE_MISMATCH", "/fields/0/type/fields/0/type", 3)
-    assert clash.message.startswith("Field item.n is string, and in version 3 it is int")
+    assert clash.message.startswith("Field item.n is string but was int in version 3")
 
 
 def test_two_references_may_not_define_one_name_differently() -> None:

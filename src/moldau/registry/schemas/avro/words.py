@@ -45,11 +45,11 @@ def _missing_default(mismatch: Mismatch, backward: bool, version: int) -> tuple[
     if backward:
         change = _give_default(name, field)
         if before := _maybe_renamed(mismatch, field):
-            change += f', or "aliases": ["{before}"] if it is {before} renamed'
+            change += f', or "aliases": ["{before}"] if {before} was renamed'
         return f"Field {name} is new since version {version} and has no default", change
     return (
-        f"Field {name} is gone, and version {version} has no default for it",
-        f"keep field {name}; it can go once a version with a default for it is registered",
+        f"Field {name} was removed, but version {version} has no default for it",
+        f"keep field {name}; it can be removed once a version with a default for it is registered",
     )
 
 
@@ -94,25 +94,25 @@ def _type_mismatch(mismatch: Mismatch, backward: bool, version: int) -> tuple[st
     reader, writer = described(mismatch.reader), described(mismatch.writer)
     if mismatch.one_of is not None:
         if backward:
-            reason = f"{what} is {reader}, and in version {version} it may be {writer}"
+            reason = f"{what} is {reader} but may be {writer} in version {version}"
             return reason, f"keep the union {described(mismatch.one_of)}"
-        reason = f"{what} may now be {writer}, and in version {version} it is {reader}"
+        reason = f"{what} may now be {writer} but was {reader} in version {version}"
         return reason, f"leave {writer} out and keep {reader}"
     if backward:
         wider = _WIDER.get(mismatch.writer.kind)
         return (
-            f"{what} is {reader}, and in version {version} it is {writer}",
+            f"{what} is {reader} but was {writer} in version {version}",
             f"keep {writer}" + (f", or widen it to {wider}" if wider else "") + _or_new_field(mismatch),
         )
     narrower = _NARROWER.get(mismatch.reader.kind)
     return (
-        f"{what} is {writer}, and in version {version} it is {reader}",
+        f"{what} is {writer} but was {reader} in version {version}",
         f"keep {reader}" + (f", or write {narrower}" if narrower else "") + _or_new_field(mismatch),
     )
 
 
 def _or_new_field(mismatch: Mismatch) -> str:
-    return ", or add a new field with a default beside it" if mismatch.within else ""
+    return ", or add a new field with a default" if mismatch.within else ""
 
 
 def _missing_branch(mismatch: Mismatch, backward: bool, version: int) -> tuple[str, str]:
@@ -122,11 +122,11 @@ def _missing_branch(mismatch: Mismatch, backward: bool, version: int) -> tuple[s
         return f"{what}: its branch {writer} does not resolve. {reason}", change
     if backward:
         return (
-            f"{what} is {reader}, and in version {version} it may be {writer}",
+            f"{what} is {reader} but may be {writer} in version {version}",
             f"add {writer} to the union of {_what_low(mismatch)}",
         )
     return (
-        f"{what} may now be {writer}, and in version {version} it is {reader}",
+        f"{what} may now be {writer} but was {reader} in version {version}",
         f"leave {writer} out of {_what_low(mismatch)}",
     )
 
@@ -138,12 +138,12 @@ def _missing_symbols(mismatch: Mismatch, backward: bool, version: int) -> tuple[
     if backward:
         first = reader.symbols[0] if reader.symbols else "..."
         return (
-            f"Enum {name}{_of_field(mismatch)} no longer has {symbols}, which version {version} may hold",
+            f"Enum {name}{_of_field(mismatch)} no longer has {symbols}, which data of version {version} may contain",
             f'put {symbols} back, or add "default": {write(first)} to enum {name}',
         )
     return (
-        f"Enum {name}{_of_field(mismatch)} has {symbols}, which version {version} does not know, "
-        "nor has it an enum default",
+        f"Enum {name}{_of_field(mismatch)} has {symbols}, which version {version} does not know; "
+        "it has no enum default either",
         f"leave {symbols} out; symbols can be added once a version whose enum has a default is registered",
     )
 
@@ -159,7 +159,7 @@ def _names(mismatch: Mismatch, backward: bool, version: int) -> tuple[str, str]:
     new, old = (reader, writer) if backward else (writer, reader)
     reason = (
         f"{reader.kind.capitalize()} {new.name.full}{_of_field(mismatch)} "
-        f"is called {old.name.full} in version {version}"
+        f"was called {old.name.full} in version {version}"
     )
     if backward:
         return reason, f'add "aliases": [{write(old.name.full)}] to {new.name.full}, or keep the name'
@@ -171,7 +171,7 @@ def _sizes(mismatch: Mismatch, backward: bool, version: int) -> tuple[str, str]:
     assert isinstance(reader, Fixed) and isinstance(writer, Fixed)
     new, old = (reader, writer) if backward else (writer, reader)
     return (
-        f"Fixed {new.name.full}{_of_field(mismatch)} has {new.size} bytes, and in version {version} {old.size}",
+        f"Fixed {new.name.full}{_of_field(mismatch)} has {new.size} bytes but had {old.size} in version {version}",
         f'keep "size": {old.size}',
     )
 

@@ -56,119 +56,119 @@ def _limit_words(difference: Difference) -> Words | None:
     rule, _, change = difference.rule.rpartition("_")
     if change == "ADDED" and difference.original == f"no {key}":
         return Words(
-            "{what} has {new} now, and {old} in version {version}",
+            "{what} has {new} now but had {old} in version {version}",
             "leave {key} out",
-            "{what} has {new} now, and {old} in version {version}",
+            "{what} has {new} now but had {old} in version {version}",
             "keep {old}",
         )
     if change in ("INCREASED", "DECREASED"):
         looser, tighter = ("less", "more") if change == "INCREASED" else ("more", "less")
         return Words(
-            "{what} has {new}, and {old} in version {version}",
+            "{what} has {new} but had {old} in version {version}",
             f"set {{old}} or {looser}, or leave {{key}} out",
-            "{what} has {new}, and {old} in version {version}",
+            "{what} has {new} but had {old} in version {version}",
             f"set {{old}} or {tighter}",
         )
     if rule == "MULTIPLE_OF":
         return Words(
-            "{what} has {new}, and {old} in version {version}",
+            "{what} has {new} but had {old} in version {version}",
             "keep {old}, or use a divisor of it",
-            "{what} has {new}, and {old} in version {version}",
+            "{what} has {new} but had {old} in version {version}",
             "keep {old}, or use a multiple of it",
         )
     return None
 
 
-_DIFFERS = "{what} is {new}, and {old} in version {version}"
+_DIFFERS = "{what} is {new} but was {old} in version {version}"
 _OTHER = Words(_DIFFERS, "keep {old}", _DIFFERS, "keep {old}")
 _ITEMS_CHANGED = Words(
-    "further items of {name} are {new}, and {old} in version {version}",
+    "further items of {name} are {new} but were {old} in version {version}",
     "keep further items {old}",
-    "further items of {name} are {new}, and {old} in version {version}",
+    "further items of {name} are {new} but were {old} in version {version}",
     "keep further items {old}",
 )
 _FURTHER = Words(
-    "further properties beside the named ones are {new}, and {old} in version {version}",
+    "additional properties are {new} but were {old} in version {version}",
     "keep them {old}",
-    "further properties beside the named ones are {new}, and {old} in version {version}",
+    "additional properties are {new} but were {old} in version {version}",
     "keep them {old}",
 )
 _COMBINED = Words(
-    "{what} is {new}, and {old} in version {version}: one of them has no partner that reads it",
-    "keep the alternatives of version {version} as they are and add new ones beside them",
-    "{what} is {new}, and {old} in version {version}: one of them has no partner that reads it",
+    "{what} is {new} but was {old} in version {version}: one of them matches no alternative that can read it",
+    "keep the alternatives of version {version} as they are and add new ones",
+    "{what} is {new} but was {old} in version {version}: one of them matches no alternative that can read it",
     "keep the alternatives of version {version} as they are",
 )
 _ADDED_OPEN = Words(
-    "{what} is new, and version {version} lets anything stand there (open content model)",
-    "give {what} the schema true, or leave it out; with "
+    "{what} is new, but version {version} allows any value there (open content model)",
+    "set the schema of {what} to true, or leave it out; with "
     + _CLOSE
-    + " from the first version on it could be added",
-    "{what} is gone and the new schema lets anything stand there (open content model), "
+    + " in the first version it could have been added",
+    "{what} was removed, so the new schema allows any value there (open content model), "
     "while version {version} expects {old}",
     "keep {what}, or close the new schema with " + _CLOSE,
 )
 _COVERED_ADDED = Words(
-    "{what} is {new}, and in version {version} what stands there is {old} (partially open content model)",
-    "give {what} the schema it falls under in version {version}",
-    "{what} is gone and falls under {new}, while version {version} expects {old}",
+    "{what} is {new}, but in version {version} that property is {old} (partially open content model)",
+    "give {what} the schema that applies to it in version {version}",
+    "{what} was removed and now falls under {new}, while version {version} expects {old}",
     "keep {what}",
 )
 _COVERED_REMOVED = Words(
-    "{what} is gone and falls under {new}, while in version {version} it is {old}",
+    "{what} was removed and now falls under {new}, while in version {version} it is {old}",
     "keep {what}",
-    "{what} is {new}, and in version {version} what stands there is {old} (partially open content model)",
-    "give {what} the schema it falls under in version {version}, or leave it out",
+    "{what} is {new}, but in version {version} that property is {old} (partially open content model)",
+    "give {what} the schema that applies to it in version {version}, or leave it out",
 )
 _WORDS: dict[str, Words] = {
     "TYPE_CHANGED": Words(
         _DIFFERS,
         "keep {old}, or accept both with anyOf",
         _DIFFERS,
-        "keep {old}, or write a new property beside it",
+        "keep {old}, or add a new property",
     ),
     "TYPE_NARROWED": Words(_DIFFERS, "keep {old}", _DIFFERS, "keep {old}"),
     "SCHEMA_ADDED": Words(
-        "{what} is {new}, and {old} in version {version}",
+        "{what} is {new} but was {old} in version {version}",
         "leave the schema of the items out",
-        "{what} is {new}, and {old} in version {version}",
+        "{what} is {new} but was {old} in version {version}",
         "keep the schema of the items",
     ),
     "PATTERN_ADDED": Words(
         "{what} has a {new} that version {version} does not have",
         "leave the pattern out",
-        "{what} has lost the {old} of version {version}",
+        "{what} no longer has the {old} of version {version}",
         "keep the {old}",
     ),
     "PATTERN_CHANGED": Words(
-        "{what} has {new}, and {old} in version {version}",
+        "{what} has {new} but had {old} in version {version}",
         "keep {old}, or leave the pattern out",
-        "{what} has {new}, and {old} in version {version}",
+        "{what} has {new} but had {old} in version {version}",
         "keep {old}",
     ),
     "ENUM_ARRAY_NARROWED": Words(
-        "{what} takes {new}, and {old} in version {version}",
-        "take all of {old}",
-        "{what} takes {new}, and {old} in version {version}",
-        "take no more than {old}",
+        "{what} allows {new} but allowed {old} in version {version}",
+        "allow all of {old}",
+        "{what} allows {new} but allowed {old} in version {version}",
+        "allow no more than {old}",
     ),
     "REQUIRED_ATTRIBUTE_ADDED": Words(
-        "{what} is required now and optional in version {version}",
+        "{what} is required now but optional in version {version}",
         "leave {name} optional, or give it a default",
-        "{what} is optional now and required in version {version}",
-        "keep {name} among the required ones",
+        "{what} is optional now but required in version {version}",
+        "keep {name} required",
     ),
     "REQUIRED_PROPERTY_ADDED_TO_UNOPEN_CONTENT_MODEL": Words(
-        "{what} is new and required, and data of version {version} does not have it",
+        "{what} is new and required, but missing in data of version {version}",
         "make {name} optional, or give it a default",
-        "{what} is gone, and version {version} requires it",
+        "{what} was removed, but version {version} requires it",
         "keep {what}",
     ),
     "PROPERTY_REMOVED_FROM_CLOSED_CONTENT_MODEL": Words(
-        "{what} is gone and the new schema takes no others (closed content model), "
-        "while version {version} may hold it",
+        "{what} was removed, and the new schema allows no others (closed content model), "
+        "but data of version {version} may have it",
         'keep {what}, or drop "additionalProperties": false',
-        "{what} is new, and version {version} takes no other properties (closed content model)",
+        "{what} is new, but version {version} allows no other properties (closed content model)",
         "leave {what} out",
     ),
     "REQUIRED_PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL": _ADDED_OPEN,
@@ -179,15 +179,15 @@ _WORDS: dict[str, Words] = {
     "ITEM_ADDED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL": _COVERED_ADDED,
     "ITEM_REMOVED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL": _COVERED_REMOVED,
     "ITEM_ADDED_TO_OPEN_CONTENT_MODEL": Words(
-        "item {name} is {new}, and version {version} lets anything stand there (open content model)",
-        "give the item the schema true, or leave it out",
-        "item {name} is gone and the new schema lets anything stand there, while version {version} expects {old}",
+        "item {name} is {new}, but version {version} allows any value there (open content model)",
+        "set the schema of the item to true, or leave it out",
+        "item {name} was removed, so the new schema allows any value there, while version {version} expects {old}",
         'keep the item, or close the list with "additionalItems": false',
     ),
     "ITEM_REMOVED_FROM_CLOSED_CONTENT_MODEL": Words(
-        "item {name} is gone and the list is closed, while version {version} may hold it",
+        "item {name} was removed, and the list is closed, but data of version {version} may have it",
         'keep the item, or drop "additionalItems": false',
-        "item {name} is new, and the list of version {version} is closed",
+        "item {name} is new, but the list of version {version} is closed",
         "leave the item out",
     ),
     "ADDITIONAL_PROPERTIES_REMOVED": _FURTHER,
@@ -199,15 +199,15 @@ _WORDS: dict[str, Words] = {
     "UNEVALUATED_ITEMS_REMOVED": _ITEMS_CHANGED,
     "UNEVALUATED_ITEMS_NARROWED": _ITEMS_CHANGED,
     "UNIQUE_ITEMS_ADDED": Words(
-        "{what} must not hold an item twice now, and may in version {version}",
+        "{what} must not contain duplicate items now, but may in version {version}",
         "leave uniqueItems out",
-        "{what} may hold an item twice now, and must not in version {version}",
+        "{what} may contain duplicate items now, but must not in version {version}",
         "keep uniqueItems true",
     ),
     "COMBINED_TYPE_CHANGED": Words(
-        "{what} combines with {new}, and with {old} in version {version}",
+        "{what} combines with {new} but with {old} in version {version}",
         "keep {old}, or use anyOf",
-        "{what} combines with {new}, and with {old} in version {version}",
+        "{what} combines with {new} but with {old} in version {version}",
         "keep {old}",
     ),
     "COMBINED_TYPE_SUBSCHEMAS_CHANGED": _COMBINED,
@@ -230,16 +230,16 @@ _WORDS: dict[str, Words] = {
         "forbid what version {version} forbids, or more",
     ),
     "DEPENDENCY_SCHEMA_ADDED": Words(
-        "{what} brings a dependency that version {version} does not have",
+        "{what} adds a dependency that version {version} does not have",
         "leave the dependency out",
-        "{what} has lost the dependency it has in version {version}",
+        "{what} no longer has the dependency it has in version {version}",
         "keep the dependency",
     ),
 }
 _DEPENDENCY = Words(
-    "now {new}, and in version {version} {old}",
+    "now {new} but in version {version} {old}",
     "leave out what was added to the dependency",
-    "now {new}, and in version {version} {old}",
+    "now {new} but in version {version} {old}",
     "keep the dependency",
 )
 _WORDS |= {f"DEPENDENCY_ARRAY_{kind}": _DEPENDENCY for kind in ("ADDED", "EXTENDED", "CHANGED")}

@@ -16,43 +16,43 @@ class Words:
     forward_change: str
 
 
-_DIFFERS = "{what} is {new}, and {old} in version {version}"
-_KEPT = "keep {old}{others}; for the new type add a field with a number of its own"
-_MOVED = "give the fields back their place outside of the oneof; a oneof for new fields may be added"
+_DIFFERS = "{what} is {new} but was {old} in version {version}"
+_KEPT = "keep {old}{others}; for the new type add a field with a new number"
+_MOVED = "move the fields back out of the oneof; a oneof for new fields may be added"
 _WORDS = {
     "PACKAGE_CHANGED": Words(_DIFFERS, "keep package {old}", _DIFFERS, "keep package {old}"),
     "MESSAGE_REMOVED": Words(
-        "{what} is gone since version {version}",
+        "{what} of version {version} was removed",
         "keep {what}; it may stay empty",
-        "{what} is new, and version {version} does not have it",
+        "{what} is new: version {version} does not have it",
         "leave {what} out; with FORWARD or FULL a message cannot be added",
     ),
     "FIELD_KIND_CHANGED": Words(_DIFFERS, _KEPT, _DIFFERS, _KEPT),
     "FIELD_SCALAR_KIND_CHANGED": Words(_DIFFERS, _KEPT, _DIFFERS, _KEPT),
     "FIELD_NAMED_TYPE_CHANGED": Words(
-        "{what} has the type {new}, and {old} in version {version}, which it cannot replace",
-        "keep the type {old} as it is in version {version}; for the new type add a field with a number of its own",
-        "{what} has the type {new}, and {old} in version {version}, which cannot replace it",
-        "keep the type {old} as it is in version {version}; for the new type add a field with a number of its own",
+        "{what} has the type {new} but had {old} in version {version}, which it cannot replace",
+        "keep the type {old} as it is in version {version}; for the new type add a field with a new number",
+        "{what} has the type {new} but had {old} in version {version}, which cannot replace it",
+        "keep the type {old} as it is in version {version}; for the new type add a field with a new number",
     ),
     "FIELD_NUMERIC_LABEL_CHANGED": Words(_DIFFERS, "keep it {old}", _DIFFERS, "keep it {old}"),
     "REQUIRED_FIELD_ADDED": Words(
-        "{what} is new and required, and data of version {version} does not have it",
+        "{what} is new and required, but missing in data of version {version}",
         "make it optional",
-        "{what} is gone, and version {version} requires it",
+        "{what} was removed, but version {version} requires it",
         "keep {what}",
     ),
     "REQUIRED_FIELD_REMOVED": Words(
-        "{what} is gone, and it is required in version {version}",
+        "{what} was removed, but version {version} requires it",
         "keep {what}",
-        "{what} is new and required, and version {version} does not know it",
+        "{what} is new and required, but unknown to version {version}",
         "make it optional",
     ),
     "ONEOF_FIELD_REMOVED": Words(
-        "{what} is gone, and version {version} may have it set {old}",
+        "{what} was removed, but data of version {version} may have it set {old}",
         "keep {what}",
-        "{what} is new {new}, and version {version} would not see which field is set",
-        "leave {what} out, or put it outside of the oneof",
+        "{what} is new {new}, so version {version} could not tell which field is set",
+        "leave {what} out, or put it outside the oneof",
     ),
     "MULTIPLE_FIELDS_MOVED_TO_ONEOF": Words(
         "{what} now holds {new}, which could be set together in version {version}",
@@ -61,9 +61,9 @@ _WORDS = {
         "keep {old} in the oneof",
     ),
     "FIELD_MOVED_TO_EXISTING_ONEOF": Words(
-        "{what} now holds {new}, which could be set beside the others in version {version}",
+        "{what} now holds {new}, which could be set together with the others in version {version}",
         _MOVED,
-        "{what} of version {version} held {old}, which can be set beside the others now",
+        "{what} of version {version} held {old}, which can be set together with the others now",
         "keep {old} in the oneof",
     ),
 }
