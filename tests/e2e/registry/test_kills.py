@@ -146,7 +146,7 @@ def test_a_primary_killed_amid_registrations(own_broker: MoldauBroker, tmp_path:
 def test_a_primary_that_wakes_up_too_late_writes_nothing_of_its_own(
     own_broker: MoldauBroker, tmp_path: Path
 ) -> None:
-    """It still believes in its office and decides on what it knew before it fell asleep."""
+    """It still takes itself for the primary and decides on the state from before its pause."""
     one = RegistryProcess(tmp_path / "one", own_broker.bootstrap)
     two = RegistryProcess(tmp_path / "two", own_broker.bootstrap)
     with one, two:
@@ -195,7 +195,7 @@ def test_a_registry_lives_through_the_death_of_its_broker() -> None:
         assert check_topic == {"R1": 1, "R2": 2}
 
 
-def test_the_office_passes_on_when_the_primary_stops() -> None:
+def test_another_primary_takes_over_when_the_primary_stops() -> None:
     with LocalCluster() as cluster:
         here = cluster.bootstrap_servers
         with LocalRegistry(here) as one, LocalRegistry(here) as two:

@@ -121,7 +121,7 @@ def test_a_json_schema_nobody_can_read_is_found_and_named(url: str, importing: s
     new = '{"type":"object"}'
     answer = register(url, importing, new, schemaType="JSON")
     assert refusal(answer) == (422, 42201)
-    assert "Version 1, which it is compared with, cannot be used" in answer.body["message"]
+    assert "cannot be compared with version 1, which is invalid" in answer.body["message"]
     ask(url, "DELETE", f"/subjects/{importing}/versions/1")
     assert register(url, importing, new, schemaType="JSON").status == 200
 

@@ -150,7 +150,7 @@ def test_avro_idl_is_taken_where_a_schema_file_is(shell: Shell, subject: str, tm
     assert json.loads(shell.run("schemas", "show", f"{subject}-line", "--text"))["name"] == "Line"
     file.write_text("record A { string a; } record B { string b; }")
     said = shell.run("schemas", "register", subject, str(file), code=1)
-    assert "does not say which of its types is meant: A, B" in said and "--name" in said
+    assert "does not say which type to use; it has A, B" in said and "--name" in said
     file.write_text("record A { string 1; }")
     assert "line 1, column 19" in shell.run("schemas", "register", subject, str(file), code=1)
     file.write_text('import idl "missing.avdl"; record A { string a; }')

@@ -95,7 +95,7 @@ def test_a_registry_that_cannot_start_says_why(cluster: LocalCluster, tmp_path: 
     assert "no Kafka broker answers at 127.0.0.1:1" in said
     java = "kafkastore.ssl.truststore.location=/etc/kafka.jks"
     said = shell.run("registry", *here, *free, "--override", java, code=2)
-    assert "the Kafka client does not take its settings" in said and "ssl.ca.location" in said
+    assert "the Kafka client rejects its settings" in said and "ssl.ca.location" in said
     assert "Traceback" not in said
     said = shell.run("registry", "--config", str(tmp_path / "none"), code=2)
     assert "cannot read the configuration file" in said
@@ -120,7 +120,7 @@ def test_the_settings_confluents_registry_comes_with_start_this_one(
     finally:
         process.terminate()
         _, said = process.communicate(timeout=PATIENCE_S)
-    assert "the setting debug of Confluent's registry has no effect in this one" in said
+    assert "the setting debug of Confluent's registry has no effect in Moldau's" in said
 
 
 def test_settings_are_listed() -> None:

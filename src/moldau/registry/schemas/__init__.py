@@ -1,6 +1,7 @@
 """Schemas of the three formats: parsing, canonical text, normalisation and compatibility.
 
-Pure: no HTTP, no Kafka, no files.
+Start at `parsing.py` (text to schema), `model.py` (what all formats share) and `compatibility.py`. Each format is a
+package of its own, loaded when first used. Pure: no HTTP, no Kafka, no files. The CLI uses this package, too.
 """
 
 from moldau.registry.schemas.compatibility import MODES, check

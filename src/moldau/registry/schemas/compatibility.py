@@ -16,13 +16,13 @@ _DIRECTIONS: dict[str, tuple[Direction, ...]] = {
 }
 MODES = tuple(_DIRECTIONS)
 CLASHES_MAX = 100
-"""Nobody reads more, and ten thousand fields that changed their type would make an answer of megabytes."""
+"""Enough for a reader; ten thousand fields with a changed type would make an answer of megabytes."""
 
 
 def check(mode: str, new: ParsedSchema, versions: Sequence[Existing]) -> list[Clash]:
-    """The clashes of `new` with `versions`, oldest first; none when it may be registered.
+    """Returns the clashes of `new` with `versions`, which are oldest first; none when `new` may be registered.
 
-    The newest version is compared first, and clashes come in that order, because it is the one people know.
+    The newest version is compared first, and clashes come in that order, because people know it best.
     """
     directions = _DIRECTIONS[mode]
     compared = versions if mode.endswith("_TRANSITIVE") else versions[-1:]
@@ -53,12 +53,12 @@ def _clashes(new: ParsedSchema, existing: Existing, direction: Direction) -> lis
     try:
         return new.clashes(existing, direction)
     except RecursionError:
-        # Types that refer to one another can be flat as text and yet thousands of levels deep.
+        # Types that refer to each other can be flat as text and yet nested thousands of levels deep.
         raise InvalidSchema(
             f"The schema and version {existing.version} are nested too deeply to be compared: "
             "flatten the chain of types."
         ) from None
     except InvalidSchema as error:
         raise InvalidSchema(
-            f"Version {existing.version}, which it is compared with, cannot be used: {error}"
+            f"The schema cannot be compared with version {existing.version}, which is invalid: {error}"
         ) from error

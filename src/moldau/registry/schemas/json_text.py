@@ -1,4 +1,4 @@
-"""JSON in and out the way the Java registries do it, so that both write the same canonical text."""
+"""Reads and writes JSON the way the Java registries do, so that both produce the same canonical text."""
 
 import json
 import math
@@ -9,11 +9,12 @@ from typing import Any
 from moldau.registry.schemas.model import InvalidSchema
 
 _COMMENT = re.compile(r'("(?:[^"\\]|\\.)*+(?:"|\\?\Z))|//[^\n]*+|/\*.*?(?:\*/|\Z)', re.DOTALL)
-"""A comment, or a text that looks like one inside. What never ends reaches to the end, so that it is read once."""
+"""A comment, or a string that may contain what looks like one. An unterminated one reaches to the end, so that it is
+scanned once."""
 
 
 def read(text: str, what: str, *, comments: bool = False) -> Any:
-    """The JSON value of a text; `what` names the format in the error. `comments` are those of JavaScript."""
+    """Parses a JSON text. `what` names the format in errors; `comments` allows JavaScript's comments."""
     if comments and ("//" in text or "/*" in text):
         text = _COMMENT.sub(_blank, text)
     try:
@@ -26,14 +27,14 @@ def read(text: str, what: str, *, comments: bool = False) -> Any:
 
 
 def _blank(match: re.Match[str]) -> str:
-    """In the place of a comment, so that errors still name the right line and column."""
+    """Blanks out a comment, so that errors still name the right line and column."""
     found = match[0]
     is_open = found.startswith("/*") and not found.endswith("*/")
     return found if match[1] or is_open else re.sub(r"[^\n]", " ", found)
 
 
 def write(value: object, *, sort_keys: bool = False) -> str:
-    """Compact, non-ASCII kept, numbers as Java prints them."""
+    """Compact, with non-ASCII characters kept and numbers as Java prints them."""
     if isinstance(value, str):
         return encode_basestring(value)
     if isinstance(value, bool) or value is None:
@@ -49,7 +50,7 @@ def write(value: object, *, sort_keys: bool = False) -> str:
 
 
 def java_double(value: float) -> str:
-    """`Double.toString`: scientific below a thousandth and from ten million on."""
+    """As `Double.toString`: scientific notation below a thousandth and from ten million on."""
     if not math.isfinite(value):
         return '"NaN"' if math.isnan(value) else f'"{"-" if value < 0 else ""}Infinity"'
     if value == 0 or 1e-3 <= abs(value) < 1e7:

@@ -1,6 +1,6 @@
-"""What the three schema formats have in common: a parsed schema, a clash between two of them, an invalid text.
+"""What the three schema formats share: a parsed schema, a clash between two schemas, an invalid text.
 
-Pure data. The formats build these; the registry and the command line only read them.
+Pure data. The formats create these; the registry and the command line only read them.
 """
 
 from abc import ABC, abstractmethod
@@ -12,21 +12,21 @@ from moldau.core.errors import MoldauError
 
 
 class InvalidSchema(MoldauError):
-    """A text that is not a schema of its format. The message says where and why, and what would be right."""
+    """A text that is not a valid schema of its format. The message says where, why, and what would be valid."""
 
 
 class Direction(StrEnum):
-    """Who must be able to read whose data when a clash was found."""
+    """Who could not read whose data when a clash was found."""
 
     BACKWARD = "BACKWARD"
-    """Readers of the new schema cannot read data written with the version named."""
+    """Readers of the new schema cannot read data written with the registered version."""
     FORWARD = "FORWARD"
-    """Readers of the version named cannot read data written with the new schema."""
+    """Readers of the registered version cannot read data written with the new schema."""
 
 
 @dataclass(frozen=True, slots=True)
 class Clash:
-    """One rule broken at one place between the new schema and one registered version.
+    """One rule broken at one path between the new schema and one registered version.
 
     `rule` and `path` are those of Confluent's registry, so that tools written for it understand them.
     """
@@ -36,9 +36,9 @@ class Clash:
     direction: Direction
     version: int
     reason: str
-    """What differs, in words: the thing first, then its two states."""
+    """What differs, as text: the thing first, then its two states."""
     change: str
-    """The smallest change of the new schema that would pass this rule."""
+    """The smallest change to the new schema that would satisfy this rule."""
     additional: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
@@ -66,7 +66,7 @@ class Clash:
 
 
 class ParsedSchema(ABC):
-    """A schema that was understood. Two schemas are the same to a registry when their `identity` is."""
+    """A parsed schema. Two schemas are the same to a registry when their `identity` is equal."""
 
     schema_type: str
     text: str
@@ -75,22 +75,22 @@ class ParsedSchema(ABC):
     @property
     @abstractmethod
     def canonical(self) -> str:
-        """The text a registry stores: layout, and what says nothing, removed; documentation and defaults kept."""
+        """The text a registry stores: without layout and redundant parts, with documentation and defaults."""
 
     @property
     def identity(self) -> str:
-        """What two texts of the same schema share, its references put in place."""
+        """What two texts of the same schema share, with references resolved."""
         return self.canonical
 
     @property
     @abstractmethod
     def name(self) -> str | None:
-        """The full name of the record or message it describes, where it has one."""
+        """The full name of the record or message it describes, if it has one."""
 
     def check(self, *, fields: bool = False) -> None:  # noqa: B027 Avro's texts are checked as they are read.
-        """InvalidSchema unless all it names is there. What was stored or is imported is used without this.
+        """Raises InvalidSchema unless everything it names exists. Not called for stored or imported schemas.
 
-        `fields` is what a registry asks with `validateFields`.
+        `fields` adds the checks that a registry makes with `validateFields`.
         """
 
     @abstractmethod
@@ -99,11 +99,11 @@ class ParsedSchema(ABC):
 
     @abstractmethod
     def normalized(self) -> "ParsedSchema":
-        """The same schema with everything ordered and spelt in one way (`normalize=true`)."""
+        """The same schema with everything ordered and written in one way (`normalize=true`)."""
 
     @abstractmethod
     def resolved(self) -> str:
-        """The text with every reference put in its place (`format=resolved`)."""
+        """The text with every reference resolved (`format=resolved`)."""
 
     @abstractmethod
     def clashes(self, other: "Existing", direction: Direction) -> list[Clash]:
@@ -112,7 +112,7 @@ class ParsedSchema(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Existing:
-    """A registered version that a new schema is compared with."""
+    """A registered version to compare a new schema with."""
 
     version: int
     schema: ParsedSchema

@@ -1,4 +1,4 @@
-"""From the text a client sent to a schema, whatever its type."""
+"""Turns the text a client sent into a schema, whatever its type."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -7,25 +7,25 @@ from moldau.registry.schemas.model import InvalidSchema, ParsedSchema
 
 SCHEMA_TYPES = ("AVRO", "JSON", "PROTOBUF")
 TEXT_CHARS_MAX = 2 * 1024 * 1024
-"""Above what a broker takes in one record by default (message.max.bytes); past it nothing is parsed at all."""
+"""More than a broker accepts in one record by default (message.max.bytes). A longer text is not parsed at all."""
 
 
 def read(
     schema_type: str, text: str, references: Mapping[str, ParsedSchema] | None = None, *, strict: bool = False
 ) -> ParsedSchema:
-    """The schema of `text`. `references` are its references by name, those of references not among them.
+    """Parses `text`. `references` are its direct references by name.
 
-    `strict` is for what is new: Avro's names, namespaces and defaults are checked. Off, it takes what a registry once
-    stored though it would be refused today.
+    `strict` is for new schemas: Avro's names, namespaces and defaults are checked. Without it, stored schemas are
+    accepted that would be rejected today.
     """
     if len(text) > TEXT_CHARS_MAX:
         raise InvalidSchema(
-            f"The {schema_type} schema has {len(text):,} characters; at most {TEXT_CHARS_MAX:,} are taken. "
-            "Split it and refer to the parts."
+            f"The {schema_type} schema has {len(text):,} characters; at most {TEXT_CHARS_MAX:,} are accepted. "
+            "Split it into several schemas with references."
         )
     with _depth_told(schema_type):
         if schema_type == "AVRO":
-            # Imported when first used: a registry of Avro schemas never loads the other two formats.
+            # Imported on first use: a registry of Avro schemas never loads the other two formats.
             from moldau.registry.schemas.avro.schema import AvroSchema
 
             return AvroSchema(text, references or {}, strict=strict)
@@ -41,7 +41,7 @@ def read(
 
 
 def verify(schema: ParsedSchema, *, fields: bool) -> None:
-    """InvalidSchema unless what the schema names is there. `fields` adds the checks of `validateFields`."""
+    """Raises InvalidSchema unless everything the schema names exists. `fields` adds the checks of `validateFields`."""
     with _depth_told(schema.schema_type):
         schema.check(fields=fields)
 
@@ -49,7 +49,7 @@ def verify(schema: ParsedSchema, *, fields: bool) -> None:
 def parse(
     schema_type: str, text: str, references: Mapping[str, ParsedSchema] | None = None, *, strict: bool = True
 ) -> ParsedSchema:
-    """Read, and when `strict` held against every check there is."""
+    """Reads a schema; when `strict`, also makes every check."""
     found = read(schema_type, text, references, strict=strict)
     if strict:
         verify(found, fields=True)

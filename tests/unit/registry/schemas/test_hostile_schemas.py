@@ -47,7 +47,7 @@ def test_a_text_without_end_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("kind", ["AVRO", "JSON", "PROTOBUF"])
 def test_a_text_of_five_megabytes_is_refused_before_it_is_read(kind: str) -> None:
-    with pytest.raises(InvalidSchema, match="at most 2,097,152 are taken"):
+    with pytest.raises(InvalidSchema, match="at most 2,097,152 are accepted"):
         parse(kind, '"' + "x" * 5_000_000 + '"')
 
 

@@ -1,14 +1,14 @@
-"""Whether a JSON value can be the default of an Avro type."""
+"""Checks whether a JSON value can be the default of an Avro type."""
 
 from moldau.registry.schemas.avro.types import MISSING, Array, AvroType, Enum, Map, Record, Union
 
 _RANGES = {"int": (-(2**31), 2**31 - 1), "long": (-(2**63), 2**63 - 1)}
 _DEPTH_MAX = 64
-"""A record may be the default of a recursive field; nobody writes one this deep."""
+"""A record may be the default of a recursive field, but no real one is this deep."""
 
 
 def why_not_default(node: AvroType, value: object, depth: int = 0) -> str | None:
-    """None when it fits, or what is wrong with it."""
+    """Returns None when it fits, else what is wrong with it."""
     if depth > _DEPTH_MAX:
         return f"it is nested deeper than {_DEPTH_MAX} levels"
     if isinstance(node, Union):
@@ -38,7 +38,7 @@ def _record(node: Record, value: object, depth: int) -> str | None:
     for field in node.fields:
         given = value.get(field.name, field.default)
         if given is MISSING:
-            return f"it lacks {field.name}, which has no default of its own"
+            return f"it has no {field.name}, which has no default of its own"
         if why := why_not_default(field.type, given, depth + 1):
             return f"{field.name}: {why}"
     return None

@@ -1,6 +1,7 @@
-"""What two Avro schemas must share to be one: everything but layout, the order of properties and that of aliases.
+"""What two Avro schemas must share to be the same: everything except layout, the order of properties and the order of
+aliases.
 
-Avro's Java library compares schemas so, and with it Confluent's registry.
+Avro's Java library, and with it Confluent's registry, compares schemas this way.
 """
 
 from moldau.registry.schemas.avro.types import (
@@ -19,7 +20,7 @@ from moldau.registry.schemas.json_text import write
 
 
 class IdentityWriter:
-    """Every name in full; a type where it is first met, whether it came with the text or with a reference."""
+    """Writes every name in full, and a type where it first occurs, whether it is in the text or in a reference."""
 
     def __init__(self) -> None:
         self._written: set[str] = set()

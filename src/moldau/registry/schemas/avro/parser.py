@@ -1,6 +1,6 @@
-"""From Avro's JSON to nodes, with the checks of Avro's specification.
+"""Builds nodes from Avro's JSON, with the checks of Avro's specification.
 
-Errors say where: the path of JSON names from the top, and the field or type by its name.
+Errors say where: the JSON path from the top, and the field or type by name.
 """
 
 import difflib
@@ -39,9 +39,9 @@ _FIELD_RESERVED = frozenset({"default", "doc", "name", "order", "type", "aliases
 
 
 class Parser:
-    """One text. `names` grows as types are defined and starts with those of the references.
+    """Parses one text. `names` starts with the references' types and grows as types are defined.
 
-    `strict` is off for what a registry has stored or imports: defaults and the letters of names are taken as they are.
+    `strict` is off for stored and imported schemas: defaults and the characters of names are not checked.
     """
 
     def __init__(self, names: Mapping[str, NamedType], *, strict: bool = True) -> None:
@@ -58,7 +58,7 @@ class Parser:
         kind = json.get("type")
         if not isinstance(kind, str):
             reason = "has no type" if kind is None else "has a type that is not a name"
-            raise _wrong(path, f"{_shown(json)} {reason}; write the inner type in its place")
+            raise _wrong(path, f"{_shown(json)} {reason}; write the inner type instead")
         if kind in PRIMITIVES:
             return Primitive(kind, _props(json, _SCHEMA_RESERVED))
         if kind in NAMED:
@@ -88,7 +88,7 @@ class Parser:
         near = difflib.get_close_matches(name, known[:2000], 1)
         if near:
             return f'; did you mean "{near[0]}"?'
-        return ": define it here, or name the schema that does among the references"
+        return ": define it here, or add the schema that does to the references"
 
     def _union(self, json: list[Any], namespace: str | None, path: str) -> Union:
         branches: list[AvroType] = []
@@ -97,7 +97,7 @@ class Parser:
             where = f"{path}/{position}"
             branch = self.parse(item, namespace, where)
             if isinstance(branch, Union):
-                raise _wrong(where, "a union cannot hold a union; put its types in the outer one")
+                raise _wrong(where, "a union cannot contain a union; put its types in the outer one")
             key = branch.name.full if isinstance(branch, Record | Enum | Fixed) else branch.kind
             if key in seen:
                 raise _wrong(where, f"the union has {key} twice")
@@ -176,7 +176,7 @@ class Parser:
         order = json.get("order", "ascending")
         if not isinstance(order, str) or order.lower() not in _ORDERS:
             raise _wrong(
-                path, f"field {name} has the order {_shown(order)}; it is one of {', '.join(_ORDERS)}"
+                path, f"field {name} has the order {_shown(order)}; it must be one of {', '.join(_ORDERS)}"
             )
         node = self.parse(json["type"], record.name.namespace, f"{path}/type")
         doc = json.get("doc")

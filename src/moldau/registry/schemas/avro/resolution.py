@@ -1,7 +1,7 @@
 """Avro's schema resolution: can a reader with one schema read what a writer with another wrote?
 
-The rules are those of Avro's specification as its Java library checks them, under its names. Where several
-places clash, all are reported, each at the path of the reader's schema.
+The rules and their names are those of Avro's Java library. All clashes are reported, each at its path in the reader's
+schema.
 """
 
 from dataclasses import dataclass, replace
@@ -31,7 +31,7 @@ _PROMOTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """What a reader cannot resolve. `reader` and `writer` are the nodes that met; `within` names the field."""
+    """What a reader cannot resolve. `reader` and `writer` are the nodes that clash; `within` names the field."""
 
     rule: str
     path: str
@@ -41,13 +41,13 @@ class Mismatch:
     field: Field | None = None
     symbols: tuple[str, ...] = ()
     one_of: Union | None = None
-    """The writer's union, when only one of its branches is at fault."""
+    """The writer's union, when only one of its branches clashes."""
     inner: "Mismatch | None" = None
-    """Why the reader's branch of the same name does not do."""
+    """Why the reader's branch of the same name does not resolve."""
 
 
 class Resolution:
-    """One comparison. A pair under way is taken for resolved, which ends the walk of a recursive schema."""
+    """One comparison. A pair that is being compared is assumed to resolve, which ends the recursion."""
 
     def __init__(self) -> None:
         self._met: dict[tuple[int, int], list[Mismatch]] = {}
@@ -56,7 +56,7 @@ class Resolution:
     def compare(self, reader: AvroType, writer: AvroType, path: str, within: str) -> list[Mismatch]:
         key = (id(reader), id(writer))
         if key in self._met:
-            # One is enough to say that the pair clashes; all of them again would double at every level.
+            # One mismatch is enough to say that the pair clashes; collecting all again would double at every level.
             return self._met[key][:1]
         self._met[key] = []
         found = self._compare(reader, writer, path, within)
@@ -109,7 +109,7 @@ class Resolution:
         return found
 
     def _candidates(self, union: Union, writer: AvroType) -> list[AvroType]:
-        """The branches that could read it, by name or kind: the others need no look."""
+        """The branches that could read it by name or kind; the others are skipped."""
         branches = self._branches.get(id(union))
         if branches is None:
             branches = self._branches[id(union)] = {}
@@ -165,7 +165,7 @@ class Resolution:
 
     @staticmethod
     def _names(reader: NamedType, writer: NamedType, path: str, within: str) -> list[Mismatch]:
-        """Only the last part of a name counts, as in Avro's Java library; or an alias of the reader."""
+        """Compares only the last part of the names, as Avro's Java library does, or an alias of the reader."""
         if reader.name.simple == writer.name.simple:
             return []
         if any(alias.full == writer.name.full for alias in reader.aliases):
@@ -174,7 +174,7 @@ class Resolution:
 
 
 def _keys_read(branch: AvroType) -> list[tuple[str, str]]:
-    """What a branch of a union may read: kinds, with a name where the type has one."""
+    """The types a union branch may read, by kind, and by name where the type has one."""
     if isinstance(branch, NamedType):
         aliases = [(branch.kind, f"alias {alias.full}") for alias in branch.aliases]
         return [(branch.kind, branch.name.simple), *aliases]

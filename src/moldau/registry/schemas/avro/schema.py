@@ -40,7 +40,7 @@ class AvroSchema(ParsedSchema):
 
     @property
     def known(self) -> set[str]:
-        """The full names that stand for a schema of their own in texts that refer to this one."""
+        """The full names by which texts that refer to this schema use it."""
         own = {self.root.name.full} if isinstance(self.root, NamedType) else set()
         return self._known | own
 

@@ -1,7 +1,7 @@
-"""Nodes back to text: the canonical form a registry stores, and the normalised one.
+"""Turns nodes back into text: the canonical form that a registry stores, and the normalised form.
 
-Canonical keeps what the author wrote, in the order Avro's Java library prints it. Normalised writes full names,
-sorts properties and spells logical types in one way, after Confluent's registry.
+Canonical text keeps what the author wrote, in the order Avro's Java library prints it. Normalised text has full
+names, sorted properties, and logical types written in one way, as in Confluent's registry.
 """
 
 from collections.abc import Iterable
@@ -36,7 +36,7 @@ _LOGICAL_TYPES: dict[str, tuple[str, ...]] = {
 
 
 class CanonicalWriter:
-    """`known` are the full names that a reference defines: they are written as names."""
+    """`known` are the full names that references define: they are written as names."""
 
     def __init__(self, known: Iterable[str]) -> None:
         self._written = set(known)
@@ -146,7 +146,7 @@ def _members(props: dict[str, object], *, sort_keys: bool = False) -> str:
 
 
 def _split_logical(kind: str, props: dict[str, object]) -> tuple[str, str]:
-    """A logical type that Avro knows comes first, with its decimal's digits; the rest is sorted."""
+    """A logical type that Avro knows comes first, with a decimal's precision and scale; the rest is sorted."""
     if kind not in _LOGICAL_TYPES.get(str(props.get("logicalType")), ()):
         return "", _members(props, sort_keys=True)
     first: list[str] = [key for key in ("logicalType", "precision") if key in props]

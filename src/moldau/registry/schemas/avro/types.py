@@ -9,7 +9,7 @@ TYPE_NAMES = (*sorted(PRIMITIVES), "record", "enum", "array", "map", "fixed")
 
 
 class Missing:
-    """A field without a default. None is a default: JSON's null."""
+    """Marks a field without a default. None is a default: JSON's null."""
 
 
 MISSING = Missing()
@@ -25,7 +25,7 @@ class Name:
         return f"{self.namespace}.{self.simple}" if self.namespace else self.simple
 
     def seen_from(self, namespace: str | None) -> str:
-        """As it is written inside `namespace`: a type called like a primitive must keep its namespace."""
+        """The name as written inside `namespace`: a type named like a primitive keeps its namespace."""
         if self.namespace is None or (self.namespace == namespace and self.simple not in PRIMITIVES):
             return self.simple
         return self.full
@@ -108,7 +108,7 @@ AvroType = Primitive | Array | Map | Union | Record | Enum | Fixed
 
 
 def described(node: AvroType) -> str:
-    """A type as a person names it."""
+    """A type as people call it."""
     if isinstance(node, Record | Enum | Fixed):
         return f"{node.kind} {node.name.full}"
     if isinstance(node, Union):

@@ -1,4 +1,4 @@
-"""An Avro mismatch in words: what differs, and the smallest change of the new schema that would pass."""
+"""Describes an Avro mismatch, and the smallest change to the new schema that would pass."""
 
 from moldau.registry.schemas.avro.resolution import Mismatch
 from moldau.registry.schemas.avro.types import (
@@ -54,7 +54,7 @@ def _missing_default(mismatch: Mismatch, backward: bool, version: int) -> tuple[
 
 
 def _maybe_renamed(mismatch: Mismatch, field: Field) -> str | None:
-    """A field of the same type that is gone: perhaps the new one is meant to be it."""
+    """A removed field of the same type: perhaps the new field is a rename of it."""
     assert isinstance(mismatch.reader, Record) and isinstance(mismatch.writer, Record)
     kept = {name for known in mismatch.reader.fields for name in (known.name, *known.aliases)}
     gone = (known for known in mismatch.writer.fields if known.name not in kept)

@@ -1,8 +1,8 @@
-"""What keeps data valid under one JSON Schema from being valid under another.
+"""Finds what prevents data that is valid under one JSON Schema from being valid under another.
 
-`original` is the schema the data was written with, `update` the one it is read with. The rules, and their names, are
-those Confluent publishes for its registry: what matters most is the content model of an object or array, which is open
-(anything may stand beside what is named), closed, or partially open (something, of a given schema).
+`original` is the schema the data was written with, `update` the one it is read with. The rules and their names are
+those Confluent publishes for its registry. The content model of an object or array matters most: open (anything is
+allowed besides the named parts), closed, or partially open (anything that matches a given schema).
 """
 
 from collections.abc import Iterator
@@ -40,7 +40,7 @@ _VALUES_SHOWN_MAX = 5
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A rule broken. `original` and `update` say what each side has there, in words."""
+    """A broken rule. `original` and `update` say what each side has, as text."""
 
     rule: str
     path: str
@@ -50,10 +50,10 @@ class Difference:
 
 
 def compared(original: Node, update: Node) -> list[Difference]:
-    """None when everything valid under `original` is read with `update`.
+    """Returns None when everything valid under `original` is valid under `update`.
 
-    A pair met again inside itself is taken for compatible. Where that turned out wrong, the comparison is made again
-    knowing so, until nothing new is found.
+    A pair met again inside itself is assumed to be compatible. If that turns out wrong, the comparison is repeated
+    with that knowledge, until nothing new is found.
     """
     clashing: dict[tuple[int, int], Difference] = {}
     for _ in range(_PASSES_MAX):
@@ -83,7 +83,7 @@ class _Comparison:
         original, update = followed(original), followed(update)
         pair = (id(original), id(update))
         if pair in self._done:
-            # One says that the pair clashes; all of them again would double at every level.
+            # One difference is enough to say that the pair clashes; collecting all again would double at every level.
             return self._done[pair][:1]
         if pair in self._under_way:
             if pair in self._clashing:
@@ -96,7 +96,7 @@ class _Comparison:
         return found
 
     def _alternatives(self, original: Node, update: Node) -> list[Difference]:
-        """A choice against a plain schema: one alternative that fits is enough, or all of them must."""
+        """Compares a choice with a plain schema: either one alternative must fit, or all must."""
         if isinstance(update, Combined) and not isinstance(original, Combined):
             if (len(update.parts) == 1 or update.criterion in ("anyOf", "oneOf")) and any(
                 not self.compare(original, part) for part in update.parts
@@ -161,7 +161,7 @@ class _Comparison:
                 yield self._found(rule, f"pattern {original.pattern}", f"pattern {update.pattern}")
 
     def _limits(self, original: dict[str, float], update: dict[str, float]) -> Iterator[Difference]:
-        """A limit that is new, or tighter than it was."""
+        """A limit that is new or tighter than before."""
         for name, now in update.items():
             was = original.get(name)
             if (change := _tightened(name, was, now)) is None:
@@ -195,7 +195,7 @@ class _Comparison:
         return found
 
     def _matching(self, original: Combined, update: Combined) -> tuple[int, Difference | None]:
-        """How many parts find a partner of their own, and why one did not."""
+        """How many parts find a partner, and why one did not."""
         prints = (original.fingerprints(), update.fingerprints())
         same = set(prints[0]) & set(prints[1])
         left = [part for part, known in zip(original.parts, prints[0], strict=True) if known not in same]
@@ -215,7 +215,7 @@ class _Comparison:
         return len(same) + matched(edges, len(right)), example
 
     def _count(self, comparisons: int) -> None:
-        """Everybody with everybody is the one thing that grows faster than the schemas do."""
+        """Comparing all pairs is the only step that grows faster than the schemas."""
         self._comparisons += comparisons
         if self._comparisons > _COMPARISONS_MAX:
             raise InvalidSchema(
@@ -282,11 +282,11 @@ class _Comparison:
         return found
 
     def _elsewhere(self, node: Object, name: str) -> Node | None:
-        """The schema that a property not named falls under."""
+        """The schema that applies to a property that is not named."""
         self._matches += len(node.patterns)
         if self._matches > _MATCHES_MAX:
             raise InvalidSchema(
-                f"The two schemas need more than {_MATCHES_MAX:,} properties to be held against patterns: "
+                f"The two schemas need more than {_MATCHES_MAX:,} matches of properties against patterns: "
                 "use fewer patternProperties."
             )
         for pattern, schema in node.patterns.items():
@@ -393,7 +393,7 @@ class _Comparison:
 
 
 def _tightened(name: str, was: float | None, now: float) -> str | None:
-    """ADDED, or in which way a limit lets less through than it did."""
+    """ADDED, or the way in which a limit became stricter."""
     if was == now:
         return None
     if was is None:
@@ -422,7 +422,7 @@ def _criterion_may_change(original: Combined, update: Combined) -> bool:
 
 @lru_cache(maxsize=4096)
 def _compiled(pattern: str) -> jsonschema_rs.Validator:
-    """By the regular expressions of the JSON Schema library, which do not run away on a hostile pattern."""
+    """Uses the regular expressions of the JSON Schema library, which are safe against hostile patterns."""
     try:
         return jsonschema_rs.Draft7Validator({"pattern": pattern})
     except ValueError:

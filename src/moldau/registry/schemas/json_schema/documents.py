@@ -1,6 +1,6 @@
-"""Where a `$ref` leads: inside the document, or into one of the references.
+"""Resolves a `$ref`: inside the document, or in one of the references.
 
-Nothing is ever fetched: what is neither here nor there is an error.
+Nothing is ever fetched: an address that is in neither is an error.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ class Place:
 
 
 class Document:
-    """One text, with the ids and anchors it declares."""
+    """One document, with the ids and anchors it declares."""
 
     def __init__(self, json: Any, name: str, references: Mapping[str, "Document"]) -> None:
         self.json = json
@@ -54,7 +54,8 @@ class Document:
             waiting += [(item, base) for key, item in json.items() if key not in ("enum", "const", "default")]
 
     def find(self, ref: str, base: str) -> Place | None:
-        """None for a published meta-schema, which is not compared. InvalidSchema when it leads nowhere."""
+        """Returns None for a published meta-schema, which is not compared. Raises InvalidSchema for an unresolved
+        `$ref`."""
         address, fragment = urldefrag(ref)
         if not address:
             return self._within(ref, base, fragment)
@@ -64,7 +65,7 @@ class Document:
         for document, root, own_base in self._candidates(address, full):
             return document._pointed(root, own_base, fragment, ref)
         raise InvalidSchema(
-            f'Not a valid JSON Schema: $ref "{ref}" leads to {address}, which is neither in the schema nor among '
+            f'Not a valid JSON Schema: $ref "{ref}" points to {address}, which is neither in the schema nor in '
             "its references: add a reference with this name."
         )
 
@@ -87,7 +88,7 @@ class Document:
         return found
 
     def _within(self, ref: str, base: str, fragment: str) -> Place:
-        """A fragment is meant of the nearest schema with an id of its own, or of the whole document."""
+        """A fragment belongs to the nearest schema with its own id, or else to the whole document."""
         json, own_base = self._ids.get(urldefrag(base).url, (self.json, self.base))
         if fragment.startswith("/") and _walk(json, fragment) is _NOWHERE:
             json, own_base = self.json, self.base
@@ -99,9 +100,7 @@ class Document:
         if not fragment.startswith("/"):
             if fragment in self._anchors:
                 return Place(self, self._anchors[fragment], f"#{fragment}", base)
-            raise InvalidSchema(
-                f'Not a valid JSON Schema: $ref "{ref}" names an anchor that is nowhere defined.'
-            )
+            raise InvalidSchema(f'Not a valid JSON Schema: $ref "{ref}" names an anchor that is not defined.')
         target = _walk(json, fragment)
         if not isinstance(target, dict | bool):
             raise InvalidSchema(f'Not a valid JSON Schema: $ref "{ref}" points to nothing; {_defined(json)}.')

@@ -1,4 +1,4 @@
-"""From the JSON of a schema to nodes, for the drafts 4, 6, 7, 2019-09 and 2020-12 alike."""
+"""Builds nodes from the JSON of a schema, for drafts 4, 6, 7, 2019-09 and 2020-12."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -56,11 +56,11 @@ _KEYWORDS: dict[str, tuple[str, ...]] = {
 
 
 class Loader:
-    """Builds each place of a document once, so that every `$ref` to it is the same node."""
+    """Builds each part of a document once, so that every `$ref` to it is the same node."""
 
     def __init__(self, *, siblings_count: bool) -> None:
         self._siblings_count = siblings_count
-        """Since 2019-09 keywords beside a `$ref` hold too; before, they are ignored."""
+        """Since 2019-09 keywords beside a `$ref` apply too; before, they are ignored."""
         self._built: dict[int, Node] = {}
         self._fingerprints: dict[int, bytes] = {}
         self._links: list[tuple[Link, Place]] = []
@@ -109,7 +109,7 @@ class Loader:
         return _joined("allOf", parts, inner)
 
     def _fingerprint(self, json: Any) -> bytes:
-        """Equal for equal JSON, whatever the order of its names. Every value is looked at once."""
+        """A key that is equal for equal JSON, whatever the order of names. Visits every value once."""
         if not isinstance(json, dict | list):
             return write(json).encode(errors="surrogatepass")
         known = self._fingerprints.get(id(json))
@@ -137,7 +137,7 @@ class Loader:
 
 @dataclass(frozen=True, slots=True)
 class Inner:
-    """How a keyword has the schemas inside it built, and told from others."""
+    """How a keyword's inner schemas are built and told apart."""
 
     build: Callable[[Any], Node]
     fingerprint: Callable[[Any], bytes]
@@ -164,7 +164,7 @@ def _members_fingerprint(json: dict[str, Any], inner: Inner) -> bytes:
 
 
 def _combined(criterion: str, jsons: list[Any], inner: Inner) -> Combined:
-    """Parts said twice count once."""
+    """Equal parts count once."""
     different = {inner.fingerprint(json): json for json in jsons}
     return Combined(
         criterion=criterion,
@@ -174,7 +174,7 @@ def _combined(criterion: str, jsons: list[Any], inner: Inner) -> Combined:
 
 
 def _typed(json: dict[str, Any], inner: Inner) -> list[tuple[Node, dict[str, Any]]]:
-    """The types named, or those that the keywords are about when none is."""
+    """The named types, or those that the keywords apply to when none is named."""
     named = json.get("type")
     if isinstance(named, str):
         return [(_of_type(named, json, inner), _said(named, json))]
@@ -215,7 +215,7 @@ def _limits(json: dict[str, Any], names: tuple[str, ...]) -> dict[str, float]:
 
 
 def _number_limits(json: dict[str, Any]) -> dict[str, float]:
-    """Draft 4 writes an exclusive limit as a flag beside the limit."""
+    """Draft 4 writes an exclusive limit as a flag next to the limit."""
     limits = _limits(json, _NUMBER_LIMITS)
     for name, flag in (("maximum", "exclusiveMaximum"), ("minimum", "exclusiveMinimum")):
         if json.get(flag) is True and name in limits:

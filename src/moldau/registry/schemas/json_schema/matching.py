@@ -1,14 +1,14 @@
-"""The largest set of pairs in which nobody is paired twice (Kuhn's augmenting paths)."""
+"""Maximum bipartite matching (Kuhn's augmenting paths)."""
 
 
 def matched(edges: list[list[int]], right_count: int) -> int:
-    """How many on the left find a partner; `edges[i]` are those on the right that `i` may have."""
+    """Returns how many on the left can be matched. `edges[i]` are the candidates on the right for `i`."""
     partner_of = [-1] * right_count
     return sum(_placed(left, edges, partner_of, set()) for left in range(len(edges)))
 
 
 def _placed(start: int, edges: list[list[int]], partner_of: list[int], tried: set[int]) -> bool:
-    """Walks with its own stack: a chain of displaced partners may be as long as the list."""
+    """Keeps its own stack: an augmenting path may be as long as the list."""
     stack = [(start, iter(edges[start]))]
     taken: list[int] = []
     while stack:

@@ -38,13 +38,13 @@ class JsonSchema(ParsedSchema):
         self.references = references
         self._json = read(text, "JSON Schema")
         if not isinstance(self._json, dict | bool):
-            raise InvalidSchema("Not a valid JSON Schema: it is an object, or true or false.")
+            raise InvalidSchema("Not a valid JSON Schema: it must be an object, true or false.")
         self._draft = _draft_of(self._json)
         self.document = Document(self._json, "", _documents(references))
 
     @cached_property
     def root(self) -> Node:
-        """InvalidSchema where it is no schema, or a `$ref` leads nowhere."""
+        """Raises InvalidSchema when it is not a schema, or a `$ref` cannot be resolved."""
         _check(self._json, self._draft)
         return Loader(siblings_count=self._draft.startswith("20")).load(self.document)
 
@@ -81,7 +81,7 @@ class JsonSchema(ParsedSchema):
 
 
 def _draft_of(json: Any) -> str:
-    """A schema that names no draft is read as draft 7; one that names an unknown one is not fetched."""
+    """A schema without a draft is read as draft 7. An unknown draft is not fetched."""
     named = json.get("$schema") if isinstance(json, dict) else None
     if not isinstance(named, str):
         return _DRAFT_UNSAID
@@ -89,7 +89,7 @@ def _draft_of(json: Any) -> str:
 
 
 def _check(json: Any, draft: str) -> None:
-    """Against the meta-schema of its draft, which is built in."""
+    """Validates against the meta-schema of its draft, which is built in."""
     named = {**json, "$schema": _DRAFTS[draft]} if isinstance(json, dict) else json
     try:
         jsonschema_rs.meta.validate(named)
@@ -112,7 +112,7 @@ def _check_names(json: Any) -> None:
 
 
 def _documents(references: Mapping[str, ParsedSchema]) -> dict[str, Document]:
-    """Those of references too: a `$ref` in a reference is resolved where it stands."""
+    """Includes those of references: a `$ref` in a reference is resolved in that reference."""
     found: dict[str, Document] = {}
     for name, schema in references.items():
         if not isinstance(schema, JsonSchema):

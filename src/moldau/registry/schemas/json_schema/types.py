@@ -1,7 +1,7 @@
-"""JSON Schema as nodes, one kind of node per kind of value it lets through.
+"""JSON Schema as nodes, one kind of node per kind of value it allows.
 
-A schema that says several things at once (a type and an enum, properties and a oneOf) is a `Combined` node with a
-part for each, so that two schemas are compared part by part. Nodes are compared by identity: `$ref` makes cycles.
+A schema that combines several constraints (a type and an enum, properties and a oneOf) is a `Combined` node with a
+part for each, so that two schemas are compared part by part. Nodes are compared by identity: `$ref` creates cycles.
 """
 
 from collections.abc import Callable
@@ -61,7 +61,7 @@ class Number(Node):
 @dataclass(eq=False, slots=True, kw_only=True)
 class Array(Node):
     items: Node | None
-    """The schema of every item, where there is one for all."""
+    """The schema of every item, if there is one for all."""
     positions: list[Node]
     """Schemas by position (`prefixItems`, or a list under `items`)."""
     additional: bool | Node
@@ -79,7 +79,7 @@ class Array(Node):
         )
 
     def schema_elsewhere(self) -> Node | None:
-        """What an item without a position of its own must be, when neither everything nor nothing is allowed."""
+        """The schema of items without a position of their own, when neither everything nor nothing is allowed."""
         return _elsewhere(self.additional, self.unevaluated)
 
 
@@ -92,9 +92,9 @@ class Object(Node):
     unevaluated: Node | None
     limits: dict[str, float]
     needs: dict[str, frozenset[str]] = field(default_factory=dict)
-    """Properties that must be there when another one is."""
+    """Properties that are required when another one is present."""
     implies: dict[str, Node] = field(default_factory=dict)
-    """Schemas that hold when a property is there."""
+    """Schemas that apply when a property is present."""
 
     def shown(self) -> str:
         return "object"
@@ -132,7 +132,7 @@ class Const(Node):
 @dataclass(eq=False, slots=True, kw_only=True)
 class Enum(Node):
     values: dict[str, None]
-    """As canonical JSON, in their order."""
+    """As canonical JSON, in the schema's order."""
 
     def shown(self) -> str:
         return "an enum"
@@ -157,9 +157,9 @@ class Combined(Node):
     criterion: str
     parts: list[Node]
     fingerprints: Callable[[], list[bytes]]
-    """Parts with the same one say the same and need no comparison. Reckoned when asked for, which is rare."""
+    """Parts with equal keys are equal and need no comparison. Computed on demand, which is rare."""
     is_implied: bool = False
-    """Not written as such: several keywords side by side, or a list of types."""
+    """Whether it stands for several keywords side by side or a list of types."""
 
     def shown(self) -> str:
         if self.is_implied:
@@ -172,7 +172,7 @@ class Combined(Node):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Link(Node):
-    """A `$ref`. `target` is set when the place it points to has been built."""
+    """A `$ref`. `target` is set once the part it points to is built."""
 
     ref: str
     target: Node | None = None
@@ -182,7 +182,7 @@ class Link(Node):
 
 
 def followed(node: Node) -> Node:
-    """The node behind a chain of `$ref`; one that only leads back to itself allows everything."""
+    """The node behind a chain of `$ref`. A chain that only leads back to itself allows everything."""
     seen: set[int] = set()
     while isinstance(node, Link):
         if id(node) in seen or node.target is None:

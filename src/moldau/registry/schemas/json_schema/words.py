@@ -1,4 +1,4 @@
-"""A difference between JSON Schemas in words, and the smallest change of the new schema that would pass."""
+"""Describes a difference between JSON Schemas, and the smallest change to the new schema that would pass."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ _CLOSE = '"additionalProperties": false'
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Both ways round: `{new}` and `{old}` are what the two schemas have there."""
+    """The text for both directions. `{new}` and `{old}` are what the two schemas have."""
 
     backward: str
     backward_change: str
@@ -51,7 +51,7 @@ def _what(difference: Difference) -> str:
 
 
 def _limit_words(difference: Difference) -> Words | None:
-    """Limits: added, raised or lowered."""
+    """Texts for limits that were added, raised or lowered."""
     key = difference.path.rpartition("/")[2]
     rule, _, change = difference.rule.rpartition("_")
     if change == "ADDED" and difference.original == f"no {key}":

@@ -1,4 +1,4 @@
-"""The files every schema may import without a reference: Google's well-known and common types, Confluent's own."""
+"""The files every schema may import without a reference: Google's well-known and common types, and Confluent's."""
 
 from functools import lru_cache
 from importlib import import_module

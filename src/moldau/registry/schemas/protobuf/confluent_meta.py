@@ -1,6 +1,6 @@
-"""`confluent.Meta`, the metadata Confluent's clients read out of options, to bytes and back.
+"""Encodes and decodes `confluent.Meta`, the metadata that Confluent's clients read from options.
 
-Written here because the extension is known to Google's library only where Confluent's own module was loaded.
+Implemented here because Google's library knows the extension only where Confluent's own module is loaded.
 """
 
 from collections.abc import Iterable, Iterator
@@ -31,7 +31,7 @@ _META = {
 
 
 def encode(value: Aggregate) -> bytes:
-    """The extension field itself, tag and length included."""
+    """The extension field, including tag and length."""
     return _prefixed(NUMBER, _encoded(value, _META))
 
 
@@ -48,7 +48,7 @@ def _encoded(value: Aggregate, shape: dict[int, _Member]) -> bytes:
 
 
 def decode(payload: bytes) -> Aggregate:
-    """From the extension's content. What is not understood is left out."""
+    """Decodes the extension's content. Ignores what it does not know."""
     return _decoded(payload, _META)
 
 
@@ -71,7 +71,7 @@ def _decoded(payload: bytes, shape: dict[int, _Member]) -> Aggregate:
 
 
 def _fields(payload: bytes) -> Iterator[tuple[int, bytes]]:
-    """Every member is a text or a message: another wire type ends the reading."""
+    """Every member is a string or a message: any other wire type ends the decoding."""
     at = 0
     while at < len(payload):
         tag, at = _read_varint(payload, at)

@@ -1,6 +1,7 @@
-"""Options put into a descriptor: those Google's library knows, and Confluent's metadata, which its clients read there.
+"""Puts options into a descriptor: those Google's library knows, and Confluent's metadata, which its clients read
+there.
 
-Other custom options are left out: they change neither the wire nor what a schema means.
+Other custom options are left out: they affect neither the encoding nor the meaning of a schema.
 """
 
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from moldau.registry.schemas.protobuf.symbols import Symbols
 from moldau.registry.schemas.protobuf.syntax import Aggregate, Option, Quoted, Value, Word
 
 _SPECIAL = frozenset({"default", "json_name", "map_entry"})
-"""Part of a field or message itself, not of its options."""
+"""Parts of a field or message itself, not of its options."""
 
 
 def set_options(options: Sequence[Option], target: Any, symbols: Symbols, scope: Sequence[str]) -> None:

@@ -1,8 +1,8 @@
-"""What keeps data written with one Protobuf schema from being read with another.
+"""Finds what prevents data written with one Protobuf schema from being read with another.
 
-`original` is the writer's schema, `update` the reader's. Fields are known by their numbers, messages by their names.
-The rules and their names are those of Confluent's registry; which of them break a reader is its table too, so changes
-that only a person would mind (a renamed field, a new enum value) are not among the differences.
+`original` is the writer's schema, `update` the reader's. Fields are matched by number, messages by name. The rules
+and their names are those of Confluent's registry, and so is the decision which of them break a reader. Changes that
+matter only to people (a renamed field, a new enum value) are not differences here.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,13 +21,13 @@ _GROUPS = {
     "float": ("float",),
     "double": ("double",),
 }
-"""Scalars that are the same on the wire and may take each other's place."""
+"""Scalars that have the same encoding and may replace each other."""
 _GROUP_OF = {scalar: group for group, scalars in _GROUPS.items() for scalar in scalars}
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A rule broken. `original` and `update` say what each side has there, in words."""
+    """A broken rule. `original` and `update` say what each side has, as text."""
 
     rule: str
     path: str
@@ -37,7 +37,7 @@ class Difference:
 
 
 def alternatives_to(scalar: str) -> tuple[str, ...]:
-    """Other scalars that read the same bytes."""
+    """Other scalars that can read the same bytes."""
     return tuple(other for other in _GROUPS.get(_GROUP_OF.get(scalar, ""), ()) if other != scalar)
 
 
@@ -49,7 +49,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Where a field's type is looked up: inside this message of this package."""
+    """The scope in which a field's type is resolved: this message of this package."""
 
     package: str
     names: Sequence[str]
@@ -191,7 +191,7 @@ class Comparison:
         return "scalar" if found is not None and isinstance(found.node, Enum) else "message"
 
     def _scalars(self, original: Field, update: Field, was: Scope, now: Scope) -> list[Difference]:
-        """An enum travels as a number."""
+        """An enum is encoded as a number."""
         before, after = _GROUP_OF.get(original.type, "number"), _GROUP_OF.get(update.type, "number")
         if before != after:
             return [self._about("FIELD_SCALAR_KIND_CHANGED", update, now, original.type, update.type)]
@@ -209,7 +209,7 @@ class Comparison:
         if before.local_name != after.local_name:
             return [changed]
         if before.is_local and after.is_local:
-            # Met again as a message of the file itself.
+            # Compared as a message of the file itself.
             return []
         inner = self._imported(before, after)
         return [*inner, changed] if inner else []

@@ -1,4 +1,4 @@
-"""A compiled `FileDescriptorProto` back to the tree: what clients send that have no text."""
+"""Turns a compiled `FileDescriptorProto` back into a tree, for clients that send no text."""
 
 from collections.abc import Iterable
 
@@ -141,7 +141,7 @@ def _type(field: FieldDescriptorProto) -> str:
 
 
 def json_name(name: str) -> str:
-    """The one a field has when it names none."""
+    """The JSON name of a field that does not set one."""
     first, *rest = name.split("_")
     return first + "".join(part[:1].upper() + part[1:] for part in rest)
 
@@ -177,7 +177,7 @@ def _service(service: ServiceDescriptorProto) -> Service:
 
 
 def _options(options: PbMessage) -> list[Option]:
-    """Those that are set; extensions under the names their descriptors have here, unknown ones not at all."""
+    """The options that are set. Known extensions keep the names of their descriptors; unknown ones are left out."""
     found: list[Option] = []
     for descriptor, value in options.ListFields():
         if descriptor.is_extension and descriptor.number == confluent_meta.NUMBER:

@@ -1,7 +1,7 @@
-"""A file and all it needs as descriptors, linked by Google's library.
+"""Links a file and everything it needs as descriptors, with Google's library.
 
-A registry takes types from any reference, whatever the imports say; a descriptor needs every file it uses among its
-imports. So what is used without being imported is added here, and an import that leads nowhere is left out.
+A registry accepts types from any reference, whatever the imports say; a descriptor must import every file it uses. So
+this module adds missing imports and removes imports that cannot be resolved.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -17,7 +17,7 @@ from moldau.registry.schemas.protobuf.to_descriptor import DescriptorWriter
 
 
 class Linker:
-    """`files` are those in reach, by path."""
+    """`files` are the available files, by path."""
 
     def __init__(self, files: Mapping[str, ProtoFile]) -> None:
         self._files = files
@@ -35,13 +35,13 @@ class Linker:
         return found
 
     def not_imported(self, file: ProtoFile, symbols: Symbols) -> Collection[str]:
-        """The paths of what the file uses and does not import."""
+        """The paths of files that the file uses but does not import."""
         writer = DescriptorWriter(file, symbols)
         writer.file("")
         return sorted(writer.used.keys() - self._reached(one.path for one in file.imports))
 
     def pool(self, file: FileDescriptorProto) -> DescriptorPool:
-        """InvalidSchema says what the library refused."""
+        """Raises InvalidSchema with what the library rejected."""
         pool = DescriptorPool()
         for needed in self._in_order(file):
             try:
@@ -55,7 +55,7 @@ class Linker:
         return pool
 
     def _in_order(self, file: FileDescriptorProto) -> Iterator[FileDescriptorProto]:
-        """Each after those it needs itself."""
+        """Orders the files so that each comes after those it needs."""
         begun: set[str] = set()
         stack = [(file, False)]
         while stack:
@@ -71,13 +71,13 @@ class Linker:
 
     def _descriptor_of(self, path: str) -> FileDescriptorProto:
         file = self._find(path)
-        assert file is not None, "an import that leads nowhere was left out"
+        assert file is not None, "imports that cannot be resolved were removed"
         if path in builtin.MODULE_PATHS and file is builtin.builtin(path):
             return builtin.builtin_descriptor(path)
         return self.descriptor(file, path)
 
     def _reached(self, paths: Iterable[str]) -> set[str]:
-        """What an import makes visible: the file, and those that one imports publicly."""
+        """The files an import makes visible: the file itself and its public imports."""
         found: set[str] = set()
         waiting = list(paths)
         while waiting:

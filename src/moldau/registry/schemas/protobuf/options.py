@@ -1,4 +1,4 @@
-"""Options spelt in one way: names in full and sorted, what was said in pieces put together, numbers decimal."""
+"""Writes options in one way: names in full and sorted, partial values merged, numbers in decimal."""
 
 from collections.abc import Sequence
 
@@ -35,7 +35,7 @@ def _qualified(option: Option, symbols: Symbols, scope: Sequence[str]) -> Option
 
 
 def _merged(first: Value, second: Value) -> Value:
-    """The later one wins where both say something."""
+    """The later one wins where both set a value."""
     if not isinstance(first, Aggregate) or not isinstance(second, Aggregate):
         return second
     members = dict(first.members)
@@ -45,7 +45,7 @@ def _merged(first: Value, second: Value) -> Value:
 
 
 def number_shown(word: str) -> str:
-    """A number as people count; anything else as it is."""
+    """A number in decimal; anything else unchanged."""
     digits = word.removeprefix("-")
     sign = word[: len(word) - len(digits)]
     if digits[:2].lower() == "0x":

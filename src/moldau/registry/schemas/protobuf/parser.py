@@ -1,6 +1,6 @@
-"""From the text of a `.proto` file to its tree: proto2, proto3 and editions.
+"""Parses the text of a `.proto` file into a tree: proto2, proto3 and editions.
 
-What names mean is not looked at here; `descriptors.py` does that.
+Names are not resolved here.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ from moldau.registry.schemas.protobuf.token_reader import TokenReader, shown
 from moldau.registry.schemas.protobuf.tokens import Token
 
 DEPTH_MAX = 32
-"""Messages inside messages, as in Google's compiler."""
+"""How deep messages may be nested, as in Google's compiler."""
 _LABELS = ("optional", "required", "repeated")
 _ENUM_MAX = 2**31 - 1
 
@@ -78,8 +78,8 @@ class Parser(TokenReader):
             case _:
                 raise self._wrong(
                     token,
-                    f"{shown(token)} does not begin a definition; "
-                    "expected is message, enum, service, extend, import, option or package",
+                    f"{shown(token)} does not start a definition; "
+                    "expected message, enum, service, extend, import, option or package",
                 )
 
     def _version(self, token: Token, known: tuple[str, ...]) -> str:
@@ -87,9 +87,7 @@ class Parser(TokenReader):
         value = self._string()
         self._expect(";")
         if value not in known:
-            raise self._wrong(
-                token, f'the {token.text} "{value}" is not known; there is {" and ".join(known)}'
-            )
+            raise self._wrong(token, f'unknown {token.text} "{value}"; known are {" and ".join(known)}')
         return value
 
     def _message(self, name: str) -> Message:
@@ -128,7 +126,7 @@ class Parser(TokenReader):
     def _member(self, fields: list[Field], groups: list[Group]) -> None:
         token = self._peek()
         if token.kind != "word" and token.text != ".":
-            raise self._wrong(token, f"{shown(token)} does not begin a field; expected is a type")
+            raise self._wrong(token, f"{shown(token)} does not start a field; expected a type")
         label = self._take().text if token.text in _LABELS else None
         if self._peek().text == "group":
             self._take()
@@ -168,11 +166,12 @@ class Parser(TokenReader):
         number = self._integer(f"the number of field {name}")
         if not 1 <= number <= MAX_NUMBER:
             raise self._wrong(
-                token, f"field {name} has the number {number}; it is between 1 and {MAX_NUMBER:,}"
+                token, f"field {name} has the number {number}; it must be between 1 and {MAX_NUMBER:,}"
             )
         if 19_000 <= number <= 19_999:
             raise self._wrong(
-                token, f"field {name} has the number {number}; 19000 to 19999 belong to Protobuf itself"
+                token,
+                f"field {name} has the number {number}; 19000 to 19999 are reserved for Protobuf itself",
             )
         return number
 
@@ -330,7 +329,7 @@ class Parser(TokenReader):
             sign = "-" if token.text == "-" else ""
             return Word(sign + self._take().text)
         if token.kind == "word":
-            # A dotted name is not legal here, but Google's compiler says so with the option's own name.
+            # A dotted name is not valid here, but Google's compiler reports it with the option's own name.
             return Word(token.text)
         if token.kind == "number":
             return Word(token.text)
@@ -368,5 +367,5 @@ class Parser(TokenReader):
         while not self._skip("]"):
             values.append(self._value())
             if not self._skip(",") and self._peek().text != "]":
-                raise self._wrong(self._peek(), "a list of values is separated by commas")
+                raise self._wrong(self._peek(), "values in a list must be separated by commas")
         return Several(tuple(values))

@@ -1,4 +1,4 @@
-"""What Protobuf's language forbids and its library does not notice when it is handed a descriptor."""
+"""Rules of the Protobuf language that Google's library does not check in a descriptor."""
 
 from collections.abc import Sequence
 
@@ -43,7 +43,7 @@ def _message(message: Message, scope: Sequence[str], file: ProtoFile, symbols: S
     for field, _ in message.all_fields():
         where = f"field {whole}.{field.name}"
         if field.name in names:
-            raise _wrong(f"{where} is there twice; rename one of them")
+            raise _wrong(f"{where} is defined twice; rename one of them")
         if field.number in numbers:
             raise _wrong(
                 f"{where} has the number {field.number}, which {numbers[field.number]} has already; "
@@ -51,7 +51,7 @@ def _message(message: Message, scope: Sequence[str], file: ProtoFile, symbols: S
             )
         if field.name in reserved_names or any(span.start <= field.number <= span.end for span in spans):
             raise _wrong(
-                f"{where} = {field.number} uses what the message reserves; take another name and number"
+                f"{where} = {field.number} uses a reserved name or number; choose another name and number"
             )
         names.add(field.name)
         numbers[field.number] = field.name
@@ -74,7 +74,7 @@ def _extend(extend: Extend, scope: Sequence[str], file: ProtoFile, symbols: Symb
 
 
 def _names_differ(home: Message | ProtoFile, whole: str) -> None:
-    """Whatever stands in one message or file shares its names; the values of an enum stand beside it."""
+    """All names in one message or file must differ. The values of an enum share the scope of the enum itself."""
     names = [message.name for message in home.messages] + [enum.name for enum in home.enums]
     names += [value.name for enum in home.enums for value in enum.values]
     names += [field.name for extend in home.extends for field in extend.fields]
@@ -92,7 +92,7 @@ def _names_differ(home: Message | ProtoFile, whole: str) -> None:
 
 def _field(field: Field, where: str, scope: Sequence[str], file: ProtoFile, symbols: Symbols) -> None:
     if file.is_proto3 and field.label == "required":
-        raise _wrong(f"{where} is required, which proto3 does not have; leave the label out")
+        raise _wrong(f"{where} is required, which proto3 does not support; remove the label")
     if file.is_proto3 and field.option("default") is not None:
         raise _wrong(f"{where} has a default, which proto3 does not allow")
     _known(field.type, where, scope, symbols)
@@ -101,8 +101,8 @@ def _field(field: Field, where: str, scope: Sequence[str], file: ProtoFile, symb
 def _known(name: str, where: str, scope: Sequence[str], symbols: Symbols) -> None:
     if name not in SCALARS and symbols.find(name, scope) is None:
         raise _wrong(
-            f"{where} has the type {name}, which is neither here nor in an import; "
-            "define it, or import the file that does and name it among the references"
+            f"{where} has the type {name}, which is defined neither here nor in an import; "
+            "define it, or import the file that does and add that file to the references"
         )
 
 
@@ -112,7 +112,7 @@ def _enum(enum: Enum, whole: str, file: ProtoFile) -> None:
     first = enum.values[0]
     if file.is_proto3 and first.number != 0:
         raise _wrong(
-            f"enum {whole} starts with {first.name} = {first.number}; in proto3 the first value is 0"
+            f"enum {whole} starts with {first.name} = {first.number}; in proto3 the first value must be 0"
         )
     aliased = any(option.name == "allow_alias" and flag(option.value) for option in enum.options)
     names: dict[int, str] = {}

@@ -27,7 +27,7 @@ from moldau.registry.schemas.protobuf.text import Writer
 from moldau.registry.schemas.protobuf.words import clash
 
 OWN_PATH = "default.proto"
-"""A schema has no file name; this one is what Confluent's serializers give it."""
+"""A schema has no file name; Confluent's serializers use this one."""
 
 
 class ProtobufSchema(ParsedSchema):
@@ -42,7 +42,7 @@ class ProtobufSchema(ParsedSchema):
         self._linker = Linker(self.imported)
 
     def check(self, *, fields: bool = False) -> None:
-        """Types may come from any reference, imported or not; with `fields` files must link by their imports."""
+        """Types may come from any reference, imported or not. With `fields`, files must link by their imports."""
         rules.check(self.file, self.symbols)
         if fields:
             self._check_imports()
@@ -52,7 +52,7 @@ class ProtobufSchema(ParsedSchema):
         for one in self.file.imports:
             if one.path not in self.imported:
                 raise InvalidSchema(
-                    f'Not a valid Protobuf schema: it imports "{one.path}", which is not among its references: '
+                    f'Not a valid Protobuf schema: it imports "{one.path}", which is not in its references: '
                     "add a reference with this name."
                 )
         for path in self._linker.not_imported(self.file, self.symbols):
@@ -64,7 +64,7 @@ class ProtobufSchema(ParsedSchema):
 
     @property
     def name(self) -> str | None:
-        """The first message's, which is the one meant when nobody says which."""
+        """The name of the first message, which is the default when no message is named."""
         if not self.file.messages:
             return None
         first = self.file.messages[0].name
@@ -80,14 +80,15 @@ class ProtobufSchema(ParsedSchema):
         return self.canonical
 
     def serialized(self) -> str:
-        """The compiled descriptor in base64 (`format=serialized`), which clients without a compiler ask for."""
+        """The compiled descriptor in base64 (`format=serialized`), for clients without a compiler."""
         return base64.b64encode(self.descriptor().SerializeToString(deterministic=True)).decode()
 
     def descriptor(self, path: str = OWN_PATH) -> FileDescriptorProto:
         return self._linker.descriptor(self.file, path, self.symbols)
 
     def pool(self) -> DescriptorPool:
-        """The file and all it uses, linked by Google's library. InvalidSchema says what it refused."""
+        """The file and everything it uses, linked by Google's library. Raises InvalidSchema with what the library
+        rejected."""
         return self._linker.pool(self.descriptor())
 
     def clashes(self, other: Existing, direction: Direction) -> list[Clash]:
@@ -99,7 +100,7 @@ class ProtobufSchema(ParsedSchema):
 
 
 def _read(text: str) -> ProtoFile:
-    """A text; or a compiled descriptor in base64, which some clients send instead."""
+    """Parses a text, or a compiled descriptor in base64, which some clients send instead."""
     try:
         return Parser(text).file()
     except InvalidSchema:
@@ -115,12 +116,12 @@ def _compiled(text: str) -> FileDescriptorProto | None:
         found.ParseFromString(base64.b64decode(text.strip(), validate=True))
     except (binascii.Error, ValueError, DecodeError):
         return None
-    # Most bytes are a message of unknown fields; a file has something we know.
+    # Almost any bytes parse as a message of unknown fields; a real file has a known field.
     return found if found.ByteSize() and found.ListFields() else None
 
 
 def _imported(file: ProtoFile, references: Mapping[str, ParsedSchema]) -> dict[str, ProtoFile]:
-    """All files in reach, by path. What a reference imports came with it."""
+    """All available files, by path. A reference brings the files it imports."""
     found: dict[str, ProtoFile] = {}
     for path, schema in references.items():
         if not isinstance(schema, ProtobufSchema):
@@ -136,7 +137,7 @@ def _imported(file: ProtoFile, references: Mapping[str, ParsedSchema]) -> dict[s
         if path in found:
             continue
         if path not in builtin.PATHS:
-            continue  # The types may be in a reference of another name.
+            continue  # The types may be in a reference with another name.
         found[path] = builtin.builtin(path)
         waiting += [one.path for one in found[path].imports]
     return found

@@ -1,4 +1,4 @@
-"""Every type and extension that a file can name: its own, those of its references and those built in."""
+"""Every type and extension that a file can name: its own, those of its references, and the built-in ones."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ class Symbol:
     package: str
     node: Message | Enum
     path: str | None
-    """Of the file it is in; None for the file whose symbols these are."""
+    """The path of the file it is in; None for the file whose symbols these are."""
 
     @property
     def is_local(self) -> bool:
@@ -22,7 +22,7 @@ class Symbol:
 
     @property
     def local_name(self) -> str:
-        """Inside its package."""
+        """Its name inside its package."""
         return self.full.removeprefix(f"{self.package}.") if self.package else self.full
 
     @property
@@ -64,11 +64,11 @@ class Symbols:
                 self.extensions[_joined(scope, [field.name])] = field
 
     def find(self, name: str, scope: Sequence[str], package: str | None = None) -> Symbol | None:
-        """The type that `name` means inside the message `scope`, looked for from the innermost outwards."""
+        """Resolves `name` inside the message `scope`, searching from the innermost scope outwards."""
         full = self._resolved(name, scope, self.types, package)
         if full is not None:
             return self.types[full]
-        # What comes with the registry is known without being imported.
+        # Built-in types are known without an import.
         full = self._resolved(name, scope, _builtin_types(), package)
         return _builtin_types()[full] if full else None
 

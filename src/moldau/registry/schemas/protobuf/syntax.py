@@ -1,4 +1,4 @@
-"""A `.proto` file as the tree its author wrote: order kept, names unresolved."""
+"""A `.proto` file as a tree: in the author's order, with unresolved names."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ SCALARS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Quoted:
-    """A string literal, its escapes read."""
+    """A string literal, with its escapes decoded."""
 
     text: str
 
@@ -53,13 +53,13 @@ class Option:
 
     @property
     def extension(self) -> str | None:
-        """The name in parentheses it starts with."""
+        """The name in parentheses at its start."""
         return self.name[1 : self.name.index(")")] if self.name.startswith("(") else None
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Numbers of a `reserved` or `extensions`, both ends included."""
+    """Numbers of a `reserved` or `extensions` statement, both ends included."""
 
     start: int
     end: int
@@ -84,7 +84,7 @@ class Field:
     number: int
     options: list[Option] = field(default_factory=list)
     key_type: str | None = None
-    """Of a map, whose `type` is the type of its values."""
+    """The key type of a map; `type` is the type of its values."""
 
     @property
     def type_shown(self) -> str:
@@ -149,7 +149,7 @@ class Message:
         return any(option.name == "map_entry" and option.value == Word("true") for option in self.options)
 
     def all_fields(self) -> Iterator[tuple[Field, str | None]]:
-        """Every field with the oneof it is in."""
+        """Yields every field with the oneof it is in."""
         yield from ((found, None) for found in self.fields)
         for oneof in self.oneofs:
             yield from ((found, oneof.name) for found in oneof.fields)

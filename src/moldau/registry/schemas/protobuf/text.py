@@ -1,7 +1,7 @@
-"""The tree back to text, laid out as Confluent's registry stores it.
+"""Turns the tree back into text, laid out as Confluent's registry stores it.
 
-Canonical: comments and layout gone, the author's order kept. Normalised: fields by number, options by name, every type
-by its full name.
+Canonical text has no comments and keeps the author's order. Normalised text has fields ordered by number, options by
+name, and every type with its full name.
 """
 
 from collections.abc import Callable, Iterable
@@ -41,7 +41,7 @@ _ESCAPES = {"\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t
 
 
 class Writer:
-    """`symbols` are given to normalise, and only then."""
+    """`symbols` are passed to normalise, and only then."""
 
     def __init__(self, file: ProtoFile, symbols: Symbols | None = None) -> None:
         self._file = file
@@ -144,7 +144,7 @@ class Writer:
         return f"extend {extend.name} {_braced(blocks)}"
 
     def _extends(self, extends: list[Extend]) -> list[Extend]:
-        """Normalised, what extends one message stands together."""
+        """In normalised text, all extensions of one message are together."""
         if self._symbols is None:
             return extends
         merged: dict[str, Extend] = {}
@@ -239,7 +239,7 @@ class Writer:
 
 
 def _last(options: list[Option]) -> list[Option]:
-    """Default and JSON name come after what is an option proper."""
+    """The default and the JSON name come after the real options."""
     special = [next((o for o in options if o.name == name), None) for name in ("default", "json_name")]
     return [o for o in options if o.name not in ("default", "json_name")] + [o for o in special if o]
 

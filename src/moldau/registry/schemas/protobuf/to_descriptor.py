@@ -1,4 +1,4 @@
-"""The tree to a `FileDescriptorProto`, for Google's own library to judge, and to make message classes from."""
+"""Turns the tree into a `FileDescriptorProto`, which Google's library checks and builds message classes from."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ class DescriptorWriter:
         self._file = file
         self._symbols = symbols
         self.used: dict[str, None] = {}
-        """The paths of the other files whose types the written one names."""
+        """The paths of the other files whose types the output names."""
 
     def file(self, path: str) -> FileDescriptorProto:
         file, found = self._file, FileDescriptorProto(name=path)
@@ -81,7 +81,8 @@ class DescriptorWriter:
         if message.is_map_entry:
             target.options.map_entry = True
         self._options(message.options, target, scope)
-        # Before the entries of maps, so that a nested message has the place it has in the text: frames count by it.
+        # Before the entries of maps, so that a nested message keeps its position in the text: the wire format counts
+        # by it.
         for inner in message.messages:
             self._message(inner, target.nested_type.add(), [*scope, inner.name])
         self._members(message, target, scope)
@@ -98,7 +99,7 @@ class DescriptorWriter:
                 target.reserved_name.append(value)
 
     def _members(self, message: Message, target: DescriptorProto, scope: list[str]) -> None:
-        """Each `optional` of proto3 is a oneof of its own, after the real ones."""
+        """Each proto3 `optional` is a oneof of its own, after the real ones."""
         optionals: list[FieldDescriptorProto] = []
         for field in message.fields:
             made = self._field(field, target, scope)

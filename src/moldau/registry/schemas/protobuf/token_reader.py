@@ -1,4 +1,4 @@
-"""The tokens of a `.proto` text taken one after the other, with what a parser asks of them."""
+"""Reads the tokens of a `.proto` text one by one, with the checks a parser needs."""
 
 from moldau.registry.schemas.model import InvalidSchema
 from moldau.registry.schemas.protobuf.tokens import Token, tokens_of, unquoted, wrong
@@ -30,7 +30,7 @@ class TokenReader:
     def _string(self) -> str:
         token = self._take()
         if token.kind != "quoted":
-            raise self._wrong(token, f"{shown(token)} is not a text in quotes")
+            raise self._wrong(token, f"{shown(token)} is not a quoted string")
         text = unquoted(token.text)
         while self._peek().kind == "quoted":
             text += unquoted(self._take().text)
@@ -43,7 +43,7 @@ class TokenReader:
             octal = token.text[0] == "0" and token.text.isdigit() and len(token.text) > 1
             number = int(token.text, 8 if octal else 0)
         except ValueError:
-            raise self._wrong(token, f"{what} is a whole number, not {shown(token)}") from None
+            raise self._wrong(token, f"{what} must be an integer, not {shown(token)}") from None
         if number > 2**31:
             raise self._wrong(token, f"{what} is too large")
         return -number if negative else number
@@ -52,7 +52,7 @@ class TokenReader:
         return self._token
 
     def _after(self) -> Token:
-        """The one behind the next."""
+        """The token after the next."""
         if self._second is None:
             self._second = self._token if self._is("end") else next(self._rest)
         return self._second
@@ -81,7 +81,7 @@ class TokenReader:
     def _expect(self, text: str) -> Token:
         token = self._token
         if token.text != text:
-            raise self._wrong(token, f"expected {text!r} and found {shown(token)}")
+            raise self._wrong(token, f"expected {text!r}, found {shown(token)}")
         self._advance()
         return token
 

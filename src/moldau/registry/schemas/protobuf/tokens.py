@@ -1,4 +1,4 @@
-"""A `.proto` text cut into tokens."""
+"""Splits a `.proto` text into tokens."""
 
 import re
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ class Token(NamedTuple):
 
 
 def tokens_of(text: str) -> Iterator[Token]:
-    """Cut as they are asked for: a text that is wrong at its start is not read to its end."""
+    """Splits lazily: a text that is wrong at its start is not read to its end."""
     at = 0
     while True:
         match = _TOKEN.match(text, at)

@@ -1,4 +1,4 @@
-"""A difference between Protobuf schemas in words, and the smallest change of the new schema that would pass."""
+"""Describes a difference between Protobuf schemas, and the smallest change to the new schema that would pass."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from moldau.registry.schemas.protobuf.differences import Difference, alternative
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Both ways round: `{new}` and `{old}` are what the two schemas have there."""
+    """The text for both directions. `{new}` and `{old}` are what the two schemas have."""
 
     backward: str
     backward_change: str

@@ -1,4 +1,4 @@
-"""One Avro IDL text to the definitions it holds, as JSON in which types name one another in full."""
+"""Parses one Avro IDL text into its definitions, as JSON in which types refer to each other by full name."""
 
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
@@ -28,7 +28,7 @@ class Import(NamedTuple):
 class IdlText:
     namespace: str | None = None
     main: Any = None
-    """The type a `schema` statement names."""
+    """The type in the `schema` statement."""
     definitions: list[Json] = field(default_factory=list)
     imports: list[Import] = field(default_factory=list)
 
@@ -49,7 +49,7 @@ class Parser(TokenReader):
         self._found = IdlText()
 
     def parse(self) -> IdlText:
-        """A protocol, whose messages are passed over, or definitions with a schema they are for."""
+        """Parses a protocol, skipping its messages, or definitions with the schema they belong to."""
         start = self._token
         properties = self._properties()
         if self._skip("protocol"):
@@ -60,7 +60,7 @@ class Parser(TokenReader):
                 self._declaration()
         else:
             if properties:
-                raise self._wrong(start, "an annotation stands before a protocol, a type or a field")
+                raise self._wrong(start, "an annotation must come before a protocol, a type or a field")
             if self._skip("namespace"):
                 self._namespace = self._identifier("a namespace")
                 self._expect(";")
@@ -71,14 +71,14 @@ class Parser(TokenReader):
                 self._declaration()
         self._found.namespace = self._namespace
         if self._token.kind != "end":
-            raise self._wrong(self._token, f"{shown(self._token)} stands behind the end of the protocol")
+            raise self._wrong(self._token, f"{shown(self._token)} comes after the end of the protocol")
         return self._found
 
     def _declaration(self) -> None:
         if self._skip("import"):
             kind = self._take()
             if kind.text not in ("idl", "protocol", "schema"):
-                raise self._wrong(kind, "an import is of an idl, a protocol or a schema")
+                raise self._wrong(kind, "an import must name an idl, a protocol or a schema")
             self._found.imports.append(Import(kind.text, self._quoted()))
             self._expect(";")
             return
@@ -151,7 +151,7 @@ class Parser(TokenReader):
         return found | properties
 
     def _message(self) -> None:
-        """Understood and left out: a registry has no place for it."""
+        """Parses a message and drops it: a schema has no messages."""
         if not self._skip("void"):
             self._type()
         self._identifier("a message")
@@ -201,7 +201,7 @@ class Parser(TokenReader):
                 "scale": scale,
             } | properties
         if token.kind not in ("word", "name"):
-            raise self._wrong(token, f"{shown(token)} is no type")
+            raise self._wrong(token, f"{shown(token)} is not a type")
         if properties:
             raise self._wrong(
                 token,

@@ -1,6 +1,6 @@
-"""From Avro IDL and what it imports to one schema as JSON.
+"""Turns Avro IDL and its imports into one schema as JSON.
 
-Pure: whoever calls reads the files.
+Pure: the caller reads the files.
 """
 
 import posixpath
@@ -15,17 +15,18 @@ from moldau.registry.schemas.model import InvalidSchema
 
 
 class SeveralTypes(InvalidSchema):
-    """Which one is meant must be said."""
+    """The IDL has several types, and the caller must name one."""
 
 
 Reader = Callable[[str], str]
-"""The text of the file at a path."""
+"""Returns the text of the file at a path."""
 
 
 def schema_of(path: str, read: Reader, name: str | None = None) -> str:
-    """The schema in the IDL at `path`: the type of that name, the file's own `schema`, or the one type no other uses.
+    """Returns the schema in the IDL at `path`: the type with the given name, the file's own `schema`, or the one type
+    that no other uses.
 
-    A type that is nowhere defined stays a name: a registry may know it as a reference.
+    An undefined type stays a name: a registry may know it as a reference.
     """
     try:
         types = _Types(read)
@@ -44,7 +45,7 @@ class _Types:
         self._written: set[str] = set()
 
     def add_idl(self, path: str) -> tuple[list[str], Any]:
-        """The full names it defines itself, and the type of its `schema` statement."""
+        """The full names it defines, and the type of its `schema` statement."""
         self._paths.add(path)
         found = Parser(self._read(path)).parse()
         for imported in found.imports:
@@ -79,10 +80,10 @@ class _Types:
         if len(candidates) == 1:
             return candidates[0]
         which = ", ".join(candidates or own) or "none"
-        raise SeveralTypes(f"The Avro IDL does not say which of its types is meant: {which}.")
+        raise SeveralTypes(f"The Avro IDL does not say which type to use; it has {which}.")
 
     def in_place(self, node: Any) -> Any:
-        """Every type where it is first named, and its name from then on."""
+        """Writes every type in full where it first occurs, and as a name from then on."""
         if isinstance(node, str):
             if node not in self._known or node in self._written:
                 return node
@@ -100,17 +101,17 @@ class _Types:
 
     def _define(self, full: str, definition: Json) -> None:
         if full in self._known:
-            raise InvalidSchema(f"The Avro IDL defines {full} twice, here or in what it imports.")
+            raise InvalidSchema(f"The Avro IDL defines {full} twice, here or in an import.")
         self._known[full] = definition
 
     def _flattened(self, node: Any, namespace: str | None) -> Any:
-        """Avro's JSON with the definitions taken out of it, so that types name one another in full."""
+        """Avro's JSON with the definitions extracted, so that types refer to each other by full name."""
         if isinstance(node, str):
             return node if node in PRIMITIVES else full_name(node, namespace)
         if isinstance(node, list):
             return [self._flattened(branch, namespace) for branch in node]
         if not isinstance(node, dict):
-            raise InvalidSchema(f"What the Avro IDL imports is no Avro schema: {str(node)[:60]}.")
+            raise InvalidSchema(f"The Avro IDL imports a file that is not an Avro schema: {str(node)[:60]}.")
         kind = node.get("type")
         if kind in ("array", "map"):
             key = "items" if kind == "array" else "values"

@@ -1,4 +1,4 @@
-"""The tokens of an Avro IDL text taken one after the other, and the JSON among them."""
+"""Reads the tokens of an Avro IDL text one by one, and the JSON between them."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -40,12 +40,12 @@ class TokenReader:
         words = {"true": True, "false": False, "null": None}
         if token.text in words:
             return words[token.text]
-        raise self._wrong(token, f"{shown(token)} is no JSON")
+        raise self._wrong(token, f"{shown(token)} is not JSON")
 
     def _number(self, token: Token) -> int | float | str:
         text = token.text
         if text.lstrip("+-") in _FLOAT_WORDS:
-            return text.lstrip("+")  # JSON has no such number; Avro writes its name.
+            return text.lstrip("+")  # JSON has no such number; Avro writes it as a string.
         digits = text.lstrip("+-")
         sign = -1 if text.startswith("-") else 1
         if digits[:2] in ("0x", "0X"):
@@ -59,13 +59,13 @@ class TokenReader:
         token = self._take()
         found = self._number(token) if token.kind == "number" else None
         if not isinstance(found, int):
-            raise self._wrong(token, f"{shown(token)} is no whole number")
+            raise self._wrong(token, f"{shown(token)} is not an integer")
         return found
 
     def _quoted(self) -> str:
         token = self._take()
         if token.kind != "quoted":
-            raise self._wrong(token, f"{shown(token)} is not a text in quotes")
+            raise self._wrong(token, f"{shown(token)} is not a quoted string")
         return unquoted(token.text)
 
     def _identifier(self, whose: str) -> str:
@@ -89,7 +89,7 @@ class TokenReader:
 
     def _expect(self, text: str) -> None:
         if not self._skip(text):
-            raise self._wrong(self._token, f"expected {text!r} and found {shown(self._token)}")
+            raise self._wrong(self._token, f"expected {text!r}, found {shown(self._token)}")
 
     def _wrong(self, token: Token, reason: str) -> InvalidSchema:
         return wrong(self._text, token.at, reason)

@@ -1,4 +1,4 @@
-"""An Avro IDL text cut into tokens, each with the documentation that stands before it."""
+"""Splits an Avro IDL text into tokens, each with the documentation before it."""
 
 import re
 from collections.abc import Iterator
@@ -75,7 +75,8 @@ def _read_escape(match: re.Match[str]) -> str:
 
 
 def _told(comment: str) -> str:
-    """What a documentation comment says, without the stars its lines begin with, or else without their indentation."""
+    """The text of a documentation comment, without the stars at the start of its lines, or else without their
+    indentation."""
     first, *others = comment[3:-2].strip().splitlines() or [""]
     if all(re.match(r"\s*\*", line) for line in others):
         return "\n".join(re.sub(r"^\s*\*+ ?", "", line).rstrip() for line in (first, *others))
