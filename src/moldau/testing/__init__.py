@@ -1,7 +1,17 @@
-"""The test kit: a real broker inside the test's own process; a fake one, and a driver for topologies, that need none.
+"""The test kit: real brokers inside the test's own process, a fake cluster, and a driver for topologies.
 
-Names are imported when they are first used: the pytest plugin lives in this package, and every run of pytest
-in an environment that has Moldau imports it.
+`__all__` lists the public names; `pytest_plugin.py` has the fixtures, and docs/guides/testing.md shows them in use.
+Start reading at `local_cluster.py`.
+
+    local_cluster.py, local_broker.py, broker_thread.py      real brokers on threads; moved_clock.py moves their time
+    faults.py, faulty_session.py, failed_answers.py          faults that a test arms
+    local_registry.py                                        a real schema registry
+    topology_test_driver.py                                  a topology without a broker or Spark
+    fakes/                                                   a cluster in memory with confluent-kafka's interface
+    simulation/                                              clock, network and disk for Moldau's own tests; not public
+
+Only tests import this package, Moldau's or a user's. Names are imported on first use, because every run of pytest in an
+environment that has Moldau imports the plugin and with it this package.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -41,7 +51,9 @@ __all__ = [
     "LocalCluster",
     "LocalRegistry",
     "MovedClock",
+    "TopologyTestDriver",
 ]
+"""The public names. Everything else in this package may change without notice."""
 
 
 def __getattr__(name: str) -> Any:

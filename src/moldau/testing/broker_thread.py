@@ -10,17 +10,17 @@ from moldau.node.broker_node import BrokerNode
 from moldau.testing.moved_clock import MovedClock, MovedLoop
 
 WAIT_S_MAX: Final = 60.0
-"""For the broker to start or to answer: past it, something hangs."""
+"""How long to wait for the broker to start or answer; after that, something hangs."""
 END_S_MAX: Final = 60.0
 TURNS_UNTIL_BEGUN: Final = 4
-"""Of the loop, until a timer that fell due has woken the task that slept on it."""
+"""Turns of the loop until a timer that became due has woken its task."""
 
 Result = TypeVar("Result")
 
 
 class BrokerThread:
     def __init__(self, make_node: Callable[[], BrokerNode], clock: MovedClock) -> None:
-        """Returns when the broker serves; raises what kept it from that."""
+        """Returns when the broker serves; raises the error when it cannot start."""
         self._clock = clock
         self._held: threading.Event | None = None
         self._started: Future[tuple[asyncio.AbstractEventLoop, BrokerNode]] = Future()
@@ -38,7 +38,7 @@ class BrokerThread:
         clock.tell(self, self._let_due_begin)
 
     def stop(self, *, clean: bool) -> None:
-        """Returns when nothing is left of it."""
+        """Returns when the broker and its thread have ended."""
         self.resume()
         self._clock.tell(self, None)
         self._loop.call_soon_threadsafe(self._stopping.set_result, clean)
@@ -46,7 +46,7 @@ class BrokerThread:
         self._ended.result(0)
 
     def pause(self) -> None:
-        """Holds its thread, as SIGSTOP would: it answers nobody and notices nothing until `resume`."""
+        """Stops its thread, as SIGSTOP would: it answers nothing and notices nothing until `resume`."""
         if self._held is None:
             self._held = threading.Event()
             self._clock.tell(self, None)
@@ -59,7 +59,7 @@ class BrokerThread:
             self._clock.tell(self, self._let_due_begin)
 
     def call_now(self, job: Callable[[], Result]) -> Result:
-        """The result of a call made where the broker runs."""
+        """Runs a function on the broker's thread and returns its result."""
 
         async def run() -> Result:
             return job()
@@ -67,7 +67,7 @@ class BrokerThread:
         return self.call(run())
 
     def call(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """The result of a coroutine that runs where the broker does."""
+        """Runs a coroutine on the broker's event loop and returns its result."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(WAIT_S_MAX)
 
     def _run(self, make_node: Callable[[], BrokerNode]) -> None:
@@ -87,7 +87,7 @@ class BrokerThread:
         self._stopping: asyncio.Future[bool] = loop.create_future()
         if self._started.set_running_or_notify_cancel():
             self._started.set_result((loop, node))
-        else:  # Whoever waited has given up.
+        else:  # The caller has given up.
             self._stopping.set_result(False)
         await node.stop(clean=await self._stopping)
 

@@ -1,8 +1,8 @@
-"""Answers that say a request failed, made from the request alone: it is not carried out.
+"""Error answers, made from the request alone: the request is not carried out.
 
-Answers name what was asked about: topics, partitions, groups, keys. So their declaration is walked beside the
-request, names and numbers are copied, and the error is put where Kafka puts it: in the answer itself if it has a
-place for one, else with each thing it is about.
+An answer repeats what the request names: topics, partitions, groups, keys. So this module walks the answer's
+declaration along with the request, copies names and numbers, and puts the error where Kafka puts it: in the answer
+itself if it has a field for one, else in each item.
 """
 
 import dataclasses
@@ -36,7 +36,7 @@ OTHER_NAMES: Final[dict[str, Sequence[str]]] = {
     "results_by_partition": ("partitions",),
     "results_by_topic_v3_and_below": ("v3_and_below_topics",),
 }
-"""What an answer's field is called in the request, where that differs."""
+"""The name of an answer's field in the request, where they differ."""
 NAMES: Final = frozenset(
     {
         "group_id",
@@ -53,7 +53,7 @@ NAMES: Final = frozenset(
         "transactional_id",
     }
 )
-"""Fields an answer repeats, so that one knows what it is about."""
+"""Fields an answer copies from the request."""
 FILLED_WITH: Final[dict[str, object]] = {
     "base_offset": -1,
     "committed_offset": -1,
@@ -62,7 +62,7 @@ FILLED_WITH: Final[dict[str, object]] = {
     "port": -1,
     "records": b"",
 }
-"""What Kafka says beside an error, where that is not the declared default."""
+"""Values Kafka sends with an error, where they differ from the declared default."""
 ABOUT_WHOLE_FETCH: Final = frozenset(
     {
         ErrorCode.FETCH_SESSION_ID_NOT_FOUND,
@@ -81,8 +81,8 @@ ABOUT_PARTITION_OFFSETS: Final = frozenset(
 
 
 def can_fail(spec: ApiSpec) -> bool:
-    """Whether every version's answer can be made. ApiVersions is left alone: a client that is refused there
-    does not ask again."""
+    """Whether an error answer can be made for every version. ApiVersions is excluded: a client that gets an error
+    there does not ask again."""
     versions = range(spec.min_version, spec.max_version + 1)
     return spec.key != API_VERSIONS_KEY and all(
         _has_place(spec.request.RESPONSE, spec.request, version) for version in versions
@@ -90,7 +90,7 @@ def can_fail(spec: ApiSpec) -> bool:
 
 
 def failed_answer(ctx: RequestContext, request: Any, code: ErrorCode) -> Response | None:
-    """None when the request asks about nothing that could fail."""
+    """None when the request names nothing that could fail."""
     if isinstance(request, FetchRequest):
         request = _with_session_topics(ctx, request)
     elif isinstance(request, MetadataRequest):
@@ -105,8 +105,8 @@ def failed_answer(ctx: RequestContext, request: Any, code: ErrorCode) -> Respons
 
 
 class _Failure:
-    """One walk through an answer's declaration. A deep one leaves the answer's own error alone as long as there are
-    things the error can be about."""
+    """One walk through an answer's declaration. When `is_deep`, the answer's own error is left alone as long as it
+    has items that can carry one."""
 
     def __init__(self, version: int, code: ErrorCode, is_deep: bool) -> None:
         self._version = version
@@ -141,7 +141,7 @@ def _present(structure: type[Any], version: int) -> list[Field]:
 
 
 def _is_list_of_named(field: Field) -> bool:
-    """Lists of things without a name are not about what was asked for."""
+    """Lists of items without a name do not correspond to the request."""
     return (
         field.is_array
         and isinstance(field.of, type)
@@ -150,7 +150,7 @@ def _is_list_of_named(field: Field) -> bool:
 
 
 def _copied(fields: Iterable[Field], asked: Any) -> dict[str, object]:
-    """A request that lists bare names or numbers has each for the first field that takes one."""
+    """A request that lists bare names or numbers supplies each to the first field that takes one."""
     names = [field.name for field in fields if field.name in NAMES]
     if isinstance(asked, str | int):
         return {names[0]: asked}
@@ -166,7 +166,7 @@ def _counterpart(asked: Any, name: str) -> Any:
 
 
 def _has_place(structure: type[Any], asked: type[Any] | None, version: int) -> bool:
-    """As the walk, with declarations alone. `asked` is None for bare names and numbers."""
+    """The same walk over the declarations alone. `asked` is None for bare names and numbers."""
     fields = _present(structure, version)
     if any(field.name in ERROR_FIELDS for field in fields):
         return True
@@ -189,8 +189,8 @@ def _is_deep(request: Any, code: ErrorCode) -> bool:
 
 
 def _with_session_topics(ctx: RequestContext, request: FetchRequest) -> FetchRequest:
-    """An incremental fetch names only what changed (KIP-227). The session ends with the failure: the client learns
-    that from an answer without its id."""
+    """An incremental fetch names only what changed (KIP-227). The error ends the session: the client learns that from
+    an answer without its id."""
     if request.session_epoch <= FULL_FETCH_EPOCH:
         return request
     sessions = ctx.broker.fetch_sessions
@@ -232,7 +232,7 @@ def _with_every_topic(ctx: RequestContext, request: MetadataRequest) -> Metadata
 
 
 def _with_brokers(ctx: RequestContext, answer: MetadataResponse) -> MetadataResponse:
-    """Without them a client would take the cluster for gone."""
+    """Without brokers in the answer a client would take the cluster for lost."""
     broker = ctx.broker
     address = broker.listeners.address_for(ctx.client.connection)
     here = MetadataResponseBroker(

@@ -1,7 +1,7 @@
-"""What is to go wrong, and how often: armed by a test, met by the requests that come next.
+"""Faults: what is to go wrong, and how often. A test arms them, and the next requests meet them.
 
-Owns the list of armed faults, which tests and the broker's thread both touch. What a fault does to a request is
-`faulty_session`'s business.
+Owns the list of armed faults, which tests and the broker's thread both use. `faulty_session` applies a fault to a
+request.
 """
 
 import threading
@@ -21,7 +21,7 @@ Kind = Literal["delay", "drop", "drop answer", "fail"]
 
 @dataclass(slots=True, eq=False)
 class Fault:
-    """One armed fault. `hits` are the requests that met it; `times_left` is None for one that never runs out."""
+    """One armed fault. `hits` counts the requests that met it; `times_left` is None for one that never runs out."""
 
     api: str
     kind: Kind
@@ -32,50 +32,48 @@ class Fault:
 
 
 class Faults:
-    """APIs go by Kafka's names, as "Produce" or "OffsetCommit". `times` is how many requests meet the fault; None is
-    all of them until `clear`. Faults of one API are met in the order in which they were armed."""
+    """APIs have Kafka's names, such as "Produce" or "OffsetCommit". `times` is the number of requests that meet the
+    fault; None means all until `clear`. Faults of one API are met in the order in which they were armed."""
 
     def __init__(self) -> None:
         self._turn = threading.Lock()
         self._armed: dict[int, list[Fault]] = {}
 
     def delay(self, api: str, delay_ms: int, times: int | None = 1) -> Fault:
-        """The request waits so long before it is served."""
+        """The request is delayed by this much before it is served."""
         if delay_ms < 0:
-            raise ValueError(f"{delay_ms} ms is no time to wait")
+            raise ValueError(f"a delay cannot be negative: {delay_ms} ms")
         spec = _find(api)
         return self._arm(spec, Fault(spec.name, "delay", times, delay_ms=delay_ms))
 
     def drop(self, api: str, times: int | None = 1, *, is_served: bool = False) -> Fault:
-        """The connection is closed without an answer. With `is_served` only the answer is lost: what was asked for
-        has been done, and the client cannot know."""
+        """The connection is closed without an answer. With `is_served` only the answer is lost: the request has been
+        carried out, and the client cannot know."""
         spec = _find(api)
         return self._arm(spec, Fault(spec.name, "drop answer" if is_served else "drop", times))
 
     def fail(self, api: str, error_code: ErrorCode | str, times: int | None = 1) -> Fault:
-        """The request is answered with this error and not carried out. One that asks about nothing that could fail,
-        as Metadata for no topics, is served and does not count."""
+        """The request is answered with this error and not carried out. A request that names nothing that could fail,
+        such as Metadata for no topics, is served and does not count."""
         spec = _find(api)
         if not can_fail(spec):
             possible = ", ".join(sorted(each.name for each in HANDLERS if can_fail(each)))
-            raise ValueError(
-                f"an answer of {spec.name} with an error cannot be made up; `fail` knows {possible}"
-            )
+            raise ValueError(f"`fail` cannot make an error answer for {spec.name}; it supports {possible}")
         return self._arm(spec, Fault(spec.name, "fail", times, error_code=_code(error_code)))
 
     def clear(self) -> None:
-        """Whatever is armed is forgotten. Requests that wait already go on waiting."""
+        """Removes all armed faults. Requests that are being delayed stay delayed."""
         with self._turn:
             self._armed.clear()
 
     @property
     def armed(self) -> list[Fault]:
-        """Those that some request may still meet."""
+        """The faults that a request may still meet."""
         with self._turn:
             return [fault for faults in self._armed.values() for fault in faults]
 
     def next_of(self, api_key: int) -> Fault | None:
-        """The fault a request of this API is about to meet."""
+        """The fault that the next request of this API meets."""
         if not self._armed:
             return None
         with self._turn:
@@ -94,7 +92,7 @@ class Faults:
 
     def _arm(self, spec: ApiSpec, fault: Fault) -> Fault:
         if fault.times_left is not None and fault.times_left < 1:
-            raise ValueError(f"a fault that is met {fault.times_left} times is none")
+            raise ValueError(f"a fault must be met at least once, not {fault.times_left} times")
         with self._turn:
             self._armed.setdefault(spec.key, []).append(fault)
         return fault
@@ -117,5 +115,5 @@ def _code(error_code: ErrorCode | str) -> ErrorCode:
             raise ValueError(f"Kafka has no error {error_code!r}{hint}")
         return ErrorCode[error_code]
     if error_code == ErrorCode.NONE:
-        raise ValueError("NONE is no error to fail with")
+        raise ValueError("NONE is not an error")
     return ErrorCode(error_code)

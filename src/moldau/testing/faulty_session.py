@@ -1,4 +1,4 @@
-"""A client's conversation in which requests meet the faults that a test has armed."""
+"""A client's session in which requests meet the faults that a test has armed."""
 
 import struct
 from typing import Final
@@ -68,11 +68,11 @@ class FaultySession(ClientSession):
             return super().on_frame(memoryview(frame))
         self._faults.met(api_key, fault)
         if isinstance(request, ProduceRequest) and request.acks == 0:
-            # Who wants no answer can be told of a failure in no other way; Kafka does the same.
+            # A client that wants no answer can learn of a failure in no other way; Kafka does the same.
             self._close(fault)
             return None
         body = codec.encode(answer, version)
         return frame_answer(correlation_id, body, has_tags=version >= spec.flexible_from)
 
     def _close(self, fault: Fault) -> None:
-        self.connection.abort(f"a test wants a {fault.api} request to {fault.kind}")
+        self.connection.abort(f"a test armed this fault: {fault.kind} a {fault.api} request")

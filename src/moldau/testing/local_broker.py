@@ -1,4 +1,4 @@
-"""One broker of a local cluster: its port and directory, which outlive it, and its thread, which does not."""
+"""One broker of a local cluster: its port and directory, which survive restarts, and its thread, which does not."""
 
 import socket
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ class LocalBroker:
         faults: Faults,
         tree: MemoryTree | None = None,
     ) -> None:
-        """`tree` is what the brokers of a cluster share; one that stands alone has none."""
+        """`tree` is shared by the brokers of a cluster; a single broker has none."""
         self._settings = settings
         self._clock = clock
         self._faults = faults
@@ -34,7 +34,7 @@ class LocalBroker:
         self._port = _reserve_port()
         self._thread: BrokerThread | None = None
         self.is_heard = True
-        """Neither paused nor cut off."""
+        """Neither paused nor isolated."""
 
     @property
     def address(self) -> str:
@@ -72,7 +72,8 @@ class LocalBroker:
             self._store.reconnect()
 
     def isolate(self) -> None:
-        """Cut off from clients, from the other brokers and from the coordination store, whose session ends."""
+        """Isolates the broker from clients, from the other brokers and from the coordination store, whose session
+        ends."""
         self.is_heard = False
         self.thread.call_now(self.thread.node.cut_off)
         if self._store is not None:
@@ -108,8 +109,8 @@ class LocalBroker:
 
 
 def _reserve_port() -> socket.socket:
-    """A bound socket that never listens: while it is open nobody else is given its port, and a client that calls
-    when the broker is down is refused."""
+    """A bound socket that never listens. It keeps the port for this broker; while the broker is down, clients are
+    refused."""
     reserved = socket.socket()
     reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     reserved.bind((HOST, 0))

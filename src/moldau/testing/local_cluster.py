@@ -1,4 +1,4 @@
-"""Real brokers inside the test's own process: free ports, a temporary directory, gone at the end.
+"""Real brokers inside the test's own process, on free ports and in a temporary directory that is removed at the end.
 
     with LocalCluster() as cluster:
         producer = Producer({"bootstrap.servers": cluster.bootstrap_servers})
@@ -7,8 +7,8 @@
         cluster.create_topic("orders", replication_factor=3)
         cluster.kill(cluster.leader("orders"))
 
-Each broker runs on a thread with its own event loop, so synchronous and asynchronous tests use it alike. Several
-brokers coordinate through a tree in memory instead of ZooKeeper.
+Each broker runs on a thread with its own event loop, so it works in synchronous and asynchronous tests. Several
+Several
 """
 
 import asyncio
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from moldau.testing.local_registry import LocalRegistry
 
 TEST_SETTINGS: Final[Mapping[str, str]] = {
-    # The first member of a group need not wait for others to come.
+    # The first member of a group does not wait for others to join.
     "group.initial.rebalance.delay.ms": "0",
-    # Clients that live by another clock have not been idle for as long as ours may say.
+    # A test may move the broker's clock; that must not make a client's connection look idle.
     "connections.max.idle.ms": str(2**63 - 1),
-    # What a test's clock has made old is gone a second later.
+    # What expires when a test moves the clock is removed within a second.
     "log.retention.check.interval.ms": "1000",
-    # Fifty logs each, made when a test first commits an offset, are forty-nine too many.
+    # The default is fifty partitions each, created when a test first commits an offset.
     "offsets.topic.num.partitions": "1",
     "transaction.state.log.num.partitions": "1",
 }
@@ -46,16 +46,18 @@ REPLICATION_MAX: Final = 3
 WAIT_S_MAX: Final = 60.0
 LOOK_AGAIN_S: Final = 0.005
 
-# What the broker says goes to whoever listens to the log, not to the terminal of somebody's tests.
+# The broker's log goes to handlers a test installs, not to the terminal.
 logging.getLogger("moldau").addHandler(logging.NullHandler())
 
 
 class LocalCluster:
-    """`settings` are Kafka's keys as in server.properties; they go before `TEST_SETTINGS`.
+    """A cluster of real brokers. The methods mirror what an operator does to a cluster, so there are many.
 
-    With a `data_directory` the cluster opens what is there, and leaves it there at the end. The addresses stay the
-    same however often brokers are killed and restarted. Brokers of a cluster of several have the numbers 1, 2, 3...
-    With `registry` there is a schema registry, too; it comes and goes with the cluster, and lives through `kill` and
+    `settings` are Kafka's keys as in server.properties; they take precedence over `TEST_SETTINGS`.
+
+    With a `data_directory` the cluster opens the data in it and keeps it at the end. The addresses stay the same
+    however often brokers are killed and restarted. The brokers of a cluster of several have the ids 1, 2, 3... With
+    `registry` there is a schema registry, too: it starts and stops with the cluster, and survives `kill` and
     `restart` as a registry elsewhere would.
     """
 
@@ -82,13 +84,13 @@ class LocalCluster:
 
     @property
     def bootstrap_servers(self) -> str:
-        """What a client needs to know."""
+        """The value for a client's `bootstrap.servers`."""
         self._any()
         return ",".join(broker.address for broker in self._brokers.values())
 
     @property
     def registry_url(self) -> str:
-        """What a serializer takes for `schema.registry.url` or `url`."""
+        """The value for a serializer's `schema.registry.url` or `url`."""
         if self._registry is None:
             raise RuntimeError("the cluster has no registry: start it as LocalCluster(registry=True)")
         return self._registry.url
@@ -102,9 +104,9 @@ class LocalCluster:
         return self._temporary.name
 
     def start(self) -> Self:
-        """Returns when clients are served. After `kill`, finds what the killed brokers left."""
+        """Returns when the cluster serves clients. After `kill` it starts with the data the killed brokers left."""
         if self._brokers and all(each.is_running for each in self._brokers.values()):
-            raise RuntimeError(f"the cluster runs already, on {self.bootstrap_servers}")
+            raise RuntimeError(f"the cluster is already running, on {self.bootstrap_servers}")
         if self._given_directory is None and self._temporary is None:
             self._temporary = tempfile.TemporaryDirectory(prefix="moldau-", ignore_cleanup_errors=True)
         try:
@@ -122,13 +124,13 @@ class LocalCluster:
         return self
 
     def stop(self) -> None:
-        """Takes everything down. A second call does nothing."""
+        """Stops everything. A second call does nothing."""
         registry, self._registry = self._registry, None
         try:
             if registry is not None:
                 registry.stop()
             for broker in self._brokers.values():
-                # Nobody will open temporary data again: it is not worth the wait for a disk.
+                # Temporary data is not opened again, so it is not worth waiting for the disk.
                 broker.end(clean=self._given_directory is not None)
         finally:
             for broker in self._brokers.values():
@@ -140,25 +142,26 @@ class LocalCluster:
                 self._temporary = None
 
     def kill(self, broker_id: int | None = None) -> None:
-        """Ends a broker, or all, as `kill -9` would: connections break, nothing is flushed, no clean mark is left.
-        The others of a cluster learn of it at once."""
+        """Ends one broker, or all, as `kill -9` would: connections break, nothing is flushed, and the next start
+        recovers. The other brokers of the cluster learn of it at once."""
         self._end(broker_id, clean=False)
 
     def restart(self, broker_id: int | None = None, *, clean: bool = True) -> None:
-        """The same broker again, or all, at the same address with the same data; not clean is after a `kill`."""
+        """Restarts one broker, or all, at the same address with the same data. With `clean=False` it ends as by
+        `kill`."""
         self._end(broker_id, clean=clean)
         for each in self._chosen(broker_id):
             each.start()
 
     def pause(self, broker_id: int) -> None:
-        """Stops a broker's thread as SIGSTOP would, for longer than its session lasts."""
+        """Stops a broker's thread until `resume`, as SIGSTOP would, and ends its session."""
         self._brokers[broker_id].pause()
 
     def resume(self, broker_id: int) -> None:
         self._brokers[broker_id].resume()
 
     def isolate(self, broker_id: int) -> None:
-        """Cuts a broker off from clients, from the other brokers and from the coordination store."""
+        """Isolates a broker from clients, from the other brokers and from the coordination store."""
         self._brokers[broker_id].isolate()
 
     def rejoin(self, broker_id: int) -> None:
@@ -173,8 +176,8 @@ class LocalCluster:
         replication_factor: int = -1,
         configs: Mapping[str, str] | None = None,
     ) -> str:
-        """The name. -1 partitions are as many as `num.partitions` says. Returns when all partitions have a leader
-        that serves them, and all brokers that are there know of it."""
+        """Creates a topic and returns its name. -1 partitions means `num.partitions`. Returns when every partition
+        has a leader that serves it, and all running brokers know it."""
         thread = self._any().thread
         wanted = NewTopic(name, partitions, replication_factor, configs=[*(configs or {}).items()])
         thread.call(thread.node.broker.topics.create(wanted))
@@ -184,7 +187,7 @@ class LocalCluster:
         return name
 
     def partition(self, topic: str, partition: int = 0) -> PartitionEntry:
-        """Leader, replicas and who is in sync, as the running broker knows them that heard of it last."""
+        """Leader, replicas and in-sync replicas, as known by the running broker with the latest state."""
         running = [each.thread.node.broker for each in self._brokers.values() if each.is_running]
         entries = [found for broker in running if (found := broker.catalog.find(topic)) is not None]
         if not entries:
@@ -192,8 +195,8 @@ class LocalCluster:
         return max((entry.partitions[partition] for entry in entries), key=lambda each: each.leader_epoch)
 
     def leader(self, topic: str, partition: int = 0, *, beside: int | None = None) -> int:
-        """The broker that leads a partition; waits for one where there is none at present. `beside` is one that may
-        think it does and is not asked: paused, or cut off."""
+        """Returns the leader of a partition; waits for one if there is none. `beside` is a broker that may believe it
+        leads and is not asked, because it is paused or isolated."""
         self.wait_until(
             lambda: self._leads(topic, partition, beside) is not None, f"{topic}-{partition} is led"
         )
@@ -202,18 +205,18 @@ class LocalCluster:
         return found
 
     def broker(self, broker_id: int) -> Broker:
-        """The parts of a running broker, to look at."""
+        """The parts of a running broker, for inspection."""
         return self._brokers[broker_id].thread.node.broker
 
     def call(self, broker_id: int, job: Callable[[], Result]) -> Result:
-        """The result of a call made on a broker's own thread."""
+        """Runs a function on a broker's own thread and returns its result."""
         return self._brokers[broker_id].thread.call_now(job)
 
     def wait_until(self, condition: Callable[[], bool], what: str) -> None:
         deadline = time.monotonic() + WAIT_S_MAX
         while not condition():
             if time.monotonic() > deadline:
-                raise TimeoutError(f"not within {WAIT_S_MAX:.0f} s: {what}")
+                raise TimeoutError(f"timed out after {WAIT_S_MAX:.0f} s waiting until {what}")
             time.sleep(LOOK_AGAIN_S)
 
     def __enter__(self) -> Self:
@@ -259,7 +262,7 @@ class LocalCluster:
         self._check_running()
         found = next((each for each in self._brokers.values() if each.is_running), None)
         if found is None:
-            raise RuntimeError("the cluster is not running any more: call start() to find what is left of it")
+            raise RuntimeError("the cluster has stopped: call start() to open its data again")
         return found
 
     def _is_whole(self) -> bool:
@@ -269,7 +272,7 @@ class LocalCluster:
         )
 
     def _start_registry(self) -> "LocalRegistry":
-        # Not above: most tests need no registry, nor the HTTP server it brings.
+        # Imported here: most tests need no registry, nor the HTTP server it brings.
         from moldau.testing.local_registry import LocalRegistry
 
         return LocalRegistry(self.bootstrap_servers)
@@ -281,7 +284,7 @@ class LocalCluster:
         )
 
     def _is_hosted(self, topic: str) -> bool:
-        """Whether every broker that is heard of knows the topic, and has what it should have of it."""
+        """Whether every reachable broker knows the topic and hosts the replicas it should."""
         for number, each in self._brokers.items():
             if not each.is_running or not each.is_heard:
                 continue
@@ -295,7 +298,7 @@ class LocalCluster:
         return True
 
     def _leads(self, topic: str, index: int, beside: int | None = None) -> int | None:
-        """The broker that acts as leader, in the epoch the cluster knows."""
+        """The broker that acts as leader in the epoch the cluster knows."""
         for number, each in self._brokers.items():
             if not each.is_running or number == beside:
                 continue
@@ -308,7 +311,7 @@ class LocalCluster:
 
 
 def _replicated(brokers: int) -> dict[str, str]:
-    """How often things are kept, as far as there are brokers for it."""
+    """Replication settings, as high as the number of brokers allows."""
     if brokers == 1:
         return {}
     factor = min(REPLICATION_MAX, brokers)

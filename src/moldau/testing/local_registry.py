@@ -14,7 +14,7 @@ from moldau.registry.settings import Configuration
 HOST: Final = "127.0.0.1"
 TEST_SETTINGS: Final[Mapping[str, str]] = {
     "listeners": f"http://{HOST}:0",
-    # What a broker allows at the least: a primary that is killed is replaced soon.
+    # The shortest a broker allows, so that a killed primary is replaced soon.
     "kafkagroup.session.timeout.ms": "6000",
     "kafkagroup.heartbeat.interval.ms": "500",
 }
@@ -23,7 +23,7 @@ logging.getLogger("moldau").addHandler(logging.NullHandler())
 
 
 class LocalRegistry:
-    """Runs from the moment it is made until `stop`. `settings` are Confluent's keys."""
+    """Runs from its creation until `stop`. `settings` are Confluent's keys."""
 
     def __init__(self, bootstrap_servers: str, settings: Mapping[str, str] | None = None) -> None:
         self._server = RegistryServer(

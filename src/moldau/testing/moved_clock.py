@@ -1,7 +1,7 @@
-"""Time that goes as it does outside, plus what a test has added.
+"""A clock that runs at normal speed, plus the time a test has added.
 
-The broker's clock and the event loop it runs on are moved together: whatever waits for a time, be it retention, a
-member's session or a parked fetch, finds that it has come.
+The broker's clock and its event loop move together, so that everything that waits for a time (retention, a member's
+session, a parked fetch) becomes due.
 """
 
 import asyncio
@@ -15,23 +15,23 @@ NANOS_PER_MILLI = 1_000_000
 
 
 class MovedClock:
-    """Implements `core.ports.Clock`. May be moved from any thread, forward only."""
+    """Implements `core.ports.Clock`. Any thread may move it, but only forward."""
 
     def __init__(self) -> None:
         self._moved_ns = 0
         self._told: dict[object, Callable[[], None]] = {}
 
     def advance(self, seconds: float) -> None:
-        """Returns when everything that fell due on a running broker has begun."""
+        """Moves the clock. Returns when everything that became due on a running broker has started."""
         if seconds < 0:
-            raise ValueError(f"a clock cannot be moved back, and {seconds} is negative")
+            raise ValueError(f"a clock cannot move back: {seconds} is negative")
         self._moved_ns += round(seconds * NANOS_PER_SECOND)
         for on_moved in list(self._told.values()):
             on_moved()
 
     @property
     def moved_s(self) -> float:
-        """How far ahead of the world it is."""
+        """How far ahead of real time it is."""
         return self._moved_ns / NANOS_PER_SECOND
 
     def now_ms(self) -> Millis:
@@ -41,7 +41,7 @@ class MovedClock:
         return Millis((time.monotonic_ns() + self._moved_ns) // NANOS_PER_MILLI)
 
     def tell(self, who: object, on_moved: Callable[[], None] | None) -> None:
-        """Has somebody told of each move; None: no more."""
+        """Sets the callback for each move; None removes it."""
         if on_moved is None:
             self._told.pop(who, None)
         else:
@@ -49,7 +49,7 @@ class MovedClock:
 
 
 class MovedLoop(asyncio.SelectorEventLoop):
-    """An event loop that lives by such a clock. Not uvloop's, which asks nobody for the time."""
+    """An event loop that uses such a clock. Not uvloop's, whose time cannot be replaced."""
 
     def __init__(self, clock: MovedClock) -> None:
         super().__init__()

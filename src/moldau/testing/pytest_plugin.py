@@ -1,6 +1,6 @@
-"""Fixtures for tests that need a broker: one for the session, a fresh topic for each test.
+"""Fixtures for tests that need a broker: one for the session, and a new topic for each test.
 
-pytest imports this module in every environment that has Moldau, whether its tests need a broker or not. So nothing
+pytest imports this module in every environment that has Moldau, whether or not its tests need a broker. So nothing
 else of Moldau is imported until a fixture asks for it.
 """
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SETTINGS_OPTION: Final = "moldau_settings"
 TOPIC_MARKER: Final = "moldau_topic"
 TEST_NAME_LENGTH_MAX: Final = 200
-"""Of the 249 characters a topic's name may have."""
+"""How much of the test's name goes into a topic's name, which may have 249 characters."""
 _NOT_IN_TOPIC_NAMES: Final = re.compile(r"[^a-zA-Z0-9._-]+")
 
 _topic_numbers = itertools.count(1)
@@ -28,7 +28,7 @@ _topic_numbers = itertools.count(1)
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini(
         SETTINGS_OPTION,
-        "settings of the broker behind moldau_cluster: Kafka's keys, one key=value a line",
+        "settings of the broker behind moldau_cluster: Kafka's keys, one key=value per line",
         type="linelist",
     )
 
@@ -36,18 +36,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
-        f"{TOPIC_MARKER}(partitions=..., configs=...): what the topic of the moldau_topic fixture is like",
+        f"{TOPIC_MARKER}(partitions=..., configs=...): the topic that the moldau_topic fixture creates",
     )
 
 
 @pytest.fixture(scope="session")
 def moldau_settings(pytestconfig: pytest.Config) -> dict[str, str]:
-    """The broker's settings. Override it, in the session's scope, where a configuration file is not enough."""
+    """The broker's settings. Override this fixture, with session scope, when the configuration file is not enough."""
     settings = {}
     for line in pytestconfig.getini(SETTINGS_OPTION):
         key, separator, value = line.partition("=")
         if not separator:
-            raise pytest.UsageError(f"{SETTINGS_OPTION}: {line!r} is not of the form key=value")
+            raise pytest.UsageError(f"{SETTINGS_OPTION}: {line!r} does not have the form key=value")
         settings[key.strip()] = value.strip()
     return settings
 
@@ -63,7 +63,7 @@ def moldau_cluster(moldau_settings: dict[str, str]) -> "Iterator[LocalCluster]":
 
 @pytest.fixture(scope="session")
 def moldau_bootstrap(moldau_cluster: "LocalCluster") -> str:
-    """What a client takes for `bootstrap.servers`."""
+    """The value for a client's `bootstrap.servers`."""
     return moldau_cluster.bootstrap_servers
 
 
@@ -78,7 +78,7 @@ def moldau_registry_url(moldau_bootstrap: str) -> Iterator[str]:
 
 @pytest.fixture
 def moldau_topic(moldau_cluster: "LocalCluster", request: pytest.FixtureRequest) -> str:
-    """The name of a new, empty topic, called after the test."""
+    """The name of a new, empty topic, derived from the name of the test."""
     test = _NOT_IN_TOPIC_NAMES.sub("-", request.node.name)[:TEST_NAME_LENGTH_MAX].strip("-")
     marker = request.node.get_closest_marker(TOPIC_MARKER)
     return moldau_cluster.create_topic(f"{test}-{next(_topic_numbers)}", **(marker.kwargs if marker else {}))
@@ -86,7 +86,7 @@ def moldau_topic(moldau_cluster: "LocalCluster", request: pytest.FixtureRequest)
 
 @pytest.fixture
 def moldau_faults(moldau_cluster: "LocalCluster") -> "Iterator[Faults]":
-    """The cluster's faults. Those a test leaves armed are gone when it ends."""
+    """The cluster's faults. They are cleared when the test ends."""
     yield moldau_cluster.faults
     moldau_cluster.faults.clear()
 

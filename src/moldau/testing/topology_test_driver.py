@@ -1,11 +1,11 @@
-"""TopologyTestDriver: a topology run record by record, without broker, Spark or clock.
+"""TopologyTestDriver: runs a topology record by record, without a broker, Spark or a clock.
 
     with TopologyTestDriver(topology) as driver:
         driver.pipe("words", "k", "hello hello", timestamp_ms=0)
         assert driver.read("counts") == [("hello", 1), ("hello", 2)]
 
-All sub-topologies run as one task over one partition, as in Kafka's driver of the same name. What they write to topics
-of the application, or to topics the topology reads, is processed before `pipe` returns.
+All sub-topologies run as one task over one partition, as in Kafka's driver of the same name. Records written to topics
+of the application, or to topics the topology reads, are processed before `pipe` returns.
 """
 
 from collections import deque
@@ -49,8 +49,9 @@ class TopologyTestDriver:
         refuse: Callable[[OutputRecord], str | None] | None = None,
         topics: Iterable[str] = (),
     ) -> None:
-        """`now_ms` is the wall clock at the start; it moves by `advance_wall_clock` alone. `refuse` plays a broker that
-        does not take every record: it gives the reason, or None. `topics`: those there are, for sources by pattern."""
+        """`now_ms` is the wall clock at the start; only `advance_wall_clock` moves it. `refuse` stands for a broker
+        that rejects some records: it returns the reason, or None. `topics` are the existing topics, for sources that
+        subscribe by pattern."""
         topology = topology.with_topics(topics) if topology.patterns else topology
         self._topology = topology
         self._task = Task(topology, topology.whole, 0, now_ms=now_ms, on_error=on_error)
@@ -64,7 +65,7 @@ class TopologyTestDriver:
         self.dead: list[Any] = []
         """Records that could not be processed, with `on_error="dead_letter"` or error handlers that choose it."""
         self.dropped: dict[tuple[str, str], Dropped] = {}
-        """By operator and reason: how many records were dropped, and how late the latest was."""
+        """How many records were dropped, by operator and reason, and how late the latest was."""
         self._sources = _serdes_of_sources(topology)
         self._sinks = _serdes_of_sinks(topology)
         self._chosen = _serdes_of_choosing_sink(topology)
@@ -79,7 +80,8 @@ class TopologyTestDriver:
         *,
         headers: Headers = NO_HEADERS,
     ) -> None:
-        """Writes one record to a source topic and processes all that follows from it. Without a timestamp: the last."""
+        """Writes one record to a source topic and processes everything that follows from it. Without a timestamp the
+        record has that of the previous one."""
         keys, values = self._serdes(topic)
         encode_key, encode_value = keys.encoder(topic, is_key=True), values.encoder(topic, is_key=False)
         self.pipe_bytes(topic, encode_key(key), encode_value(value), timestamp_ms, headers=headers)
@@ -93,7 +95,7 @@ class TopologyTestDriver:
         *,
         headers: Headers = NO_HEADERS,
     ) -> None:
-        """As pipe, for bytes as they would lie in the topic."""
+        """As `pipe`, for bytes as they would be in the topic."""
         if topic not in self._sources:
             raise ConfigError(
                 f"the topology does not read {topic!r}; it reads {', '.join(sorted(self._sources))}"
@@ -105,16 +107,16 @@ class TopologyTestDriver:
         self._work()
 
     def pipe_all(self, topic: str, records: Iterable[tuple[Any, ...]]) -> None:
-        """Records as (key, value) or (key, value, timestamp_ms)."""
+        """Writes records given as (key, value) or (key, value, timestamp_ms)."""
         for record in records:
             self.pipe(topic, *record)
 
     def read(self, topic: str) -> list[tuple[Any, Any]]:
-        """Key and value of what was written to a topic since it was last read."""
+        """Returns key and value of each record written to a topic since the last read."""
         return [(record.key, record.value) for record in self.read_records(topic)]
 
     def read_records(self, topic: str) -> list[WrittenRecord]:
-        """As read, with timestamps and headers."""
+        """As `read`, with timestamps and headers."""
         keys, values = self._sinks.get(topic) or self._serdes(topic)
         decode_key, decode_value = keys.decoder(topic, is_key=True), values.decoder(topic, is_key=False)
         return [
@@ -123,11 +125,12 @@ class TopologyTestDriver:
         ]
 
     def read_bytes(self, topic: str) -> list[OutputRecord]:
-        """What was written since it was last read, as it would lie in the topic."""
+        """Returns the records written since the last read, as bytes in the topic."""
         return list(self._written.pop(topic, ()))
 
     def read_table(self, topic: str) -> Mapping[Any, Any]:
-        """What was written since, as a table: the last value of each key, removed ones left out."""
+        """Returns the records written since the last read as a table: the last value of each key, without deleted
+        keys."""
         table: dict[Any, Any] = {}
         for key, value in self.read(topic):
             if value is None:
@@ -137,7 +140,7 @@ class TopologyTestDriver:
         return table
 
     def store(self, name: str) -> Any:
-        """A look into a state store: get, range and all; fetch for windows and sessions."""
+        """Returns a view of a state store: get, range and all; fetch for windows and sessions."""
         spec = self._topology.stores.get(name)
         if spec is None:
             raise ConfigError(
@@ -148,18 +151,18 @@ class TopologyTestDriver:
         return view(spec, home[name])
 
     def advance_wall_clock(self, by_ms: int) -> None:
-        """Moves the wall clock; what is scheduled by it runs."""
+        """Moves the wall clock and runs what is scheduled by it."""
         self._now_ms += by_ms
         self._apply([])
         self._work()
 
     def advance_stream_time(self, to_ms: int) -> None:
-        """Lets stream time pass without a record: windows close, what was held back is told, what is due is called."""
+        """Advances stream time without a record: closes windows, emits suppressed results and runs what is due."""
         self._keep(self._until_taken(lambda refused: self._task.advance_time(to_ms, refused)))
         self._work()
 
     def snapshot(self) -> list[tuple[str, bytes, bytes]]:
-        """The whole state, to be given to `restore` of another driver of the same topology."""
+        """Returns the whole state, for `restore` of another driver of the same topology."""
         return list(self._task.state.items())
 
     def restore(self, snapshot: Iterable[tuple[str, bytes, bytes]]) -> None:
@@ -167,14 +170,14 @@ class TopologyTestDriver:
         self._task.state.load(snapshot)
 
     def take_changes(self) -> list[Delta]:
-        """What changed in the state since the last call: (store, key, value or None)."""
+        """Returns the changes to the state since the last call: (store, key, value or None)."""
         return self._task.state.take_changes()
 
     def load_changes(self, changes: Iterable[Delta]) -> None:
         self._task.state.load(changes)
 
     def close(self) -> None:
-        """Nothing is held open; here so that `with` reads well."""
+        """Does nothing, as nothing is held open. It exists for `with`."""
 
     def __enter__(self) -> "TopologyTestDriver":
         return self
@@ -199,7 +202,7 @@ class TopologyTestDriver:
             self._heads.offer(time_ms, topic)
 
     def _work(self) -> None:
-        """One record at a time, from the topic whose next one is oldest."""
+        """Yields one record at a time, from the topic whose next record is oldest."""
         while self._heads:
             topic = self._heads.poll()
             queue = self._pending[topic]
@@ -212,7 +215,7 @@ class TopologyTestDriver:
         self._keep(self._until_taken(lambda refused: self._task.apply(batch, self._now_ms, refused)))
 
     def _until_taken(self, run: Callable[[dict[Any, str]], Outputs]) -> Outputs:
-        """As a host does: what the broker refuses is told to the task, which runs the batch again from its start."""
+        """As a host does: reports records the broker rejects to the task, which runs the batch again from its start."""
         refused: dict[Any, str] = {}
         while True:
             before = self.snapshot() if self._refuse else []
@@ -247,8 +250,8 @@ class TopologyTestDriver:
 
 
 class _Heads:
-    """Topics by the time of their next record. Among equal times the order is that of the heap Kafka keeps them in
-    (java.util.PriorityQueue), so that the two drivers agree there too."""
+    """Orders topics by the time of their next record. Equal times keep the order of Kafka's heap
+    (java.util.PriorityQueue), so that the two drivers agree."""
 
     def __init__(self) -> None:
         self._heap: list[tuple[int, str]] = []
@@ -300,6 +303,6 @@ def _serdes_of_sinks(topology: Topology) -> dict[str, tuple[Serde, Serde]]:
 
 
 def _serdes_of_choosing_sink(topology: Topology) -> tuple[Serde, Serde] | None:
-    """Of a sink that chooses its topic per record: any topic not known otherwise may be one of its."""
+    """For a sink that chooses its topic per record: any topic not known otherwise may be one of its topics."""
     chosen = (node for node in topology.nodes if isinstance(node, Sink) and node.topic is None)
     return next(((node.key_serde, node.value_serde) for node in chosen), None)

@@ -216,8 +216,8 @@ def test_a_client_library_gets_over_it(cluster: LocalCluster, topic: str) -> Non
     [
         ("Produse", "UNKNOWN_SERVER_ERROR", "did you mean Produce"),
         ("Produce", "NOT_LEADER", "did you mean NOT_LEADER_OR_FOLLOWER"),
-        ("Produce", ErrorCode.NONE, "no error"),
-        ("ApiVersions", "UNSUPPORTED_VERSION", "`fail` knows AddOffsetsToTxn, |`fail` knows AlterConfigs, "),
+        ("Produce", ErrorCode.NONE, "is not an error"),
+        ("ApiVersions", "UNSUPPORTED_VERSION", "it supports AddOffsetsToTxn, |it supports AlterConfigs, "),
     ],
 )
 def test_what_cannot_be_armed_is_refused(api: str, code: ErrorCode | str, complaint: str) -> None:

@@ -81,7 +81,7 @@ def test_settings_by_fixture(suite: pytest.Pytester) -> None:
 
 @pytest.mark.parametrize(
     ("line", "complaint"),
-    [("num.partitions 4", "*not of the form key=value*"), ("num.partitons=4", "*num.partitions*")],
+    [("num.partitions 4", "*does not have the form key=value*"), ("num.partitons=4", "*num.partitions*")],
 )
 def test_wrong_settings_say_what_is_wrong(suite: pytest.Pytester, line: str, complaint: str) -> None:
     suite.makeini(f"[pytest]\nmoldau_settings = {line}")

@@ -26,6 +26,8 @@ MESSAGES_MAX = 1_000_000
 
 
 class FakeConsumer:
+    """Mirrors confluent_kafka.Consumer, method by method."""
+
     def __init__(self, kafka: "FakeKafka", config: Mapping[str, Any]) -> None:
         if not config.get("group.id"):
             raise ValueError("Failed to create consumer: group.id must be set")
@@ -49,7 +51,7 @@ class FakeConsumer:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # What to read.
+    # Subscription and assignment.
 
     def subscribe(
         self,
@@ -76,7 +78,7 @@ class FakeConsumer:
                 self._group.rebalance()
 
     def unsubscribe(self) -> None:
-        """Its partitions go in the next poll, or in close()."""
+        """Its partitions are revoked in the next poll, or in close()."""
         self._check_open()
         self._is_leaving = self._member is not None
 
@@ -129,7 +131,7 @@ class FakeConsumer:
         return self._take(num_messages, timeout, "consume")
 
     def _take(self, count: int, timeout: float | None, call: str) -> list[Message]:
-        # Not above: the module that says how long imports this one.
+        # Imported here, because that module imports this one.
         from moldau.testing.fakes.fake_kafka import WAIT_S_MAX
 
         wait_s = WAIT_S_MAX if timeout is None or timeout < 0 else min(timeout, WAIT_S_MAX)
@@ -237,7 +239,7 @@ class FakeConsumer:
             self._kafka.raise_failure("get_watermark_offsets")
             return self._positions.watermarks(partition)
 
-    # The group and the cluster.
+    # Group and cluster.
 
     def consumer_group_metadata(self) -> FakeGroupMetadata:
         self._check_open()
@@ -258,10 +260,10 @@ class FakeConsumer:
         return "fake"
 
     def set_sasl_credentials(self, username: str, password: str) -> None:
-        """There is nobody to log in to."""
+        """There is no broker to log in to."""
 
     def close(self) -> None:
-        """Commits what is to be committed, gives its partitions back and leaves the group."""
+        """Commits pending offsets, gives its partitions back and leaves the group."""
         if self._is_closed:
             return
         with self._kafka.changed:
@@ -315,7 +317,7 @@ class FakeConsumer:
             self._positions.add([TopicPartition(*place) for place in new])
 
     def _call_back(self, event: str, places: Sequence[Place]) -> None:
-        """A callback that assigns does it instead of us."""
+        """A callback that calls assign() replaces the automatic assignment."""
         self._has_assigned = False
         callback = self._callbacks.get(event)
         if callback is None and event == "lost":
@@ -332,7 +334,7 @@ class FakeConsumer:
             self._group.leave(member)
 
     def _commit_quietly(self) -> None:
-        """What enable.auto.commit does every few seconds happens in each poll, for what earlier polls gave."""
+        """Does in each poll what enable.auto.commit does every few seconds, for the records of earlier polls."""
         if self._positions.stored and not (self._member is not None and self._member.is_expelled):
             self._group.commit(self._positions.stored)
 

@@ -1,7 +1,7 @@
-"""A consumer group of a fake cluster: who is in it, what each is to have, what was committed.
+"""A consumer group of a fake cluster: its members, their assignment, and the committed offsets.
 
-Nothing happens on its own: a member learns of a rebalance in its next poll, gives up there what it is to lose, and gets
-the rest once the others have given that up in polls of theirs.
+Nothing happens in the background: a member learns of a rebalance in its next poll, gives up the partitions it loses
+there, and gets new ones once the others have given theirs up in their polls.
 """
 
 import re
@@ -32,7 +32,7 @@ class FakeMember:
 
 @dataclass(frozen=True)
 class FakeGroupMetadata:
-    """What `consumer_group_metadata` gives and `send_offsets_to_transaction` takes."""
+    """What `consumer_group_metadata` returns and `send_offsets_to_transaction` takes."""
 
     group: str
     member_id: str | None
@@ -40,7 +40,7 @@ class FakeGroupMetadata:
 
 
 class Topics(Protocol):
-    """How many partitions each topic has."""
+    """The number of partitions of each topic."""
 
     def __call__(self) -> Mapping[str, int]: ...
 
@@ -68,7 +68,7 @@ class FakeGroup:
             self.rebalance()
 
     def has(self, metadata: FakeGroupMetadata) -> bool:
-        """Without a member it is a consumer that assigned its partitions itself."""
+        """No member: a consumer that assigned its partitions itself."""
         if metadata.member_id is None:
             return not self._members
         return any(member.member_id == metadata.member_id for member in self._members)
@@ -78,7 +78,7 @@ class FakeGroup:
             self.rebalance()
 
     def rebalance(self) -> None:
-        """By range: of each topic a contiguous part to each member that reads it."""
+        """Assigns by range: each member that reads a topic gets a contiguous part of it."""
         self.generation += 1
         for member in self._members:
             member.target = set()
@@ -89,13 +89,13 @@ class FakeGroup:
                 member.target |= _share(topic, count, number, len(readers))
 
     def losses(self, member: FakeMember) -> set[Place]:
-        """What a member that has not heard of the last rebalance gives up: all of it, unless it cooperates."""
+        """What a member gives up when it learns of a rebalance: everything, unless it cooperates."""
         if member.seen_generation == self.generation:
             return set()
         return member.owned - member.target if member.is_cooperative else set(member.owned)
 
     def gains(self, member: FakeMember) -> set[Place] | None:
-        """None while others still have some of it, or where there is nothing to be told."""
+        """None while others still hold some of it, or when nothing changed."""
         if member.is_granted:
             return None
         wanted = member.target - member.owned

@@ -27,11 +27,12 @@ if TYPE_CHECKING:
     from moldau.testing.fakes.fake_producer import FakeProducer
 
 WAIT_S_MAX = 0.01
-"""How long a poll without a record waits at most, so that a thread that polls lets others run."""
+"""How long a poll without a record waits at most, so that other threads can run."""
 
 
 class FakeKafka:
-    """`partitions` is how many a topic has that is created by being used; 0: such a topic is an error."""
+    """`partitions` is the number of partitions of a topic that is created on first use. With 0 an unknown topic is an
+    error."""
 
     def __init__(self, *, partitions: int = 1) -> None:
         require_messages()
@@ -42,24 +43,24 @@ class FakeKafka:
         self.transactional_ids = FakeTransactionalIds(self)
         self._serial = itertools.count(1)
         self.changed = threading.Condition(threading.RLock())
-        """Held by every call of the clients, so that threads may share a cluster; notified of new records."""
+        """Every call of the clients holds it, so that threads may share a cluster. Notified of new records."""
 
-    # What a test is made of.
+    # For tests.
 
     def producer(self, config: Mapping[str, Any] | None = None, **settings: Any) -> "FakeProducer":
-        """Takes what confluent_kafka.Producer takes; can stand in its place."""
+        """Takes what confluent_kafka.Producer takes, and can replace it."""
         from moldau.testing.fakes.fake_producer import FakeProducer
 
         return FakeProducer(self, {**(config or {}), **settings})
 
     def consumer(self, config: Mapping[str, Any] | None = None, **settings: Any) -> "FakeConsumer":
-        """Takes what confluent_kafka.Consumer takes; can stand in its place."""
+        """Takes what confluent_kafka.Consumer takes, and can replace it."""
         from moldau.testing.fakes.fake_consumer import FakeConsumer
 
         return FakeConsumer(self, {**(config or {}), **settings})
 
     def create_topic(self, name: str, partitions: int = 1) -> str:
-        """Its name; a topic that is there may grow."""
+        """Creates a topic, or adds partitions to an existing one. Returns its name."""
         with self.changed:
             logs = self._topics.setdefault(name, [])
             logs.extend(FakeLog(name, number) for number in range(len(logs), partitions))
@@ -77,13 +78,11 @@ class FakeKafka:
         timestamp_ms: int | None = None,
         headers: Sequence[tuple[str, bytes | None]] | None = None,
     ) -> int:
-        """Writes a record as some other producer would; its offset."""
+        """Writes a record as another producer would. Returns its offset."""
         with self.changed:
             logs = self.logs_to_write(topic) or []
             if partition >= len(logs):
-                raise ValueError(
-                    f"topic '{topic}' has {len(logs)} partition(s): create_topic makes more of them"
-                )
+                raise ValueError(f"topic '{topic}' has {len(logs)} partition(s): add more with create_topic")
             content = [part.encode() if isinstance(part, str) else part for part in (key, value)]
             written_ms = self.now_ms() if timestamp_ms is None else timestamp_ms
             entry = logs[partition].append(content[0], content[1], headers, written_ms, None)
@@ -91,7 +90,7 @@ class FakeKafka:
             return entry.offset
 
     def records(self, topic: str, *, uncommitted: bool = False) -> list[Message]:
-        """What consumers of the topic are given, partition by partition."""
+        """The records that consumers of the topic get, partition by partition."""
         with self.changed:
             found = []
             for log in self._topics.get(topic, []):
@@ -102,12 +101,13 @@ class FakeKafka:
             return found
 
     def committed(self, group: str) -> dict[Place, int]:
-        """The offsets of a group by topic and partition."""
+        """The committed offsets of a group, by topic and partition."""
         with self.changed:
             return dict(self._groups[group].offsets) if group in self._groups else {}
 
     def delete_records(self, topic: str, before: int, partition: int = 0) -> None:
-        """As retention does: consumers that stand earlier fall back on their auto.offset.reset."""
+        """Deletes records as retention does: consumers with an earlier position fall back on their
+        auto.offset.reset."""
         with self.changed:
             log = self._topics[topic][partition]
             log.start = min(max(log.start, before), log.end)
@@ -122,11 +122,11 @@ class FakeKafka:
         self._failures[call].extend([failure] * times)
 
     def expel(self, consumer: "FakeConsumer") -> None:
-        """As when it does not poll for longer than its max.poll.interval.ms: its partitions are lost."""
+        """Removes a member that did not poll within its max.poll.interval.ms: its partitions are lost."""
         with self.changed:
             consumer.expelled()
 
-    # What the clients are made of.
+    # For the fake clients.
 
     def failure(self, call: str) -> KafkaError | None:
         armed = self._failures[call]
@@ -148,7 +148,7 @@ class FakeKafka:
         return logs[place[1]] if 0 <= place[1] < len(logs) else None
 
     def logs_to_write(self, topic: str) -> Sequence[FakeLog] | None:
-        """None: there is no such topic, and none is created."""
+        """None: the topic does not exist and is not created."""
         if topic not in self._topics:
             if self._default_partitions == 0:
                 return None
@@ -172,7 +172,7 @@ class FakeKafka:
         self.changed.notify_all()
 
     def cluster_metadata(self, topic: str | None) -> ClusterMetadata:
-        """Asking for a topic does not create it."""
+        """Does not create the topic asked for."""
         found = ClusterMetadata()
         found.cluster_id, found.controller_id = "fake", 0  # type: ignore[assignment]
         broker = BrokerMetadata()

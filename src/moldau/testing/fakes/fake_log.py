@@ -1,4 +1,4 @@
-"""One partition of a fake cluster: records in memory, transactions' markers among them, as a broker's log has them."""
+"""One partition of a fake cluster: records in memory, including transaction markers, as in a broker's log."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ Place = tuple[str, int]
 
 
 def require_messages() -> None:
-    """Before 2.13 confluent-kafka's messages could be made by its own clients only."""
+    """Before 2.13 only confluent-kafka's own clients could create a Message."""
     try:
         Message()
     except TypeError as error:
@@ -24,12 +24,12 @@ def require_messages() -> None:
 
 @dataclass(eq=False)
 class FakeTransaction:
-    """None: it is still open."""
+    """A transaction. `is_committed` is None while it is open."""
 
     is_committed: bool | None = None
     logs: "dict[Place, FakeLog]" = field(default_factory=dict)
     offsets: dict[str, dict[Place, int]] = field(default_factory=dict)
-    """What it will commit, by group."""
+    """The offsets it will commit, by group."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class FakeLog:
 
     @property
     def stable_end(self) -> int:
-        """Where the first open transaction begins; read_committed consumers get no further."""
+        """The start of the first open transaction; read_committed consumers read up to there."""
         for entry in self._entries:
             if entry.transaction is not None and entry.transaction.is_committed is None:
                 return entry.offset
@@ -88,7 +88,7 @@ class FakeLog:
         self._entries.append(Entry(self.end, timestamp_ms, transaction=transaction, is_marker=True))
 
     def read(self, offset: int, is_committed_only: bool) -> Entry | None:
-        """The first record from there on that a consumer is given."""
+        """The first record from `offset` on that a consumer gets."""
         for entry in self._entries[max(offset, self.start) : self.visible_end(is_committed_only)]:
             aborted = entry.transaction is not None and entry.transaction.is_committed is False
             if not entry.is_marker and not (is_committed_only and aborted):
@@ -96,7 +96,7 @@ class FakeLog:
         return None
 
     def offset_at(self, timestamp_ms: int, is_committed_only: bool) -> int | None:
-        """Of the first record written then or later."""
+        """The offset of the first record with this timestamp or a later one."""
         for entry in self._entries[self.start : self.visible_end(is_committed_only)]:
             if not entry.is_marker and entry.timestamp_ms >= timestamp_ms:
                 return entry.offset

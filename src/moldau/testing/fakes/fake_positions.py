@@ -1,4 +1,4 @@
-"""Where a fake consumer stands in each of its partitions, and what it reads next."""
+"""The position of a fake consumer in each of its partitions, and what it reads next."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from moldau.testing.fakes.fake_kafka import FakeKafka
 
 TAIL_BASE = -2000
-"""librdkafka's OFFSET_TAIL(n) is this minus n."""
+"""librdkafka's OFFSET_TAIL(n) is this value minus n."""
 _RESETS = {
     "earliest": OFFSET_BEGINNING,
     "smallest": OFFSET_BEGINNING,
@@ -41,16 +41,16 @@ class FakePositions:
         self._kafka = kafka
         self._group = group
         self._reset = _RESETS.get(str(config.get("auto.offset.reset", "latest")))
-        """None: an error is what the application wants."""
+        """None: the application wants an error."""
         self._is_committed_only = config.get("isolation.level", "read_committed") == "read_committed"
         self._tells_ends = str(config.get("enable.partition.eof", False)).lower() == "true"
         self._next: dict[Place, int] = {}
-        """Where to go on; negative where that is yet to be found out."""
+        """The offset to continue from; negative when it is not known yet."""
         self._told_ends: set[Place] = set()
         self._stuck: set[Place] = set()
         self._turn = 0
         self.read: dict[Place, int] = {}
-        """One further than the last record given."""
+        """One past the last record returned."""
         self.stored: dict[Place, int] = {}
         self.paused: set[Place] = set()
 
@@ -85,7 +85,7 @@ class FakePositions:
         self._stuck.discard(place)
 
     def next_message(self, stores: bool) -> Message | None:
-        """A record, an error or the end of a partition, of each partition in turn."""
+        """Returns a record, an error or the end of a partition, from each partition in turn."""
         places = self.assigned
         for step in range(len(places)):
             place = places[(self._turn + step) % len(places)]
@@ -120,7 +120,7 @@ class FakePositions:
         return None
 
     def _resolved(self, place: Place, log: FakeLog) -> int | None:
-        """None: there is no offset, and auto.offset.reset says that this is an error."""
+        """None: there is no offset, and auto.offset.reset makes that an error."""
         offset: int | None = self._next[place]
         if offset in (OFFSET_INVALID, OFFSET_STORED):
             offset = self._group.offsets.get(place, self._reset)

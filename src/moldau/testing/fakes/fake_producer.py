@@ -1,4 +1,4 @@
-"""confluent_kafka.Producer without a broker. What was produced is in the log at once, its delivery report in poll()."""
+"""confluent_kafka.Producer without a broker. Records are in the log at once; poll() serves their delivery reports."""
 
 import zlib
 from collections import deque
@@ -33,6 +33,8 @@ ABORTABLE, FATAL = "AbortableError", "FatalError"
 
 
 class FakeProducer:
+    """Mirrors confluent_kafka.Producer, method by method."""
+
     def __init__(self, kafka: "FakeKafka", config: Mapping[str, Any]) -> None:
         self._kafka = kafka
         self._on_delivery: OnDelivery | None = config.get("on_delivery") or config.get("dr_cb")
@@ -47,7 +49,7 @@ class FakeProducer:
         self._transaction: FakeTransaction | None = None
 
     def __len__(self) -> int:
-        """Records whose report was not yet served."""
+        """Records whose delivery report was not served yet."""
         return len(self._reports)
 
     def __bool__(self) -> bool:
@@ -94,7 +96,7 @@ class FakeProducer:
                 offset = log.append(*content, sent or None, written_ms, self._transaction).offset
                 self._kafka.changed.notify_all()
             elif self._transactional_id is not None:
-                # The transaction is not whole any more.
+                # The transaction is no longer complete.
                 self._state, self._error = ABORTABLE, error
             if report is not None:
                 place = log.partition if log is not None else partition
@@ -113,7 +115,7 @@ class FakeProducer:
         return len(messages)
 
     def poll(self, timeout: float = -1) -> int:
-        """Calls back for what was delivered; how often."""
+        """Serves delivery reports. Returns how many."""
         served = 0
         while self._reports:
             report, error, message = self._reports.popleft()
@@ -127,7 +129,7 @@ class FakeProducer:
         return len(self)
 
     def purge(self, in_queue: bool = True, in_flight: bool = True, blocking: bool = True) -> None:
-        """Nothing is ever in a queue or on its way."""
+        """Nothing is ever queued or in flight."""
 
     def close(self) -> bool:
         self.flush()
@@ -142,7 +144,7 @@ class FakeProducer:
         return "fake"
 
     def set_sasl_credentials(self, username: str, password: str) -> None:
-        """There is nobody to log in to."""
+        """There is no broker to log in to."""
 
     # Transactions.
 
@@ -162,7 +164,7 @@ class FakeProducer:
         self, positions: Sequence[TopicPartition], group_metadata: FakeGroupMetadata, timeout: float = -1
     ) -> None:
         if not isinstance(group_metadata, FakeGroupMetadata):
-            raise TypeError("group_metadata must be what consumer_group_metadata() of a fake consumer gives")
+            raise TypeError("group_metadata must come from consumer_group_metadata() of a fake consumer")
         with self._kafka.changed:
             self._begin_call("send_offsets_to_transaction", {IN_TRANSACTION})
             group = self._kafka.group(group_metadata.group)
@@ -196,7 +198,7 @@ class FakeProducer:
         self._transaction, self._state, self._error = None, READY, None
 
     def _begin_call(self, call: str, states: set[str]) -> str:
-        """The transactional id, if the call is allowed and is to succeed."""
+        """Returns the transactional id, if the call is allowed and not set to fail."""
         if self._transactional_id is None:
             words = "The Transactional API requires transactional.id to be configured"
             raise KafkaException(KafkaError(KafkaError._NOT_CONFIGURED, words))
@@ -249,7 +251,7 @@ class FakeProducer:
         return logs[partition], None
 
     def _choose(self, topic: str, key: bytes | None, count: int) -> int:
-        """A record without a key takes the next partition, where a real client takes any."""
+        """A record without a key goes to the next partition, where a real client picks any."""
         if key is None or (not key and self._partitioner == "consistent_random"):
             self._turns[topic] = self._turns.get(topic, -1) + 1
             return self._turns[topic] % count

@@ -1,4 +1,4 @@
-"""Where Java's producer, and librdkafka's `murmur2` partitioners, put a key."""
+"""The partition that Java's producer, and librdkafka's `murmur2` partitioners, choose for a key."""
 
 _SEED = 0x9747B28C
 _FACTOR = 0x5BD1E995

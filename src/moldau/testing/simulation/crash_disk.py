@@ -1,9 +1,9 @@
-"""A disk in memory that can lose power: what was not synced may be gone, torn or there.
+"""A disk in memory that can lose power: unsynced data may then be lost, torn or there.
 
-Implements `storage.disk.Disk`. Files and directory entries are made durable apart, as POSIX has it: a synced file
-in an unsynced directory may have no name after a crash. Entries of one directory survive in the order they were
-made, as on a journaling file system. `cut_power_after` stops the run in the middle of whatever it was doing;
-`fail_writes` makes it a bad or full disk.
+Implements `storage.disk.Disk`. Files and directory entries become durable separately, as in POSIX: a synced file in
+an unsynced directory may have no name after a crash. Entries of one directory survive in the order in which they were
+made, as on a journaling file system. `cut_power_after` interrupts the run at any change; `fail_writes` makes the disk
+bad or full.
 """
 
 import errno
@@ -17,7 +17,7 @@ _GARBAGE_BYTES_MAX = 64
 
 
 class PowerCut(Exception):
-    """The machine is gone. Call `crash` and open what is left."""
+    """The machine has lost power. Call `crash` and open what is left."""
 
 
 class _Inode:
@@ -27,7 +27,7 @@ class _Inode:
         self.content = bytearray(content)
         self.synced = bytes(content)
         self.floor = len(content)
-        """How much of `synced` has stayed in place since: everything before it is certain."""
+        """How much of `synced` has not been changed since: everything before it is certain."""
 
     def sync_all(self) -> None:
         self.synced = bytes(self.content)
@@ -47,7 +47,7 @@ class _Inode:
 
 
 class _Directory:
-    """Names and what they name: now, as far as that is durable, and every state between."""
+    """Names and what they refer to: now, the durable part, and every state between."""
 
     __slots__ = ("entries", "passed", "synced")
 
@@ -136,17 +136,17 @@ class _Lock:
 class CrashDisk:
     def __init__(self) -> None:
         self.now_ms = 0
-        """What `modified_ms` tells for every file."""
+        """The value of `modified_ms` for every file."""
         self._root = _Directory()
         self._locks: set[str] = set()
         self._is_off = False
         self._steps_left: int | None = None
         self._write_fault: int | None = None
 
-    # --- what a test does to it
+    # --- for tests
 
     def cut_power_after(self, steps: int) -> None:
-        """PowerCut at the so many-th change from now on, before it happens."""
+        """Raises PowerCut at the nth change from now on, before it happens."""
         self._steps_left = steps
 
     def fail_writes(self, error_number: int | None) -> None:
@@ -154,7 +154,7 @@ class CrashDisk:
         self._write_fault = error_number
 
     def crash(self, random: Random) -> "CrashDisk":
-        """The disk as the next start finds it. This one is of no more use."""
+        """Returns the disk as the next start finds it. Do not use this one any more."""
         self._is_off = True
         after = CrashDisk()
         after.now_ms = self.now_ms
@@ -162,8 +162,8 @@ class CrashDisk:
         return after
 
     def outlive_process(self) -> "CrashDisk":
-        """The disk as the next process finds it when the last one died and the machine did not: nothing written is
-        lost. Through this one the dead process reaches nothing any more."""
+        """Returns the disk as the next process finds it when this process died and the machine did not: nothing
+        written is lost, and the dead process can no longer change it."""
         self._is_off = True
         after = CrashDisk()
         after.now_ms = self.now_ms

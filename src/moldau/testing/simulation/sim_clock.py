@@ -1,4 +1,4 @@
-"""A clock and a scheduler that stand still until told to move: time passes only when a test says so."""
+"""A clock and a scheduler whose time passes only when a test moves it."""
 
 import asyncio
 import heapq
@@ -22,7 +22,7 @@ class _Timer:
 
 
 class SimClock:
-    """Implements `core.ports.Clock` and `core.ports.Scheduler`. Coroutines and jobs run to their end at once."""
+    """Implements `core.ports.Clock` and `core.ports.Scheduler`. Coroutines and jobs run to completion at once."""
 
     def __init__(self, now_ms: int = 1_700_000_000_000) -> None:
         self._now_ms = now_ms
@@ -54,7 +54,7 @@ class SimClock:
         return run()
 
     def advance(self, by_ms: int = 0) -> None:
-        """Lets time pass and makes every call that falls due, in order."""
+        """Moves time forward and makes every call that becomes due, in order."""
         until_ms = self._now_ms + by_ms
         while self._timers and self._timers[0][0] <= until_ms:
             due_ms, _, timer = heapq.heappop(self._timers)
@@ -65,5 +65,5 @@ class SimClock:
 
     @property
     def pending(self) -> int:
-        """Calls still to be made."""
+        """The calls that are still scheduled."""
         return sum(timer.callback is not None for _, _, timer in self._timers)

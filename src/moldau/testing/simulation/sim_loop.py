@@ -1,7 +1,7 @@
-"""An event loop on which time passes only when nobody has anything to do, and then at once.
+"""An event loop whose time jumps to the next timer as soon as nothing is left to run.
 
 Everything that runs on asyncio runs on it unchanged, hours in milliseconds and the same each time: there are no
-sockets, and jobs for worker threads are run by the loop itself.
+sockets, and the loop itself runs the jobs for worker threads.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ EPOCH_MS = 1_700_000_000_000
 
 
 class Stuck(Exception):
-    """Nothing will ever happen any more, and somebody still waits for something."""
+    """Nothing is scheduled any more, and something still waits."""
 
 
 class _NoSelector:
@@ -39,7 +39,7 @@ class SimLoop(asyncio.BaseEventLoop):
         self._now_s = 0.0
         self._selector = _NoSelector(self)
         self.problems: list[dict[str, Any]] = []
-        """What nobody caught."""
+        """Exceptions that nothing caught."""
         self.set_exception_handler(lambda _, context: self.problems.append(context))
 
     def time(self) -> float:
@@ -54,7 +54,7 @@ class SimLoop(asyncio.BaseEventLoop):
 
 
 class SimClock:
-    """One machine's clock: the loop's time, and how wrong it is."""
+    """One machine's clock: the loop's time plus an error."""
 
     def __init__(self, loop: SimLoop, skew_ms: int = 0) -> None:
         self._loop = loop
@@ -68,8 +68,8 @@ class SimClock:
 
 
 class SimThreads:
-    """Implements `core.ports.Scheduler` for one process. Jobs for workers take a while, in order where there is one
-    worker. After `kill` nothing of the process happens any more."""
+    """Implements `core.ports.Scheduler` for one process. Jobs for workers take a while; with one worker they run in
+    order. After `kill` nothing of the process runs any more."""
 
     def __init__(self, loop: SimLoop, random: Random, *, is_in_order: bool, delay_ms_max: float) -> None:
         self._loop = loop
@@ -123,7 +123,7 @@ class SimThreads:
 
 
 def run_simulated(work: Callable[[SimLoop], Coroutine[Any, Any, Result]]) -> Result:
-    """The result of `work` on a loop of its own; whatever it left running is dropped."""
+    """Runs `work` on a loop of its own and returns its result. Tasks it left running are dropped."""
     loop = SimLoop()
     asyncio.set_event_loop(loop)
     try:

@@ -1,7 +1,7 @@
-"""A network in memory: frames take their time, links break, and nobody is told why.
+"""A network in memory: frames take time, and links break without notice.
 
-Carries whole frames between clients and the sessions of brokers, as TCP would: in order on one connection, any
-order across several. A link that is cut holds everything that is sent over it until it is mended or given up.
+Carries whole frames between clients and the sessions of brokers, as TCP would: in order on one connection, in any
+order across several. A link that is cut holds everything sent over it until it is mended or given up.
 """
 
 import asyncio
@@ -38,19 +38,19 @@ class SimNetwork:
         self._accepts[host] = accept
 
     def leave(self, host: str) -> None:
-        """The process is gone: its connections break at once."""
+        """Ends the process: its connections break at once."""
         self._accepts.pop(host, None)
         for connection in [each for each in self._connections if host in (each.client, each.server)]:
             connection.is_server_gone |= connection.server == host
             connection.close()
 
     def cut(self, one: str, other: str) -> None:
-        """Nothing gets from `one` to `other` until `mend_all`. One way only: call it twice for both."""
+        """Blocks `one` to `other` until `mend_all`. One way only: call it twice for both."""
         self._cuts[one, other] = None
 
     def freeze(self, host: str) -> None:
-        """The process stands still until `mend_all`: what is sent to it waits in its sockets, and so does what it
-        sent last."""
+        """Pauses the process until `mend_all`: what is sent to it waits in its sockets, and so does what it sent
+        last."""
         self._frozen.add(host)
 
     def mend_all(self) -> None:
@@ -71,7 +71,7 @@ class SimNetwork:
             await self._travel(client, server)
             await self._travel(server, client)
         if server not in self._accepts:
-            raise ConnectionRefusedError(f"nobody listens at {server}")
+            raise ConnectionRefusedError(f"no broker listens at {server}")
         connection = SimConnection(self, client, server)
         connection.session = self._accepts[server](connection)
         self._connections[connection] = None
@@ -83,7 +83,7 @@ class SimNetwork:
         await arrived.wait()
 
     def send(self, one: str, other: str, arrived: Callable[[], None]) -> None:
-        """Calls `arrived` on the other side, some time."""
+        """Calls `arrived` on the other side after some time."""
         self.loop.call_later(self.latency_s(), self._arrive, one, other, arrived)
 
     def _arrive(self, one: str, other: str, arrived: Callable[[], None]) -> None:
@@ -98,7 +98,8 @@ class SimNetwork:
 
 
 class SimConnection:
-    """Both ends: implements `broker.request.client_session.ClientConnection` and `cluster.peer_network.PeerChannel`."""
+    """Both ends of a connection. Implements `broker.request.client_session.ClientConnection` and
+    `cluster.peer_network.PeerChannel`."""
 
     session: ClientSession
 
@@ -130,7 +131,7 @@ class SimConnection:
             self._answer = None
 
     def _deliver(self, frame: bytes) -> None:
-        """What was sent arrives, even if the sender has given up meanwhile."""
+        """Frames that were sent arrive, even if the sender has given up since."""
         if self.is_server_gone:
             return
         try:

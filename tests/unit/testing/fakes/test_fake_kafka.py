@@ -32,7 +32,7 @@ def test_records_are_put_and_looked_at() -> None:
         [("till", b"7")],
     )
     assert second.value() == b"3 pears"
-    with pytest.raises(ValueError, match="create_topic makes more"):
+    with pytest.raises(ValueError, match="add more with create_topic"):
         kafka.put("orders", "x", partition=3)
     assert kafka.records("nowhere") == [] and kafka.committed("nobody") == {}
 
