@@ -139,7 +139,7 @@ class Registry:
         with self._lock:
             self._is_elected = is_elected
             if not is_elected:
-                self._leave_office("another instance was elected, or none is")
+                self._release_writer("another instance was elected, or none is")
             elif self._writer is None and self._may_take_over():
                 self._takeover = self._writes.submit(self._take_over)
 
@@ -173,10 +173,10 @@ class Registry:
 
     def _step_down(self, reason: str) -> None:
         with self._lock:
-            self._leave_office(reason)
+            self._release_writer(reason)
             self._takeover_not_before = time.monotonic() + TAKEOVER_PAUSE_S
 
-    def _leave_office(self, reason: str) -> None:
+    def _release_writer(self, reason: str) -> None:
         if self._writer is not None:
             self._writer = None
             log.info("this instance is no longer the primary: %s", reason)

@@ -195,7 +195,7 @@ class Configuration:
     def __init__(self, texts: dict[str, str]) -> None:
         own = {name: text for name, text in texts.items() if name in RegistrySettings.KEYS}
         self.settings = RegistrySettings.parse(own)
-        self.settings.address  # noqa: B018 An address nobody can listen on is an error now, not later.
+        self.settings.address  # noqa: B018 Reports an invalid address now, not later.
         servers = ",".join(_without_protocol(server) for server in self.settings.bootstrap_servers)
         self.without_effect = sorted(WITHOUT_EFFECT & texts.keys())
         extra = {name: text for name, text in texts.items() if name not in own and name not in WITHOUT_EFFECT}
@@ -221,7 +221,7 @@ def read_configuration(
     return Configuration(texts)
 
 
-def _put(texts: dict[str, str], name: str, value: str, place: str) -> None:
+def _put(texts: dict[str, str], name: str, value: str, where: str) -> None:
     name = RENAMED.get(name, name)
     key = RegistrySettings.KEYS.get(name)
     if key is None and name not in WITHOUT_EFFECT and not name.startswith(CLIENT_PREFIX):
@@ -229,12 +229,12 @@ def _put(texts: dict[str, str], name: str, value: str, place: str) -> None:
             nearest_text(name, RegistrySettings.KEYS)
             or "; `moldau registry --list-settings` prints the known ones"
         )
-        raise ConfigError(f"{place}: unknown setting {name}{hint}")
+        raise ConfigError(f"{where}: unknown setting {name}{hint}")
     if key is not None:
         try:
             key.parse(value)
         except ConfigError as error:
-            raise ConfigError(f"{place}: {error}") from None
+            raise ConfigError(f"{where}: {error}") from None
     texts[name] = value
 
 

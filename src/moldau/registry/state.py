@@ -29,7 +29,7 @@ from moldau.registry.subjects import (
     is_context,
 )
 
-Place = tuple[str, int]
+VersionKey = tuple[str, int]
 """A subject and a version."""
 
 
@@ -42,12 +42,12 @@ class RegistryState:
         self.foreign_count = 0
         self._subjects: dict[str, dict[int, StoredSchema]] = {}
         self._contexts: dict[str, None] = {}
-        self._places: dict[tuple[str, int], dict[Place, None]] = {}
+        self._holders: dict[tuple[str, int], dict[VersionKey, None]] = {}
         """The versions that use an id of a context."""
         self._ids: dict[tuple[str, str, bytes], dict[int, None]] = {}
         """The ids of a context, a type and a hash: one, unless another was imported."""
         self._id_max: dict[str, int] = {}
-        self._referrers: dict[Place, dict[Place, None]] = {}
+        self._referrers: dict[VersionKey, dict[VersionKey, None]] = {}
 
     def replay(self, fact: Fact) -> None:
         match fact:
@@ -121,8 +121,8 @@ class RegistryState:
 
     def holders(self, context: str, schema_id: int, *, deleted: bool = True) -> list[StoredSchema]:
         """Every version that uses the schema with this id, oldest use first."""
-        places = list(self._places.get((context, schema_id), ()))
-        found = (self.version(subject, version, deleted=deleted) for subject, version in places)
+        keys = list(self._holders.get((context, schema_id), ()))
+        found = (self.version(subject, version, deleted=deleted) for subject, version in keys)
         return [schema for schema in found if schema is not None]
 
     def holders_of_guid(self, digest: bytes) -> Iterator[tuple[str, int]]:
@@ -134,30 +134,30 @@ class RegistryState:
 
     def referrers(self, subject: str, version: int, *, deleted: bool = False) -> list[StoredSchema]:
         """The schemas that refer to this version."""
-        places = list(self._referrers.get((subject, version), ()))
+        keys = list(self._referrers.get((subject, version), ()))
         latest = self.latest(subject)
         if latest is not None and latest.version == version:
             # The topic may contain references to "the latest".
-            places += [place for place in self._referrers.get((subject, LATEST), ()) if place not in places]
-        found = (self.version(*place, deleted=deleted) for place in places)
+            keys += [key for key in self._referrers.get((subject, LATEST), ()) if key not in keys]
+        found = (self.version(*key, deleted=deleted) for key in keys)
         return [schema for schema in found if schema is not None]
 
     def _learn(self, schema: StoredSchema) -> None:
         context = context_of(schema.subject)
-        place = (schema.subject, schema.version)
+        key = (schema.subject, schema.version)
         holders = self.holders(context, schema.id)
-        if any(held.schema.text != schema.schema.text for held in holders if _place(held) != place):
+        if any(held.schema.text != schema.schema.text for held in holders if _version_key(held) != key):
             # Two registries wrote at the same time: as in Confluent's, the first to use an id keeps it.
             return
         old = self._subjects.get(schema.subject, {}).get(schema.version)
         if old is not None and (old.id != schema.id or old.digest != schema.digest):
-            self._forget(*place)
+            self._forget(*key)
         self._subjects.setdefault(schema.subject, {})[schema.version] = schema
-        self._places.setdefault((context, schema.id), {})[place] = None
+        self._holders.setdefault((context, schema.id), {})[key] = None
         self._ids.setdefault(_likeness(schema), {})[schema.id] = None
         self._id_max[context] = max(self._id_max.get(context, 0), schema.id)
         for target in _targets(schema):
-            self._referrers.setdefault(target, {})[place] = None
+            self._referrers.setdefault(target, {})[key] = None
 
     def _forget(self, subject: str, version: int) -> None:
         old = self._subjects.get(subject, {}).pop(version, None)
@@ -166,10 +166,10 @@ class RegistryState:
         if not self._subjects[subject]:
             del self._subjects[subject]
         context = context_of(subject)
-        places = self._places[context, old.id]
-        del places[subject, version]
-        if not places:
-            del self._places[context, old.id]
+        keys = self._holders[context, old.id]
+        del keys[subject, version]
+        if not keys:
+            del self._holders[context, old.id]
             likeness = _likeness(old)
             del self._ids[likeness][old.id]
             if not self._ids[likeness]:
@@ -197,7 +197,7 @@ def _put(table: dict, key: object, value: object, *, is_there: bool | None = Non
         table.pop(key, None)
 
 
-def _place(schema: StoredSchema) -> Place:
+def _version_key(schema: StoredSchema) -> VersionKey:
     return schema.subject, schema.version
 
 
@@ -205,7 +205,7 @@ def _likeness(schema: StoredSchema) -> tuple[str, str, bytes]:
     return context_of(schema.subject), schema.schema.schema_type, schema.digest
 
 
-def _targets(schema: StoredSchema) -> list[Place]:
+def _targets(schema: StoredSchema) -> list[VersionKey]:
     return [
         (in_context_of(schema.subject, reference.subject), reference.version)
         for reference in schema.schema.references

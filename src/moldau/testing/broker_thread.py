@@ -74,7 +74,7 @@ class BrokerThread:
         try:
             with asyncio.Runner(loop_factory=lambda: MovedLoop(self._clock)) as runner:
                 runner.run(self._serve(make_node))
-        except BaseException as error:  # noqa: BLE001 It is whoever waits for the thread who must hear of it.
+        except BaseException as error:  # noqa: BLE001 The thread that waits for this one must get it.
             unheard = self._ended if self._started.done() else self._started
             unheard.set_exception(error)
         else:

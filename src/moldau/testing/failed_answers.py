@@ -212,7 +212,7 @@ def _with_session_topics(ctx: RequestContext, request: FetchRequest) -> FetchReq
     for gone in request.forgotten_topics_data:
         for index in gone.partitions:
             read.pop((gone.topic or gone.topic_id, index), None)
-    return dataclasses.replace(request, topics=[_fetch_topic(*place) for place in read])
+    return dataclasses.replace(request, topics=[_fetch_topic(*key) for key in read])
 
 
 def _fetch_topic(topic: str | bytes, partition: int) -> FetchTopic:

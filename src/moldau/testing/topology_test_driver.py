@@ -232,8 +232,8 @@ class TopologyTestDriver:
 
     def _keep(self, outputs: Outputs) -> None:
         self.dead += outputs.dead
-        for place, more in outputs.dropped.items():
-            dropped = self.dropped.setdefault(place, Dropped())
+        for cause, more in outputs.dropped.items():
+            dropped = self.dropped.setdefault(cause, Dropped())
             dropped.count += more.count
             dropped.late_ms_max = max(dropped.late_ms_max, more.late_ms_max)
         for record in outputs.records:

@@ -11,7 +11,7 @@ from typing import Final
 from moldau.registry.entities import LATEST, SCHEMA_TYPES, Reference, SchemaText, StoredSchema
 from moldau.registry.failures import RegistryFailure, invalid_schema
 from moldau.registry.schemas import InvalidSchema, ParsedSchema, read
-from moldau.registry.state import Place, RegistryState
+from moldau.registry.state import RegistryState, VersionKey
 from moldau.registry.subjects import in_context_of
 
 REFERENCES_DEPTH_MAX: Final = 64
@@ -57,7 +57,7 @@ class SchemaParser:
         self,
         subject: str,
         schema: SchemaText,
-        path: tuple[Place, ...],
+        path: tuple[VersionKey, ...],
         left: list[int],
         *,
         as_new: bool,
@@ -90,11 +90,17 @@ class SchemaParser:
         return parsed
 
     def _referred(
-        self, subject: str, reference: Reference, path: tuple[Place, ...], left: list[int], *, as_new: bool
+        self,
+        subject: str,
+        reference: Reference,
+        path: tuple[VersionKey, ...],
+        left: list[int],
+        *,
+        as_new: bool,
     ) -> ParsedSchema:
-        place = (in_context_of(subject, reference.subject), reference.version)
-        if place in path or len(path) >= REFERENCES_DEPTH_MAX:
-            chain = " -> ".join(f"{name} version {number}" for name, number in (*path, place))
+        version_key = (in_context_of(subject, reference.subject), reference.version)
+        if version_key in path or len(path) >= REFERENCES_DEPTH_MAX:
+            chain = " -> ".join(f"{name} version {number}" for name, number in (*path, version_key))
             raise invalid_schema(
                 f"The references form a cycle: {chain}. Remove the reference from one of these schemas."
             )
@@ -103,11 +109,11 @@ class SchemaParser:
             raise invalid_schema(
                 f"The schema has more than {REFERENCES_COUNT_MAX:,} references, counting those of its references."
             )
-        found = self._state.version(*place, deleted=not as_new)
+        found = self._state.version(*version_key, deleted=not as_new)
         if found is None:
-            raise invalid_schema(_missing(self._state, *place))
+            raise invalid_schema(_missing(self._state, *version_key))
         try:
-            return self._parse(found.subject, found.schema, (*path, place), left, as_new=as_new)
+            return self._parse(found.subject, found.schema, (*path, version_key), left, as_new=as_new)
         except RegistryFailure as failure:
             raise invalid_schema(
                 f"The reference to subject '{reference.subject}' version {reference.version} cannot be used: "

@@ -66,9 +66,9 @@ def in_context(segments: list[str], query: Mapping[str, str]) -> tuple[list[str]
     if rest[0] in SETTINGS:
         rest = [rest[0], _qualified(prefix, rest[1] if len(rest) > 1 else ""), *rest[2:]]
         return [segment for segment in rest if segment], query
-    for place, segment in enumerate(rest[:-1]):
+    for index, segment in enumerate(rest[:-1]):
         if segment in SUBJECT_FOLLOWS:
-            rest[place + 1] = _qualified(prefix, rest[place + 1])
+            rest[index + 1] = _qualified(prefix, rest[index + 1])
             return rest, query
     if rest[:2] == ["schemas", "ids"]:
         query["subject"] = _qualified(prefix, query.get("subject", ""))

@@ -87,7 +87,7 @@ class ParsedSchema(ABC):
     def name(self) -> str | None:
         """The full name of the record or message it describes, if it has one."""
 
-    def check(self, *, fields: bool = False) -> None:  # noqa: B027 Avro's texts are checked as they are read.
+    def check(self, *, fields: bool = False) -> None:  # noqa: B027 Avro checks its texts as it parses them.
         """Raises InvalidSchema unless everything it names exists. Not called for stored or imported schemas.
 
         `fields` adds the checks that a registry makes with `validateFields`.

@@ -15,8 +15,8 @@ from confluent_kafka import (
 from confluent_kafka.admin import ClusterMetadata
 
 from moldau.testing.fakes.fake_group import FakeGroupMetadata, FakeMember
-from moldau.testing.fakes.fake_log import Place
-from moldau.testing.fakes.fake_positions import FakePositions, places_of
+from moldau.testing.fakes.fake_log import PartitionKey
+from moldau.testing.fakes.fake_positions import FakePositions, partition_keys_of
 
 if TYPE_CHECKING:
     from moldau.testing.fakes.fake_kafka import FakeKafka
@@ -100,19 +100,19 @@ class FakeConsumer:
     def incremental_unassign(self, partitions: Sequence[TopicPartition]) -> None:
         with self._open():
             self._has_assigned = True
-            self._positions.remove(places_of(partitions))
+            self._positions.remove(partition_keys_of(partitions))
 
     def assignment(self) -> list[TopicPartition]:
         with self._open():
-            return [TopicPartition(*place) for place in self._positions.assigned]
+            return [TopicPartition(*partition_key) for partition_key in self._positions.assigned]
 
     def pause(self, partitions: Sequence[TopicPartition]) -> None:
         with self._open():
-            self._positions.paused |= set(places_of(partitions))
+            self._positions.paused |= set(partition_keys_of(partitions))
 
     def resume(self, partitions: Sequence[TopicPartition]) -> None:
         with self._open():
-            self._positions.paused -= set(places_of(partitions))
+            self._positions.paused -= set(partition_keys_of(partitions))
 
     def seek(self, partition: TopicPartition) -> None:
         with self._open():
@@ -175,8 +175,11 @@ class FakeConsumer:
             if error is None:
                 self._group.commit(wanted)
             told = offsets is None and message is None
-            places = self._positions.assigned if told else list(wanted)
-            result = [TopicPartition(*place, wanted.get(place, OFFSET_INVALID)) for place in places]
+            partition_keys = self._positions.assigned if told else list(wanted)
+            result = [
+                TopicPartition(*partition_key, wanted.get(partition_key, OFFSET_INVALID))
+                for partition_key in partition_keys
+            ]
             if asynchronous:
                 self._committed.append((error, result))
                 return None
@@ -186,7 +189,7 @@ class FakeConsumer:
 
     def _to_commit(
         self, message: Message | None, offsets: Sequence[TopicPartition] | None
-    ) -> dict[Place, int]:
+    ) -> dict[PartitionKey, int]:
         if message is not None:
             return {(str(message.topic()), message.partition() or 0): (message.offset() or 0) + 1}
         if offsets is not None:
@@ -215,14 +218,16 @@ class FakeConsumer:
             self._kafka.raise_failure("committed")
             offsets = self._group.offsets
             return [
-                TopicPartition(*place, offsets.get(place, OFFSET_INVALID)) for place in places_of(partitions)
+                TopicPartition(*partition_key, offsets.get(partition_key, OFFSET_INVALID))
+                for partition_key in partition_keys_of(partitions)
             ]
 
     def position(self, partitions: Sequence[TopicPartition]) -> list[TopicPartition]:
         with self._open():
             read = self._positions.read
             return [
-                TopicPartition(*place, read.get(place, OFFSET_INVALID)) for place in places_of(partitions)
+                TopicPartition(*partition_key, read.get(partition_key, OFFSET_INVALID))
+                for partition_key in partition_keys_of(partitions)
             ]
 
     def offsets_for_times(
@@ -301,29 +306,29 @@ class FakeConsumer:
         if gained is not None:
             self._give(member, gained)
 
-    def _take_away(self, member: FakeMember, places: Iterable[Place], event: str) -> None:
-        gone = sorted(places)
+    def _take_away(self, member: FakeMember, partition_keys: Iterable[PartitionKey], event: str) -> None:
+        gone = sorted(partition_keys)
         self._call_back(event, gone)
         if not self._has_assigned:
             self._positions.remove(gone)
         member.owned -= set(gone)
 
-    def _give(self, member: FakeMember, places: Iterable[Place]) -> None:
-        new = sorted(places)
+    def _give(self, member: FakeMember, partition_keys: Iterable[PartitionKey]) -> None:
+        new = sorted(partition_keys)
         member.is_granted = True
         member.owned |= set(new)
         self._call_back("assign", new)
         if not self._has_assigned:
-            self._positions.add([TopicPartition(*place) for place in new])
+            self._positions.add([TopicPartition(*partition_key) for partition_key in new])
 
-    def _call_back(self, event: str, places: Sequence[Place]) -> None:
+    def _call_back(self, event: str, partition_keys: Sequence[PartitionKey]) -> None:
         """A callback that calls assign() replaces the automatic assignment."""
         self._has_assigned = False
         callback = self._callbacks.get(event)
         if callback is None and event == "lost":
             callback = self._callbacks.get("revoke")
         if callback is not None:
-            callback(self, [TopicPartition(*place) for place in places])
+            callback(self, [TopicPartition(*partition_key) for partition_key in partition_keys])
 
     def _leave(self) -> None:
         self._is_leaving = False

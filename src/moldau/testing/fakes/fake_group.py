@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from moldau.testing.fakes.fake_log import Place
+from moldau.testing.fakes.fake_log import PartitionKey
 
 
 @dataclass(eq=False)
@@ -17,8 +17,8 @@ class FakeMember:
     member_id: str
     topics: Sequence[str]
     is_cooperative: bool
-    owned: set[Place] = field(default_factory=set)
-    target: set[Place] = field(default_factory=set)
+    owned: set[PartitionKey] = field(default_factory=set)
+    target: set[PartitionKey] = field(default_factory=set)
     seen_generation: int = -1
     is_granted: bool = False
     is_expelled: bool = False
@@ -48,8 +48,8 @@ class Topics(Protocol):
 class FakeGroup:
     def __init__(self, name: str, topics: Topics) -> None:
         self.name = name
-        self.offsets: dict[Place, int] = {}
-        self.metadata: dict[Place, str] = {}
+        self.offsets: dict[PartitionKey, int] = {}
+        self.metadata: dict[PartitionKey, str] = {}
         self.generation = 0
         self._topics = topics
         self._members: list[FakeMember] = []
@@ -88,25 +88,27 @@ class FakeGroup:
             for number, member in enumerate(readers):
                 member.target |= _share(topic, count, number, len(readers))
 
-    def losses(self, member: FakeMember) -> set[Place]:
+    def losses(self, member: FakeMember) -> set[PartitionKey]:
         """What a member gives up when it learns of a rebalance: everything, unless it cooperates."""
         if member.seen_generation == self.generation:
             return set()
         return member.owned - member.target if member.is_cooperative else set(member.owned)
 
-    def gains(self, member: FakeMember) -> set[Place] | None:
+    def gains(self, member: FakeMember) -> set[PartitionKey] | None:
         """None while others still hold some of it, or when nothing changed."""
         if member.is_granted:
             return None
         wanted = member.target - member.owned
-        held = {place for other in self._members if other is not member for place in other.owned}
+        held = {
+            partition_key for other in self._members if other is not member for partition_key in other.owned
+        }
         return None if wanted & held else wanted
 
-    def commit(self, offsets: Mapping[Place, int]) -> None:
+    def commit(self, offsets: Mapping[PartitionKey, int]) -> None:
         self.offsets.update(offsets)
 
 
-def _share(topic: str, count: int, number: int, readers: int) -> set[Place]:
+def _share(topic: str, count: int, number: int, readers: int) -> set[PartitionKey]:
     size, more = divmod(count, readers)
     first = number * size + min(number, more)
     return {(topic, partition) for partition in range(first, first + size + (number < more))}

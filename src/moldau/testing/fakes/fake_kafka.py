@@ -19,7 +19,7 @@ from confluent_kafka import KafkaError, KafkaException, Message
 from confluent_kafka.admin import BrokerMetadata, ClusterMetadata, PartitionMetadata, TopicMetadata
 
 from moldau.testing.fakes.fake_group import FakeGroup
-from moldau.testing.fakes.fake_log import FakeLog, FakeTransaction, Place, require_messages
+from moldau.testing.fakes.fake_log import FakeLog, FakeTransaction, PartitionKey, require_messages
 from moldau.testing.fakes.fake_transactions import FakeTransactionalIds
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class FakeKafka:
                     offset = entry.offset + 1
             return found
 
-    def committed(self, group: str) -> dict[Place, int]:
+    def committed(self, group: str) -> dict[PartitionKey, int]:
         """The committed offsets of a group, by topic and partition."""
         with self.changed:
             return dict(self._groups[group].offsets) if group in self._groups else {}
@@ -143,9 +143,9 @@ class FakeKafka:
     def next_serial(self) -> int:
         return next(self._serial)
 
-    def log(self, place: Place) -> FakeLog | None:
-        logs = self._topics.get(place[0], [])
-        return logs[place[1]] if 0 <= place[1] < len(logs) else None
+    def log(self, partition_key: PartitionKey) -> FakeLog | None:
+        logs = self._topics.get(partition_key[0], [])
+        return logs[partition_key[1]] if 0 <= partition_key[1] < len(logs) else None
 
     def logs_to_write(self, topic: str) -> Sequence[FakeLog] | None:
         """None: the topic does not exist and is not created."""

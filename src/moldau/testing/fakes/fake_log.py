@@ -7,7 +7,7 @@ from typing import Final
 from confluent_kafka import TIMESTAMP_CREATE_TIME, Message, version
 
 Headers = Sequence[tuple[str, bytes | None]]
-Place = tuple[str, int]
+PartitionKey = tuple[str, int]
 """Topic and partition."""
 
 
@@ -27,8 +27,8 @@ class FakeTransaction:
     """A transaction. `is_committed` is None while it is open."""
 
     is_committed: bool | None = None
-    logs: "dict[Place, FakeLog]" = field(default_factory=dict)
-    offsets: dict[str, dict[Place, int]] = field(default_factory=dict)
+    logs: "dict[PartitionKey, FakeLog]" = field(default_factory=dict)
+    offsets: dict[str, dict[PartitionKey, int]] = field(default_factory=dict)
     """The offsets it will commit, by group."""
 
 
@@ -51,7 +51,7 @@ class FakeLog:
         self._entries: list[Entry] = []
 
     @property
-    def place(self) -> Place:
+    def partition_key(self) -> PartitionKey:
         return self.topic, self.partition
 
     @property
@@ -80,7 +80,7 @@ class FakeLog:
         entry = Entry(self.end, timestamp_ms, key, value, headers, transaction)
         self._entries.append(entry)
         if transaction is not None:
-            transaction.logs[self.place] = self
+            transaction.logs[self.partition_key] = self
         return entry
 
     def end_transaction(self, transaction: FakeTransaction, timestamp_ms: int) -> None:

@@ -15,7 +15,7 @@ from confluent_kafka import (
 )
 
 from moldau.testing.fakes.fake_group import FakeGroup
-from moldau.testing.fakes.fake_log import FakeLog, Place
+from moldau.testing.fakes.fake_log import FakeLog, PartitionKey
 
 if TYPE_CHECKING:
     from moldau.testing.fakes.fake_kafka import FakeKafka
@@ -32,7 +32,7 @@ _RESETS = {
 }
 
 
-def places_of(partitions: Iterable[TopicPartition]) -> list[Place]:
+def partition_keys_of(partitions: Iterable[TopicPartition]) -> list[PartitionKey]:
     return [(each.topic, each.partition) for each in partitions]
 
 
@@ -44,18 +44,18 @@ class FakePositions:
         """None: the application wants an error."""
         self._is_committed_only = config.get("isolation.level", "read_committed") == "read_committed"
         self._tells_ends = str(config.get("enable.partition.eof", False)).lower() == "true"
-        self._next: dict[Place, int] = {}
+        self._next: dict[PartitionKey, int] = {}
         """The offset to continue from; negative when it is not known yet."""
-        self._told_ends: set[Place] = set()
-        self._stuck: set[Place] = set()
+        self._told_ends: set[PartitionKey] = set()
+        self._stuck: set[PartitionKey] = set()
         self._turn = 0
-        self.read: dict[Place, int] = {}
+        self.read: dict[PartitionKey, int] = {}
         """One past the last record returned."""
-        self.stored: dict[Place, int] = {}
-        self.paused: set[Place] = set()
+        self.stored: dict[PartitionKey, int] = {}
+        self.paused: set[PartitionKey] = set()
 
     @property
-    def assigned(self) -> list[Place]:
+    def assigned(self) -> list[PartitionKey]:
         return sorted(self._next)
 
     def assign(self, partitions: Sequence[TopicPartition]) -> None:
@@ -68,62 +68,62 @@ class FakePositions:
     def clear(self) -> None:
         self.remove(self.assigned)
 
-    def remove(self, places: Iterable[Place]) -> None:
-        for place in list(places):
+    def remove(self, partition_keys: Iterable[PartitionKey]) -> None:
+        for partition_key in list(partition_keys):
             for known in (self._next, self.read, self.stored):
-                known.pop(place, None)
+                known.pop(partition_key, None)
             for marks in (self._told_ends, self._stuck, self.paused):
-                marks.discard(place)
+                marks.discard(partition_key)
 
     def seek(self, partition: TopicPartition) -> None:
-        place = partition.topic, partition.partition
-        if place not in self._next:
+        partition_key = partition.topic, partition.partition
+        if partition_key not in self._next:
             words = f"Failed to seek to offset {partition.offset}: Local: Erroneous state"
             raise KafkaException(KafkaError(KafkaError._STATE, words))
-        self._next[place] = partition.offset
-        self._told_ends.discard(place)
-        self._stuck.discard(place)
+        self._next[partition_key] = partition.offset
+        self._told_ends.discard(partition_key)
+        self._stuck.discard(partition_key)
 
     def next_message(self, stores: bool) -> Message | None:
         """Returns a record, an error or the end of a partition, from each partition in turn."""
-        places = self.assigned
-        for step in range(len(places)):
-            place = places[(self._turn + step) % len(places)]
-            log = self._kafka.log(place)
-            if log is None or place in self.paused or place in self._stuck:
+        partition_keys = self.assigned
+        for step in range(len(partition_keys)):
+            partition_key = partition_keys[(self._turn + step) % len(partition_keys)]
+            log = self._kafka.log(partition_key)
+            if log is None or partition_key in self.paused or partition_key in self._stuck:
                 continue
-            message = self._of(place, log)
+            message = self._of(partition_key, log)
             if message is not None:
-                self._turn = (self._turn + step + 1) % len(places)
+                self._turn = (self._turn + step + 1) % len(partition_keys)
                 if message.error() is None and stores:
-                    self.stored[place] = self._next[place]
+                    self.stored[partition_key] = self._next[partition_key]
                 return message
         return None
 
-    def _of(self, place: Place, log: FakeLog) -> Message | None:
-        offset = self._resolved(place, log)
+    def _of(self, partition_key: PartitionKey, log: FakeLog) -> Message | None:
+        offset = self._resolved(partition_key, log)
         if offset is None:
-            self._stuck.add(place)
+            self._stuck.add(partition_key)
             words = "no previously committed offset available: Local: No offset stored"
-            return _error(place, KafkaError(KafkaError._AUTO_OFFSET_RESET, words))
-        self._next[place] = offset
+            return _error(partition_key, KafkaError(KafkaError._AUTO_OFFSET_RESET, words))
+        self._next[partition_key] = offset
         entry = log.read(offset, self._is_committed_only)
         if entry is not None:
-            self._next[place] = self.read[place] = entry.offset + 1
-            self._told_ends.discard(place)
+            self._next[partition_key] = self.read[partition_key] = entry.offset + 1
+            self._told_ends.discard(partition_key)
             return log.message(entry)
-        if self._tells_ends and place not in self._told_ends:
-            self._told_ends.add(place)
+        if self._tells_ends and partition_key not in self._told_ends:
+            self._told_ends.add(partition_key)
             return _error(
-                place, KafkaError(KafkaError._PARTITION_EOF), log.visible_end(self._is_committed_only)
+                partition_key, KafkaError(KafkaError._PARTITION_EOF), log.visible_end(self._is_committed_only)
             )
         return None
 
-    def _resolved(self, place: Place, log: FakeLog) -> int | None:
+    def _resolved(self, partition_key: PartitionKey, log: FakeLog) -> int | None:
         """None: there is no offset, and auto.offset.reset makes that an error."""
-        offset: int | None = self._next[place]
+        offset: int | None = self._next[partition_key]
         if offset in (OFFSET_INVALID, OFFSET_STORED):
-            offset = self._group.offsets.get(place, self._reset)
+            offset = self._group.offsets.get(partition_key, self._reset)
         elif offset is not None and offset <= TAIL_BASE:
             offset = max(log.start, self._end(log) - (TAIL_BASE - offset))
         if offset is not None and offset >= 0 and not log.start <= offset <= log.end:
@@ -148,5 +148,5 @@ class FakePositions:
         return log.start, self._end(log)
 
 
-def _error(place: Place, error: KafkaError, offset: int = OFFSET_INVALID) -> Message:
-    return Message(topic=place[0], partition=place[1], offset=offset, error=error)
+def _error(partition_key: PartitionKey, error: KafkaError, offset: int = OFFSET_INVALID) -> Message:
+    return Message(topic=partition_key[0], partition=partition_key[1], offset=offset, error=error)

@@ -99,8 +99,8 @@ class FakeProducer:
                 # The transaction is no longer complete.
                 self._state, self._error = ABORTABLE, error
             if report is not None:
-                place = log.partition if log is not None else partition
-                message = self._report(topic, place, offset, content, error, written_ms)
+                written_to = log.partition if log is not None else partition
+                message = self._report(topic, written_to, offset, content, error, written_ms)
                 self._reports.append((report, error, message))
 
     def produce_batch(
