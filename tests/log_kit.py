@@ -1,4 +1,4 @@
-"""Small makers for tests of the storage: batches, directories, and everything a log holds."""
+"""Helpers for tests of the storage: batches, directories, and everything a log holds."""
 
 from collections.abc import Iterator
 
@@ -74,7 +74,7 @@ def new_log(disk: Disk, config: LogConfig | None = None) -> tuple[LogDirectory, 
 
 
 def append(log: PartitionLog, records: memoryview, *, epoch: int = 0, now_ms: int = NOW_MS) -> Appended:
-    """As a leader whose followers all have it."""
+    """Appends as a leader whose followers are all in sync."""
     try:
         appended = log.append_as_leader(records, leader_epoch=epoch, now_ms=now_ms)
     except UnpackingNeeded:
@@ -98,7 +98,7 @@ def flush(log: PartitionLog, *, rolled_only: bool = False) -> None:
 
 
 def whole_batches(data: Buffer) -> bytes:
-    """Without the piece of a batch that a bounded read may end with."""
+    """Removes the partial batch at the end of a bounded read."""
     view, end = memoryview(data), 0
     while len(data) - end >= 12:
         size = int.from_bytes(view[end + 8 : end + 12], "big") + 12

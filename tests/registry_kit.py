@@ -1,4 +1,4 @@
-"""A registry without Kafka: what is decided goes to a list of records and is replayed from there."""
+"""A registry without Kafka: decided facts go to a list of records and are replayed from there."""
 
 import json
 from collections.abc import Iterable
@@ -43,7 +43,7 @@ class Ledger:
         return decision.answer
 
     def register(self, subject: str, schema: object, **options: Any) -> StoredSchema:
-        """`schema` is the text, or what it stands for. Options are the request's fields and the query's flags."""
+        """`schema` is the text, or a value to encode. Options are the request's fields and the query's flags."""
         flags = {name: options.pop(name) for name in ("normalize", "force") if name in options}
         return self.apply(self.registration.decide_register(subject, request(schema, **options), **flags))
 
@@ -66,7 +66,7 @@ class Ledger:
         return self.apply(self.governance.decide_config(subject, fields))
 
     def compacted(self) -> list[Record]:
-        """What is left of the records when Kafka has compacted them all."""
+        """The records that are left after Kafka has compacted all of them."""
         last = {key: place for place, (key, _) in enumerate(self.records)}
         return [
             record

@@ -1,4 +1,4 @@
-"""Whatever is done to a registry, its records rebuild it, compacted or not, and an id means one schema for ever."""
+"""After any operations on a registry, its records rebuild it, compacted or not, and an id stands for one schema."""
 
 import contextlib
 
@@ -24,7 +24,7 @@ class RegistryMachine(RuleBasedStateMachine):
         super().__init__()
         self.ledger = Ledger()
         self.meaning: dict[tuple[str, int], str] = {}
-        """Every schema an id was ever given for."""
+        """Every schema that ever had the id."""
 
     @rule(
         subject=subjects,
@@ -61,7 +61,7 @@ class RegistryMachine(RuleBasedStateMachine):
         self.ledger.set_mode(subject, "READWRITE")
 
     def _is_known(self, subject: str, schema: object) -> bool:
-        """Who imports may give a schema a second id; that is not tested here."""
+        """An import may give a schema a second id; that is not tested here."""
         text = self.ledger.registration.parser.parse(subject, request(schema).schema, as_new=True).canonical
         stored = SchemaText(text)
         return self.ledger.state.id_of(context_of(subject), "AVRO", stored.digest()) is not None

@@ -1,4 +1,4 @@
-"""A log under random work and random power cuts, against a list of the batches it should hold."""
+"""A log under random operations and random power cuts, compared with a list of the batches it should hold."""
 
 from dataclasses import dataclass, field
 from random import Random
@@ -60,20 +60,20 @@ work = st.lists(st.one_of(appends, appends, others, cuts, crashes, power_cuts), 
 
 @dataclass
 class World:
-    """The log, and what we know must be in it."""
+    """The log, and what must be in it."""
 
     disk: CrashDisk
     directory: LogDirectory
     log: PartitionLog
     random: Random
     batches: dict[int, bytes] = field(default_factory=dict)
-    """By base offset: what readers see now."""
+    """What readers see now, by base offset."""
     written: dict[int, set[bytes]] = field(default_factory=dict)
     """Everything ever stored at a base offset: a truncation that was not synced may come back."""
     flushed_end: int = 0
     holes: set[int] = field(default_factory=set)
-    """Segment starts before which unflushed batches were lost: a later file may reach the disk before an earlier
-    one. Kafka's recovery leaves such a hole too; giving the offsets out again would be worse."""
+    """Segment starts before which unflushed batches were lost: a later file may reach the disk before an earlier one.
+    Kafka's recovery leaves such a gap too; assigning the offsets again would be worse."""
     sequences: dict[int, int] = field(default_factory=dict)
     last_sent: dict[int, tuple[bytes, int]] = field(default_factory=dict)
     flushing: FlushJob | None = None
@@ -131,7 +131,7 @@ class World:
         self.flushed_end = max(self.flushed_end, self.log.flush_state.recovery_point)
 
     def begin_flush(self) -> None:
-        """The rest of it happens while the log goes on."""
+        """The job runs while the log is used."""
         self.flushing = self.log.begin_flush(NOW_MS) or self.flushing
 
     def finish_flush(self) -> None:
@@ -221,7 +221,7 @@ class World:
         self._learn_sequences()
 
     def _learn_sequences(self) -> None:
-        """As producers that start anew would: from what the log remembers."""
+        """Continues as restarted producers would, from the log's own state."""
         views = {view.producer_id: view for view in self.log.producers.views()}
         self.sequences = {each: view.last_sequence + 1 for each, view in views.items()}
         self.last_sent = {}

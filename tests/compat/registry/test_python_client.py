@@ -1,4 +1,4 @@
-"""Confluent's registry client for Python: every method, once at least."""
+"""Confluent's registry client for Python: every method at least once."""
 
 import json
 
@@ -95,7 +95,7 @@ def test_references_and_deleting(registry: SchemaRegistryClient, name: str) -> N
     assert refusal.value.error_code == 42206
     assert registry.delete_version(name, 1) == 1
     assert registry.delete_subject(f"{name}-item") == [1]
-    # The client makes a soft delete first by itself.
+    # The client itself makes a soft delete first.
     with pytest.raises(SchemaRegistryError) as refusal:
         registry.delete_subject(f"{name}-item", permanent=True)
     assert refusal.value.error_code in (40404, 42206)

@@ -165,7 +165,7 @@ def test_the_latest_version_is_used_when_asked_for(
         ),
     }[kind]
     Serdes(kind, registry, name, {}).write(context_of(name))
-    # By a client of its own: what a client has registered it never asks for in another format.
+    # A new client: one that has registered a schema never asks for it in another format.
     with contextlib.closing(SchemaRegistryClient({"url": platform.url})) as other:
         other.set_compatibility(f"{name}-value", "NONE")
         schema_id = other.register_schema(f"{name}-value", newer)
@@ -246,7 +246,7 @@ async def test_the_asynchronous_ones(kind: str, platform: Platform, name: str) -
 
 
 def test_a_change_that_breaks_consumers_is_refused(registry: SchemaRegistryClient, name: str) -> None:
-    """A producer turns a text into a time: the tale every registry is bought for."""
+    """A producer changes a string to a timestamp: the mistake a registry is meant to prevent."""
     AvroSerializer(registry, avro_schema(name))(PURCHASE, context_of(name))
     changed = json.loads(avro_schema(name))
     changed["fields"][0]["type"] = {"type": "long", "logicalType": "timestamp-millis"}

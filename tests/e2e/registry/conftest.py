@@ -10,7 +10,7 @@ from compat.moldau_broker import MoldauBroker
 from moldau.testing import LocalCluster
 
 BROKER_SETTINGS = {
-    # Nobody else is about to join.
+    # No other member will join.
     "group.initial.rebalance.delay.ms": "0",
     "offsets.topic.num.partitions": "1",
     "transaction.state.log.num.partitions": "1",
@@ -39,5 +39,5 @@ _numbers = itertools.count(1)
 
 @pytest.fixture
 def subject() -> str:
-    """That no other test uses."""
+    """A name that no other test uses."""
     return f"subject-{next(_numbers)}"

@@ -14,7 +14,7 @@ from compat.server_process import ServerProcess
 CONTENT_TYPE = "application/vnd.schemaregistry.v1+json"
 PATIENCE_S = 90
 SESSION_TIMEOUT_MS = 6_000
-"""The least a broker allows."""
+"""The shortest a broker allows."""
 
 
 class RegistryProcess(ServerProcess):
@@ -34,7 +34,7 @@ class RegistryProcess(ServerProcess):
 
     @property
     def is_primary(self) -> bool:
-        """By the last word on it in its log."""
+        """According to the last line about it in its log."""
         words = [line for line in self.log_text().splitlines() if "the primary" in line]
         return bool(words) and "this instance is the primary" in words[-1]
 
@@ -53,12 +53,12 @@ class Answer(NamedTuple):
 
     @property
     def code(self) -> int:
-        """The registry's number for a refusal."""
+        """Status and error code of an error answer."""
         return int(self.body["error_code"])
 
 
 def ask(url: str, method: str, path: str, body: object = None, **headers: str) -> Answer:
-    """`body` is sent as JSON, bytes as they are. The answer's body is what the JSON stands for, or text."""
+    """Sends `body` as JSON, or bytes unchanged. The answer's body is parsed JSON, or text."""
     parts = urlsplit(url)
     connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=PATIENCE_S)
     try:

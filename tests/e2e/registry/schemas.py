@@ -1,4 +1,4 @@
-"""Short ways to write schemas, and to ask a registry to take them."""
+"""Short ways to write schemas, and to register them."""
 
 import json
 from typing import Any
@@ -41,7 +41,7 @@ def reference(name: str, subject: str, version: int) -> dict[str, Any]:
 
 
 def write(cluster: LocalCluster, subject: str, *values: dict[str, Any]) -> None:
-    """Records of the registry's topic, past the registry."""
+    """The records of the registry's topic, read without the registry."""
     producer = Producer({"bootstrap.servers": cluster.bootstrap_servers})
     for value in values:
         key = {"keytype": "SCHEMA", "subject": subject, "version": value["version"], "magic": 1}

@@ -1,4 +1,4 @@
-"""Wrong, hostile and enormous requests: the documented number each time, and the registry goes on."""
+"""Wrong, hostile and enormous requests: each gets the documented error code, and the registry keeps running."""
 
 import json
 import socket
@@ -77,7 +77,7 @@ def test_a_schema_of_five_megabytes(url: str) -> None:
 
 
 def test_a_body_past_all_limits(cluster: LocalCluster, url: str) -> None:
-    """The registry stops reading; what it says may be lost with the connection."""
+    """The registry stops reading; its answer may be lost with the connection."""
     host, port = url.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=60) as wire:
         wire.sendall(

@@ -1,4 +1,5 @@
-"""Restarts, kill -9, and a primary that dies amid registrations: nothing lost, no id twice, no schema with two."""
+"""Restarts, kill -9, and a primary that dies during registrations: nothing is lost, and no id or schema is used
+twice."""
 
 import json
 import os
@@ -35,7 +36,7 @@ def register(url: str, number: int) -> int | None:
 
 
 def written(bootstrap: str) -> list[tuple[str, int]]:
-    """Texts and ids of every schema record that was ever committed, in the order of the log."""
+    """Texts and ids of all committed schema records, in the order of the log."""
     consumer = Consumer(
         {
             "bootstrap.servers": bootstrap,
@@ -118,7 +119,7 @@ def test_a_primary_killed_amid_registrations(own_broker: MoldauBroker, tmp_path:
         turn, killed = threading.Lock(), threading.Event()
 
         def work(first: int) -> None:
-            """Every schema is asked for at both, at the one that forwards first."""
+            """Asks both instances for every schema, first the one that forwards."""
             for number in range(first, SCHEMAS, 2):
                 acknowledged[number] = until_answered(
                     lambda n=number: register(other.url, n) or register(primary.url, n)  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""What teams bring from an older registry: schemas nobody would register today, and how they go on from there."""
+"""Migration from an older registry: schemas that would be rejected today, and their next versions."""
 
 from collections.abc import Iterator
 
@@ -61,7 +61,7 @@ def test_an_old_schema_is_imported_found_and_followed(url: str, importing: str, 
     assert look_up(url, importing, old).body["version"] == 4
     assert register(url, importing, old).body == {"id": schema_id}, "registering again is no new version"
     assert refusal(register(url, f"{importing}-new", old)) == (422, 42201), "elsewhere it would be new"
-    # Every level that compares with the old version does so, none stops at its names.
+    # Every level that compares with the old version does so; none rejects its names.
     for level in ("BACKWARD", "FULL_TRANSITIVE"):
         ask(url, "PUT", f"/config/{importing}", {"compatibility": level})
         tested = ask(url, "POST", f"/compatibility/subjects/{importing}/versions/4", {"schema": new})
@@ -87,7 +87,7 @@ def test_new_schemas_need_not_be_validated(url: str, subject: str, case: str) ->
 
 
 def test_what_another_registry_has_written_goes_on(url: str, subject: str, cluster: LocalCluster) -> None:
-    """Records of the topic as an older registry left them, deleted ones among them."""
+    """Records as an older registry left them in the topic, including deleted ones."""
     write(
         cluster,
         subject,
@@ -129,7 +129,7 @@ def test_a_json_schema_nobody_can_read_is_found_and_named(url: str, importing: s
 def test_a_stored_reference_to_the_latest_protects_what_is_the_latest(
     url: str, subject: str, cluster: LocalCluster
 ) -> None:
-    """Registries have stored -1 as it was sent."""
+    """Some registries stored -1 as it was sent."""
     item = f"{subject}-item"
     register(url, item, record("Item", field("sku")))
     text, references = record("Order", field("item", "Item")), [reference("Item", item, -1)]

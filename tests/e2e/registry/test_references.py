@@ -1,4 +1,4 @@
-"""What schemas refer to: which version is meant, what protects it, and where Protobuf finds its types."""
+"""References: which version they mean, what protects a referenced schema, and where Protobuf finds its types."""
 
 from typing import Any
 
@@ -76,7 +76,7 @@ def test_a_soft_deleted_version_two_references_away_is_refused_too(url: str, sub
     unit, item, order = f"{subject}-unit", f"{subject}-item", f"{subject}-order"
     register(url, unit, record("Unit", field("code")))
     ask(url, "DELETE", f"/subjects/{unit}")
-    # Imported with its id, a schema may refer to what is deleted.
+    # An imported schema with an id may refer to a deleted one.
     ask(url, "PUT", f"/mode/{item}", {"mode": "IMPORT"})
     answer = register(
         url,
@@ -112,7 +112,7 @@ def test_protobuf_types_come_from_any_reference_and_from_what_is_built_in(
     assert register(url, subject, text, "?normalize=true", **body).status == 200
     serialized = ask(url, "GET", f"/schemas/ids/{answer.body['id']}?format=serialized")
     assert serialized.status == 200
-    # Strictly, files must link by what they import.
+    # In strict mode files must link by their imports.
     ask(url, "PUT", f"/config/{subject}-strict", {"validateFields": True})
     assert refusal(register(url, f"{subject}-strict", text, **body)) == (422, 42201)
 

@@ -1,4 +1,4 @@
-"""What is refused, with the numbers and words of Confluent's registry."""
+"""Rejected requests, with the error codes and messages of Confluent's registry."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The REST API over HTTP: every path with the answers and numbers Confluent's registry gives."""
+"""The REST API over HTTP: every path, with the answers and codes of Confluent's registry."""
 
 import json
 from typing import Any

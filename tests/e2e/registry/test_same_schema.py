@@ -1,4 +1,4 @@
-"""When two schemas are one, and when a registration makes a new version: noted versions, order, references."""
+"""When two schemas are the same, and when a registration makes a new version: stored versions, order, references."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ def test_the_latest_version_registered_as_minus_one_is_itself(url: str, subject:
     second = register(url, subject, WIDER).body["id"]
     assert register(url, subject, WIDER, version=-1).body == {"id": second}
     assert versions(url, subject) == [1, 2]
-    # The version before it is not the latest: it becomes one, noted and with an id of its own.
+    # The previous version is not the latest: it becomes a new version with its own number and id.
     third = register(url, subject, P, version=-1).body["id"]
     assert third not in (first, second)
     found = ask(url, "GET", f"/subjects/{subject}/versions/latest").body
@@ -61,7 +61,7 @@ def test_the_story_of_one_schema_and_its_noted_versions(url: str, subject: str) 
     ids: list[int] = []
 
     def registered(place: int, **fields: Any) -> None:
-        """The id is the one given at that place, or a new one."""
+        """The id is the one from that request, or a new one."""
         answer = register(url, subject, P, **fields)
         assert answer.status == 200, answer
         if place > len(ids):

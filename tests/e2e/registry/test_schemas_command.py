@@ -1,4 +1,4 @@
-"""`moldau schemas` as a person runs it: tables and JSON, a refusal as a small diff, export and import."""
+"""`moldau schemas` as a person runs it: tables and JSON, a rejection with a small diff, export and import."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Searches: which subjects a prefix finds, how many schemas come at once, what aliases add."""
+"""Searches: which subjects a prefix finds, how many schemas are returned at once, what aliases add."""
 
 from urllib.parse import quote
 
@@ -36,7 +36,7 @@ def test_without_a_context_the_default_one_is_searched(url: str, places: list[st
     default, north, south = places
     for found in (subjects(url, ""), schemas(url, ""), schemas(url, None)):
         assert default in found and north not in found and south not in found
-    # Only where nothing is asked for are the subjects of all contexts listed.
+    # The subjects of all contexts are listed only without a prefix.
     assert set(places) <= set(subjects(url, None))
     assert set(places) <= set(schemas(url, ":*:"))
 
@@ -70,7 +70,7 @@ def test_a_search_answers_with_a_thousand_schemas_at_most(cluster: LocalCluster,
     assert found() == list(range(1, 1_001))
     assert found("&limit=2") == [1, 2]
     assert found("&offset=2") == list(range(3, 1_003))
-    # A limit that is not allowed counts as none.
+    # An invalid limit counts as none.
     assert found("&limit=1001") == found("&limit=0") == found()
     assert len(ask(url, "GET", f"/subjects/{place}/versions").body) == 1_003, "other lists have no limit"
 

@@ -1,4 +1,4 @@
-"""`moldau up` and `moldau registry`: started, of use, stopped; and what they say when they cannot start."""
+"""`moldau up` and `moldau registry`: start, use, stop, and the messages when they cannot start."""
 
 import signal
 import socket
@@ -24,7 +24,7 @@ def test_up_starts_broker_and_registry_and_stops_both(tmp_path: Path) -> None:
             stdout=subprocess.PIPE,
             stderr=log,
             text=True,
-            # Whoever runs the tests in the background ignores it.
+            # A test run in the background ignores it.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
     assert process.stdout is not None
@@ -54,7 +54,7 @@ def test_up_starts_broker_and_registry_and_stops_both(tmp_path: Path) -> None:
 
 
 def test_up_listens_where_it_is_told_to(tmp_path: Path) -> None:
-    """An address that is taken names what it tried."""
+    """When the address is taken, the message names it."""
     with socket.create_server(("127.0.0.2", 0)) as taken:
         port = taken.getsockname()[1]
         said = Shell("").run(

@@ -1,4 +1,4 @@
-"""The registry's settings: Confluent's names, the Kafka client's behind a prefix, errors that say where."""
+"""The registry's settings: Confluent's names, the Kafka client's behind a prefix, errors with their location."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""One suite for both disks: the real one and the one that loses power."""
+"""One suite for both disks: the real one and the simulated one."""
 
 import errno
 from pathlib import Path

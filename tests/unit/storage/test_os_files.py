@@ -1,4 +1,4 @@
-"""What only the real files do: partial writes, descriptors, locks that Java's Kafka honours."""
+"""What only real files do: partial writes, descriptors, locks that Java's Kafka respects."""
 
 import errno
 import gc

@@ -1,4 +1,4 @@
-"""What is kept open or in memory is bounded, and nothing is kept that nobody needs."""
+"""Open files and loaded indexes are limited, and nothing stays that is no longer needed."""
 
 from moldau.storage.residency import Residency
 

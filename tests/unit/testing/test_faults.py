@@ -73,7 +73,7 @@ def test_delay_holds_the_request_back(cluster: LocalCluster, client: WireClient,
 
 
 def test_delays_pass_with_the_clusters_clock(cluster: LocalCluster, client: WireClient, topic: str) -> None:
-    """The others on the cluster do not wait, and a delayed fetch goes on to wait for records."""
+    """Other clients do not wait, and a delayed fetch still waits for records."""
     fault = cluster.faults.delay("Fetch", HOUR_MS)
     request = fetch_request(topic, {0: 0}, wait_ms=2 * HOUR_MS)
     correlation_id = client.send(request, FETCH_BY_NAME)
@@ -154,7 +154,7 @@ def test_metadata_says_which_topics_failed_and_who_the_brokers_are(
 def test_an_incremental_fetch_fails_for_all_the_session_reads(
     cluster: LocalCluster, client: WireClient
 ) -> None:
-    """Though the request names nothing (KIP-227); and the client is told to begin anew."""
+    """Although the request names nothing (KIP-227); the client also learns that it must start a new session."""
     cluster.create_topic("session", partitions=2)
     first = client.call(_session_fetch(0, 0, [0, 1]), FETCH_BY_NAME)
     assert first.session_id

@@ -1,4 +1,4 @@
-"""The cluster's life: quick up, quick down, nothing left; killed and found again."""
+"""The life of a cluster: fast start, fast stop, nothing left over; killed and recovered."""
 
 import gc
 import os
@@ -27,7 +27,7 @@ def connect(cluster: LocalCluster) -> WireClient:
 
 
 def test_start_and_stop_are_quick() -> None:
-    """The best of some, in the process's own time: other tests run on this machine at the same time."""
+    """The best of several runs, in CPU time: other tests run on this machine at the same time."""
     starts_ms, stops_ms = [], []
     for _ in range(TRIES):
         begun = time.process_time()
@@ -141,7 +141,7 @@ def test_a_start_that_fails_says_why_and_leaves_nothing(
 
 
 def test_who_gives_up_waiting_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As somebody does who presses Ctrl-C while it starts."""
+    """Like Ctrl-C during the start."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(broker_thread, "WAIT_S_MAX", 0)
     before, files = set(threading.enumerate()), len(os.listdir("/proc/self/fd"))
@@ -172,7 +172,7 @@ async def test_in_asynchronous_tests() -> None:
 
 
 def test_nothing_is_printed(tmp_path: Path) -> None:
-    """Not even when a client misbehaves, nor as a warning of something left open."""
+    """Not even after a client misbehaves, nor as a ResourceWarning."""
     program = """
 import socket
 from moldau.testing import LocalCluster, broker_thread

@@ -1,4 +1,4 @@
-"""What happens on a broker when a test lets time pass."""
+"""What happens on a broker when a test moves the clock."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The plugin in somebody else's test suite."""
+"""The plugin in a user's test suite."""
 
 import subprocess
 import sys

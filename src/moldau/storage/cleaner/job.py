@@ -267,7 +267,7 @@ class _Round:
         for header, batch in iter_whole_batches(
             file, source.size, source.base_offset, self._settings.io_buffer_bytes, self._account_read
         ):
-            self._throttle.breathe()
+            self._throttle.yield_interpreter()
             yield header, batch
 
     def _account_read(self, size: int) -> None:

@@ -28,7 +28,7 @@ class IoThrottle:
         if self._free_at > now:
             self._sleep(self._free_at - now)
 
-    def breathe(self) -> None:
+    def yield_interpreter(self) -> None:
         """Yields the interpreter to the thread that owns the logs, which otherwise waits a whole switch interval for
         it."""
         self._sleep(0)

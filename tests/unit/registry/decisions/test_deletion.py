@@ -1,4 +1,4 @@
-"""Deleting: softly first, then for good; never what others refer to, and never so that an id comes again."""
+"""Deletion: first softly, then permanently; never of referenced versions, and never so that an id is reused."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Configurations and modes: what holds for whom, and what may be set."""
+"""Configurations and modes: which apply to a subject, and which may be set."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Registering and looking up: which id and version a schema gets, and what is refused."""
+"""Registration and lookup: which id and version a schema gets, and what is rejected."""
 
 import orjson
 import pytest
@@ -182,7 +182,7 @@ def test_a_schema_with_its_references_put_in_place_is_the_same_schema() -> None:
 
 
 def test_references_in_a_cycle_are_refused() -> None:
-    """Only a topic written by others can hold one."""
+    """Only a topic that other registries wrote can contain one."""
     plain = Ledger()
     plain.register("a", record("A", "x"))
     plain.register("b", record("B", "x"))

@@ -1,4 +1,4 @@
-"""The records of the topic are those Confluent's registry writes, byte for byte, and all of them are read."""
+"""The records of the topic are byte for byte those Confluent's registry writes, and all of its are read."""
 
 import base64
 

@@ -1,4 +1,4 @@
-"""Avro: what is a schema, its canonical and normalised text, references."""
+"""Avro: valid and invalid schemas, canonical and normalised text, references."""
 
 import json
 

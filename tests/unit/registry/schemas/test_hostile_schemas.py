@@ -1,4 +1,4 @@
-"""Texts made to hurt: deep, large, cyclic. Each ends in an answer or in InvalidSchema, and soon."""
+"""Hostile texts: deep, large, cyclic. Each ends in a result or in InvalidSchema, and soon."""
 
 import json
 from collections.abc import Callable
@@ -80,7 +80,7 @@ def test_a_union_of_thousands_is_compared_by_name() -> None:
 
 
 def test_a_graph_with_many_paths_is_walked_once() -> None:
-    """Thirty levels with two ways each are a thousand million paths."""
+    """Thirty levels with two alternatives each are a billion paths."""
     levels = [{"type": "record", "name": "R0", "fields": [{"name": "x", "type": "%s"}]}] + [
         {"type": "record", "name": f"R{i}", "fields": [{"name": n, "type": f"R{i - 1}"} for n in ("a", "b")]}
         for i in range(1, 30)

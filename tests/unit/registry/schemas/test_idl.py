@@ -1,4 +1,4 @@
-"""Avro IDL: what a registry gets of it, and what it says of a text that is none."""
+"""Avro IDL: the JSON it becomes, and the errors of an invalid text."""
 
 import json
 from typing import Any

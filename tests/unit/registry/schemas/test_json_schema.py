@@ -1,4 +1,4 @@
-"""JSON Schema: what is a schema, where a `$ref` leads, canonical and normalised text."""
+"""JSON Schema: valid and invalid schemas, `$ref`, canonical and normalised text."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Protobuf: what is a schema, its canonical and normalised text, imports, descriptors."""
+"""Protobuf: valid and invalid schemas, canonical and normalised text, imports, descriptors."""
 
 import base64
 

@@ -70,7 +70,7 @@ class CompactedLog:
         epoch: int = 0,
         transactional: bool = False,
     ) -> int:
-        """One batch of keys and values; its base offset."""
+        """Appends one batch of keys and values. Returns its base offset."""
         sequence = -1
         if producer_id >= 0:
             sequence = self._sequences.get(producer_id, 0)
@@ -122,7 +122,7 @@ class CompactedLog:
         return finished
 
     def clean(self) -> bool:
-        """Rolls and runs rounds until nothing is due; whether there was any."""
+        """Rolls and runs rounds until nothing is due. Returns whether there was any."""
         self.roll()
         rounds = 0
         while (job := self.begin()) is not None:
@@ -138,13 +138,13 @@ class CompactedLog:
             self.now_ms += DAY_MS
 
     def touch(self) -> None:
-        """Something dirty, so that a round is due."""
+        """Appends dirty records, so that a round is due."""
         self.append((b"touch", b"%d" % self.now_ms))
 
     # --- reading
 
     def batches(self) -> list[tuple[BatchHeader, bytes]]:
-        """Through the log's own reads, as a consumer gets them; CRCs and order are checked on the way."""
+        """Reads as a consumer does, and checks CRCs and order."""
         found: list[tuple[BatchHeader, bytes]] = []
         offset = self.log.start_offset
         while offset < self.log.end_offset:

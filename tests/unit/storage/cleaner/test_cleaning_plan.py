@@ -1,4 +1,4 @@
-"""Which log is cleaned, up to where, and in which groups."""
+"""Which log is cleaned, up to which offset, and in which groups."""
 
 from dataclasses import dataclass
 

@@ -225,7 +225,7 @@ def test_aborted_records_go_and_their_marker_after_them(log: CompactedLog) -> No
     assert visible == [(0, b"a", b"1"), (7, b"d", b"1")]
     markers = [header.base_offset for header, _ in log.batches() if header.is_control]
     assert markers == [1, 4, 6, 8]
-    # The shell of producer 8's last batch is still there, so its abort must be told to readers.
+    # The empty last batch of producer 8 is still there, so readers need its abort.
     assert (8, 5) in log.log.segments.aborted_transactions(0, log.log.end_offset)
 
     log.touch()

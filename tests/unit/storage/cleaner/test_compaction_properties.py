@@ -1,4 +1,4 @@
-"""Compaction of random logs: what a reader ends up knowing never changes, whatever is cleaned and whenever."""
+"""Compaction of random logs: whatever is cleaned and when, a reader of the whole log ends with the same state."""
 
 from random import Random
 
@@ -33,13 +33,13 @@ Written = dict[int, tuple[bytes | None, bytes | None, int, bool]]
 
 
 class Model:
-    """A log next to all that was ever written to it."""
+    """A log, and everything that was ever written to it."""
 
     def __init__(self, disk: CrashDisk, cleaner_settings: CleanerSettings) -> None:
         self.log = CompactedLog(disk, "/data", settings=cleaner_settings)
         self.written: Written = {}
         self.first_cleaned_ms: dict[int, int] = {}
-        """When a cleaning first covered this offset."""
+        """The time at which a cleaning first covered this offset."""
 
     def step(self, step: tuple) -> None:  # type: ignore[type-arg]
         log = self.log
@@ -97,7 +97,7 @@ class Model:
             assert self.log.now_ms >= self.first_cleaned_ms[offset] + CONFIG.delete_retention_ms
 
     def check_clean(self) -> None:
-        """Right after a cleaning with nothing left to do, each key is there once."""
+        """After a cleaning that leaves nothing to do, each key is there once."""
         found = self.log.records()
         assert len({record.key for record in found}) == len(found)
 

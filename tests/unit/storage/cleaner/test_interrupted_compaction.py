@@ -1,4 +1,4 @@
-"""Compaction that is cut short: a crash at every single step, a log that changes meanwhile, damage, faults."""
+"""Interrupted compaction: a crash at every step, a log that changes in the meantime, damage, faults."""
 
 import errno
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from moldau.storage.os_files import OsFile, OsFiles
 
 
 class Crash(BaseException):
-    """The process is gone. Not an Exception: nobody may catch it."""
+    """The process has died. Not an Exception, so that nothing catches it."""
 
 
 class FusedFile(OsFile):
@@ -35,7 +35,7 @@ class FusedFile(OsFile):
 
 
 class FusedDisk(OsFiles):
-    """Works for a number of changes, then fails at every one. What was done stays, as when a process is killed."""
+    """Works for a number of changes, then fails at every one. Earlier changes stay, as when a process is killed."""
 
     def __init__(self, failure: Callable[[], BaseException]) -> None:
         self._failure = failure
@@ -74,7 +74,7 @@ class FusedDisk(OsFiles):
 
 
 def fill(log: CompactedLog) -> None:
-    """Several segments and groups, a deleted key, an aborted transaction, a producer with a shell."""
+    """Several segments and groups, a deleted key, an aborted transaction, a producer with an empty batch."""
     log.configure(segment_bytes=600)
     for i in range(8):
         log.append((b"k%d" % (i % 4), b"%d" % i), (b"once-%d" % i, bytes(20)), compression=Compression.LZ4)

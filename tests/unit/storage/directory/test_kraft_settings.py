@@ -1,4 +1,4 @@
-"""Kafka's metadata log: which settings of topics it tells, from its newest snapshot on."""
+"""Topic settings from Kafka's metadata log, starting at its newest snapshot."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""One directory of log.dirs: identity, lock, logs coming and going, and a disk that fails."""
+"""One directory of log.dirs: identity, lock, created and deleted logs, and a disk that fails."""
 
 import errno
 import os
@@ -154,7 +154,8 @@ def test_a_deleted_log_frees_its_name_at_once_and_its_files_later() -> None:
 
 
 def test_a_deleted_log_keeps_no_descriptor_whoever_still_knows_it(tmp_path: Path) -> None:
-    """The last one to close a removed file waits until the kernel has freed its bytes; that must not be the loop."""
+    """The last close of a removed file waits until the kernel has freed its bytes; that must not block the event
+    loop."""
     config = LogConfig(segment_bytes=200)
     directory = open_directory(OsFiles(), config, path=str(tmp_path))
     log = directory.create_log(ORDERS, ORDERS_ID, config, now_ms=NOW_MS)

@@ -1,4 +1,4 @@
-"""What a leader takes, refuses and changes in a batch."""
+"""What a leader accepts, rejects and changes in a batch."""
 
 import pytest
 
@@ -119,7 +119,7 @@ def test_what_no_client_may_send(records: memoryview, code: ErrorCode) -> None:
 
 
 def test_more_records_than_the_bytes_can_hold() -> None:
-    """A batch that lies about its count would use up offsets nobody wrote."""
+    """A batch with a wrong record count would use up offsets that no record has."""
     log = log_with()
     many = (1_000_000).to_bytes(4, "big")
     records = with_field(batch(1), RECORD_COUNT_AT, many)

@@ -1,4 +1,4 @@
-"""Leader epochs (KIP-101) and the text files they and the offsets live in."""
+"""Leader epochs (KIP-101), and the text files for them and for offsets."""
 
 import pytest
 

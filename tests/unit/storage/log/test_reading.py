@@ -1,4 +1,4 @@
-"""Reading: bounds, batches that are asked for in the middle, bounded answers, offsets by time."""
+"""Reading: limits, offsets inside a batch, partial answers, offsets by time."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Starting after a stop that was not clean, and what interrupted work leaves behind."""
+"""Recovery after an unclean shutdown, and the leftovers of interrupted work."""
 
 import logging
 from random import Random

@@ -1,4 +1,4 @@
-"""When a new segment begins, what goes, and when data is flushed."""
+"""When a log rolls, what retention removes, and when data is flushed."""
 
 import pytest
 
@@ -82,7 +82,7 @@ def test_a_changed_setting_holds_for_the_next_batch() -> None:
 
 
 def three_segments(**settings: int) -> PartitionLog:
-    """Of 5 batches each; the first an hour old, then half an hour, then young."""
+    """Three segments of 5 batches each: an hour old, half an hour old, and new."""
     log = log_with(LogConfig(segment_bytes=len(batch()) * 5, **settings))  # type: ignore[arg-type]
     for number in range(15):
         append(log, batch(timestamp=NOW_MS - HOUR_MS + number // 5 * HOUR_MS // 2))

@@ -1,4 +1,4 @@
-"""Idempotence and transactions as a log keeps them, and the snapshot file."""
+"""Idempotence and transactions in one log, and the snapshot file."""
 
 import struct
 
@@ -66,7 +66,7 @@ def test_gaps_are_refused_and_the_right_one_still_goes_in() -> None:
 
 
 def test_an_unknown_producer_may_begin_anywhere() -> None:
-    """Its earlier batches may be gone by retention."""
+    """Retention may have removed its earlier batches."""
     log = new()
     assert send(log, 500).base_offset == 0
     assert refused(log, 502) is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER

@@ -1,4 +1,4 @@
-"""The three indexes: their bytes, lookups against a plain search, damage and truncation."""
+"""The three indexes: their bytes, lookups compared with a linear search, damage and truncation."""
 
 import struct
 from pathlib import Path

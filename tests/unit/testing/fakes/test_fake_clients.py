@@ -1,4 +1,4 @@
-"""The fake clients, held against the real ones: every test here passes with both."""
+"""The fake clients compared with the real ones: every test here passes with both."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -81,7 +81,7 @@ def reader(kafka: Kafka, **settings: Any) -> Any:
 
 
 def taken(consumer: Any, count: int) -> list[Message]:
-    """So many messages, errors among them."""
+    """Returns `count` messages, including errors."""
     found: list[Message] = []
     deadline = time.monotonic() + PATIENCE_S
     while len(found) < count and time.monotonic() < deadline:

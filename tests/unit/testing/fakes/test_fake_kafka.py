@@ -1,4 +1,4 @@
-"""What the fake cluster has beyond a real one: errors on demand, lost members, records looked at directly."""
+"""What the fake cluster adds to a real one: errors on demand, expelled members, direct access to records."""
 
 import threading
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the simulated disk keeps and loses: the ground the recovery tests stand on."""
+"""What the simulated disk keeps and loses; the recovery tests rely on it."""
 
 import errno
 from random import Random

@@ -14,7 +14,7 @@ _META = ("http://json-schema.org/draft-", "https://json-schema.org/draft/", "htt
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Location:
     """A schema inside a document."""
 
     document: "Document"
@@ -53,7 +53,7 @@ class Document:
                     self._anchors.setdefault(json[key], json)
             waiting += [(item, base) for key, item in json.items() if key not in ("enum", "const", "default")]
 
-    def find(self, ref: str, base: str) -> Place | None:
+    def find(self, ref: str, base: str) -> Location | None:
         """Returns None for a published meta-schema, which is not compared. Raises InvalidSchema for an unresolved
         `$ref`."""
         address, fragment = urldefrag(ref)
@@ -87,24 +87,24 @@ class Document:
                     found.append((document, *document._ids[key]))
         return found
 
-    def _within(self, ref: str, base: str, fragment: str) -> Place:
+    def _within(self, ref: str, base: str, fragment: str) -> Location:
         """A fragment belongs to the nearest schema with its own id, or else to the whole document."""
         json, own_base = self._ids.get(urldefrag(base).url, (self.json, self.base))
         if fragment.startswith("/") and _walk(json, fragment) is _NOWHERE:
             json, own_base = self.json, self.base
         return self._pointed(json, own_base, fragment, ref)
 
-    def _pointed(self, json: Any, base: str, fragment: str, ref: str) -> Place:
+    def _pointed(self, json: Any, base: str, fragment: str, ref: str) -> Location:
         if not fragment:
-            return Place(self, json, "", base)
+            return Location(self, json, "", base)
         if not fragment.startswith("/"):
             if fragment in self._anchors:
-                return Place(self, self._anchors[fragment], f"#{fragment}", base)
+                return Location(self, self._anchors[fragment], f"#{fragment}", base)
             raise InvalidSchema(f'Not a valid JSON Schema: $ref "{ref}" names an anchor that is not defined.')
         target = _walk(json, fragment)
         if not isinstance(target, dict | bool):
             raise InvalidSchema(f'Not a valid JSON Schema: $ref "{ref}" points to nothing; {_defined(json)}.')
-        return Place(self, target, fragment, base)
+        return Location(self, target, fragment, base)
 
 
 _NOWHERE = object()

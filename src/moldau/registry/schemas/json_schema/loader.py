@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-from moldau.registry.schemas.json_schema.documents import Document, Place
+from moldau.registry.schemas.json_schema.documents import Document, Location
 from moldau.registry.schemas.json_schema.types import (
     Anything,
     Array,
@@ -63,13 +63,13 @@ class Loader:
         """Since 2019-09 keywords beside a `$ref` apply too; before, they are ignored."""
         self._built: dict[int, Node] = {}
         self._fingerprints: dict[int, bytes] = {}
-        self._links: list[tuple[Link, Place]] = []
+        self._links: list[tuple[Link, Location]] = []
 
     def load(self, document: Document) -> Node:
         root = self.build(document.json, document, document.base)
         while self._links:
-            link, place = self._links.pop()
-            link.target = self.build(place.json, place.document, place.base)
+            link, location = self._links.pop()
+            link.target = self.build(location.json, location.document, location.base)
             link.has_default = link.has_default or link.target.has_default
         return root
 
@@ -127,11 +127,11 @@ class Loader:
         return known
 
     def _link(self, ref: str, document: Document, base: str) -> Node:
-        place = document.find(ref, base)
-        if place is None:
+        location = document.find(ref, base)
+        if location is None:
             return Anything()
         link = Link(ref=ref)
-        self._links.append((link, place))
+        self._links.append((link, location))
         return link
 
 

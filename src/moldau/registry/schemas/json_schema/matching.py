@@ -22,8 +22,8 @@ def _placed(start: int, edges: list[list[int]], partner_of: list[int], tried: se
         tried.add(right)
         taken.append(right)
         if partner_of[right] < 0:
-            for (left, _), place in zip(stack, taken, strict=True):
-                partner_of[place] = left
+            for (left, _), right in zip(stack, taken, strict=True):
+                partner_of[right] = left
             return True
         stack.append((partner_of[right], iter(edges[partner_of[right]])))
     return False

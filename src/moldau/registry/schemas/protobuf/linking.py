@@ -28,10 +28,10 @@ class Linker:
         kept = [index for index, name in enumerate(found.dependency) if self._find(name) is not None]
         imports = [found.dependency[index] for index in kept]
         missing = sorted(writer.used.keys() - self._reached(imports))
-        places = {old: new for new, old in enumerate(kept)}
+        new_index = {old: new for new, old in enumerate(kept)}
         found.dependency[:] = [*imports, *missing]
         for indexes in (found.public_dependency, found.weak_dependency):
-            indexes[:] = [places[index] for index in indexes if index in places]
+            indexes[:] = [new_index[index] for index in indexes if index in new_index]
         return found
 
     def not_imported(self, file: ProtoFile, symbols: Symbols) -> Collection[str]:

@@ -14,8 +14,8 @@ def normalized_options(options: list[Option], symbols: Symbols, scope: Sequence[
         extension = option.extension
         field = symbols.extensions.get(extension) if extension else None
         if field is not None and field.label != "repeated" and option.name in merged:
-            place = merged[option.name]
-            found[place] = Option(option.name, _merged(found[place].value, option.value))
+            index = merged[option.name]
+            found[index] = Option(option.name, _merged(found[index].value, option.value))
             continue
         merged[option.name] = len(found)
         found.append(option)
