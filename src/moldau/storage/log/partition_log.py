@@ -11,7 +11,7 @@ from moldau.storage.log.log_state import LogState
 class PartitionLog(LogState):
     """Batches in order of offset, in segments: appended at the end, read anywhere, cut at both ends.
 
-    Knows no leadership and waits for no one: fsync and unlinking are handed out as jobs. All methods belong to the
+    Knows nothing of leadership and never blocks: fsync and unlinking are handed out as jobs. All methods belong to the
     thread that owns the log, except `prepare`, `find_offset_by_time` and `find_max_timestamp`.
     """
 
