@@ -35,8 +35,8 @@ class Handle(Generic[K, V]):
         self._rekeyed = rekeyed
         self._key_sure = key_sure
         self._value_sure = value_sure
-        self._homes: dict[bool, Handle[K, V]] = {}
-        """This stream behind a repartition topic, with null keys or without: several joins share it."""
+        self._by_key: dict[bool, Handle[K, V]] = {}
+        """This stream behind a repartition topic, with null keys or without. Several joins share it."""
 
     def _next(self, prefix: str, name: str | None) -> dict[str, Any]:
         """The fields every node after this one has."""
