@@ -28,8 +28,8 @@ from moldau.pipeline.spark.checkpoint.folder import Folder
 from moldau.pipeline.spark.checkpoint.owner import CONFIRM_EVERY_S, Owner
 from moldau.pipeline.spark.connect.connect_query import ConnectQuery
 from moldau.pipeline.spark.driver.batch_metrics import BatchMetrics
-from moldau.pipeline.spark.driver.failures import cause_of
-from moldau.pipeline.spark.driver.query import BatchFailed, GaveUp, Query, StoppedInBatch
+from moldau.pipeline.spark.driver.failures import BatchFailed, GaveUp, StoppedInBatch, cause_of
+from moldau.pipeline.spark.driver.query import Query
 from moldau.pipeline.spark.real_time.real_time_plan import real_time_chain
 from moldau.pipeline.spark.real_time.real_time_query import RealTimeQuery
 from moldau.pipeline.spark.session import SparkSettings

@@ -1,6 +1,10 @@
-"""What a person wants to read of a failed query: the Python exception at the bottom of Spark's nested texts."""
+"""How a run of an application ends badly, and the cause that a person wants to read: the Python exception at the bottom
+of Spark's nested messages.
+"""
 
 import re
+
+from moldau.core.errors import MoldauError
 
 _RAISED = re.compile(
     r"^(?:\w+\.)*(\w*(?:Error|Exception|Lost|Fault|Failure|Interrupt|Committed|Away)): (.+)$", re.MULTILINE
@@ -10,6 +14,18 @@ _SPARKS = frozenset(
     {"PySparkRuntimeError", "PythonException", "Py4JJavaError", "SparkException", "StreamingQueryException"}
 )
 TEXT_MAX = 1_000
+
+
+class BatchFailed(MoldauError):
+    """A slot failed to complete a batch. The message is the slot's."""
+
+
+class GaveUp(MoldauError):
+    """The error handlers of the topology chose to fail: a retry would end the same way."""
+
+
+class StoppedInBatch(MoldauError):
+    """The batch took too long to be waited for at a stop. The next run runs it again."""
 
 
 def cause_of(failure: Exception) -> str:

@@ -19,7 +19,7 @@ import pyarrow as pa
 from moldau import __version__
 from moldau.core.errors import MoldauError
 from moldau.pipeline.spark.orders import SlotOrder, SlotReport
-from moldau.pipeline.spark.worker.slot import run_slot
+from moldau.pipeline.spark.worker.slots import run_slot
 
 if TYPE_CHECKING:
     from pyspark import SparkContext

@@ -13,20 +13,20 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient
 from pyspark.cloudpickle import dumps as dumps_by_value
 
-from moldau.core.errors import MoldauError
-from moldau.pipeline.plan.nodes import Process
 from moldau.pipeline.plan.topology import Topology
 from moldau.pipeline.spark.checkpoint.application_record import check_topics
 from moldau.pipeline.spark.checkpoint.folder import Folder
 from moldau.pipeline.spark.clients import shared
 from moldau.pipeline.spark.driver.batch_metrics import BatchMetrics
 from moldau.pipeline.spark.driver.batch_plan import BatchPlan, lane_of
+from moldau.pipeline.spark.driver.clocks import IdleClock, TaskTimers, parts_with_timers
+from moldau.pipeline.spark.driver.failures import BatchFailed, GaveUp, StoppedInBatch
 from moldau.pipeline.spark.driver.lanes import Lanes, shared_lanes
 from moldau.pipeline.spark.driver.preparation import Prepared, prepare
+from moldau.pipeline.spark.driver.purge import Purge
 from moldau.pipeline.spark.driver.topic_watch import topic_watch
 from moldau.pipeline.spark.driver.topics import require_inputs
 from moldau.pipeline.spark.orders import SlotReport
@@ -50,19 +50,10 @@ FINISH_S_MAX: Final = 20.0
 LOOK_S: Final = 1.0
 """Without news an application looks this often whether something else has changed."""
 TOPICS_EVERY_S: Final = 5.0
-PURGE_EVERY_S: Final = 30.0
 CLOSE_S_MAX: Final = 10.0
 
 GoesOn = Callable[[], bool]
 T = TypeVar("T")
-
-
-class BatchFailed(MoldauError):
-    """A slot could not bring a batch to its end; its own text says why."""
-
-
-class GaveUp(MoldauError):
-    """The error handlers of the topology chose to fail: another try would end the same way."""
 
 
 class Query:
@@ -95,16 +86,16 @@ class Query:
         self._watch = topic_watch(servers, clients)
         self._counts = dict(self._prepared.partitions)
         self._holders: dict[int, str] = {}
-        self._due_ms: dict[str, int] = {}
-        self._looked_at_topics = self._purged_at = time.monotonic()
-        self._input_at = time.monotonic()
-        self._advanced_ms = -1
+        self._timers = TaskTimers()
+        self._idle_clock = IdleClock(settings.close_idle_ms)
+        self._purge = Purge(self._admin, topology.internal_topics)
+        self._looked_at_topics = time.monotonic()
 
     def follow(self, goes_on: GoesOn, is_well: Callable[[], None]) -> None:
         """Runs batches until it is not to go on; raises what a batch failed with. `is_well` hears when there is
         nothing left to do, and after each batch."""
         last = self._again(goes_on)
-        wake: tuple[str, ...] = self._batches.tasks_of(self._parts_with_timers(), self._whole(last))
+        wake: tuple[str, ...] = self._batches.tasks_of(parts_with_timers(self._topology), self._whole(last))
         self._watch.follow(self, self._counts, max(self._settings.trigger_ms, 1) / 1000)
         ends = self._watch.ends(self._counts)
         try:
@@ -115,7 +106,7 @@ class Query:
                 if plan is None:
                     self._measured.reached(last.ends, ends)
                     is_well()
-                    ends = self._watch.wait(self, ends, self._rest_s())
+                    ends = self._watch.wait(self, ends, self._timers.rest_s(LOOK_S))
                     continue
                 self._ledger.write(plan)
                 self._run(plan, goes_on, ends)
@@ -165,23 +156,16 @@ class Query:
 
     def _next_plan(self, last: Plan, ends: Positions, wake: tuple[str, ...]) -> Plan | None:
         now_ms = int(time.time() * 1000)
-        due = tuple(task for task, due_ms in self._due_ms.items() if due_ms <= now_ms)
-        woken = tuple(sorted({*wake, *due}))
+        woken = tuple(sorted({*wake, *self._timers.due(now_ms)}))
         plan = self._planner.next_plan(last, ends, now_ms, woken=woken)
-        if plan is not None and plan.has_input:
-            self._input_at, self._advanced_ms = time.monotonic(), -1
-        if plan is not None or self._settings.close_idle_ms is None:
+        if plan is not None:
+            if plan.has_input:
+                self._idle_clock.saw_input()
             return plan
-        idle_ms = (time.monotonic() - self._input_at) * 1000
-        advance_ms = now_ms - self._settings.close_idle_ms
-        if idle_ms < self._settings.close_idle_ms or advance_ms < self._advanced_ms + self._idle_step_ms():
+        advance_ms = self._idle_clock.advance_ms(now_ms)
+        if advance_ms is None:
             return None
-        self._advanced_ms = advance_ms
         return self._planner.next_plan(last, ends, now_ms, advance_ms=advance_ms)
-
-    def _idle_step_ms(self) -> int:
-        """While nothing comes, time goes on in steps: each is a batch."""
-        return max(1_000, self._settings.close_idle_ms or 0)
 
     def _run(self, plan: Plan, goes_on: GoesOn, ends: Positions) -> None:
         began = time.perf_counter()
@@ -196,13 +180,9 @@ class Query:
         for report in reports:
             self._holders[report.slot] = report.holder
             self._planner.learn_sizes(report.sizes)
-            for task, due_ms in report.due_ms.items():
-                if due_ms is None:
-                    self._due_ms.pop(task, None)
-                else:
-                    self._due_ms[task] = due_ms
+            self._timers.learn(report)
         self._measured.batch_done(plan.batch_id, plan.ends, ends, reports, time.perf_counter() - began)
-        self._purge_now_and_then(plan)
+        self._purge.after(plan)
 
     def _reports(self, futures: "Sequence[Future[SlotReport]]", goes_on: GoesOn) -> list[SlotReport]:
         deadline: float | None = None
@@ -227,22 +207,8 @@ class Query:
         if spare_s > 0 and not waits and goes_on():
             time.sleep(spare_s)
 
-    def _rest_s(self) -> float:
-        """Until a timer is due."""
-        if not self._due_ms:
-            return LOOK_S
-        return min(LOOK_S, max(0.001, min(self._due_ms.values()) / 1000 - time.time()))
-
     def _lane(self, slot: int) -> int:
         return lane_of(self._settings.application_id, slot, self._lanes.count)
-
-    def _parts_with_timers(self) -> set[int]:
-        """Only processors of the user schedule by wall clock; they say so when their task is made."""
-        return {
-            part.index
-            for part in self._topology.sub_topologies
-            if any(isinstance(node, Process) for node in part.nodes)
-        }
 
     def _look_at_topics(self) -> None:
         """Finds new partitions, and topics that are not what they were."""
@@ -257,26 +223,6 @@ class Query:
         if counts != self._counts:
             self._counts = counts
             self._watch.follow(self, counts, max(self._settings.trigger_ms, 1) / 1000)
-
-    def _purge_now_and_then(self, plan: Plan) -> None:
-        """What the batches before this one have read of the topics in between is of no more use to anyone."""
-        now = time.monotonic()
-        if not self._topology.internal_topics or now - self._purged_at < PURGE_EVERY_S:
-            return
-        self._purged_at = now
-        read = [
-            TopicPartition(one.topic, one.partition, one.start_offset)
-            for one in plan.ranges()
-            if one.topic in self._topology.internal_topics and one.start_offset > 0
-        ]
-        if read:
-            for future in self._admin.delete_records(read).values():
-                # It will be tried again; space is all that is at stake.
-                future.exception(PURGE_EVERY_S)
-
-
-class StoppedInBatch(MoldauError):
-    """The batch took too long for a stop; the next run does it again."""
 
 
 def in_background(work: Callable[[], T]) -> Callable[[], T]:
