@@ -45,9 +45,14 @@ class BackOff:
 
 @dataclass(slots=True)
 class PipelineMetrics:
-    """What is told on REST, command line and console. Rates are of the last seconds by the clock."""
+    """What REST, command line and console show. Rates cover the last seconds.
+
+    The counters (batches, records, restarts) begin at 0 whenever the application is started in a process: a restart of
+    Spark's JVM starts a new process. `counting_since_ms` says when that was.
+    """
 
     state: PipelineState = PipelineState.CREATED
+    counting_since_ms: int = 0
     batches: int = 0
     batches_skipped: int = 0
     records_in: int = 0
@@ -59,9 +64,10 @@ class PipelineMetrics:
     """Operator and reason to the number of records and the lateness of the latest, in milliseconds."""
     records_in_per_s: float = 0.0
     records_out_per_s: float = 0.0
-    lag_records: int = 0
-    lag_ms: int = 0
-    """How old the newest record read is, while others are unread."""
+    lag_records: int | None = None
+    """Records not read yet. None: not known, because nobody has asked the brokers yet."""
+    lag_ms: int | None = None
+    """Age of the newest record read while there are unread records, else 0. None: not known."""
     batch_ms: int = 0
     batch_id: int = -1
     restarts: int = 0

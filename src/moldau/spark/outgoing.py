@@ -15,6 +15,7 @@ from pyspark.sql.types import (
 )
 
 from moldau.core.errors import ConfigError, MoldauError
+from moldau.pipeline.spark.clients import TIMESTAMP_MS_MIN
 from moldau.spark.formats import Encode, Format, format_for
 from moldau.spark.options import SinkOptions
 
@@ -104,8 +105,7 @@ def _times(moments: pa.Array) -> pa.Array:
     times_ms = moments.cast(pa.timestamp("ms", "UTC"), safe=False).cast(pa.int64())
     if (pc.min(times_ms).as_py() or 0) < 0:
         raise UnwritableRow("a row has a timestamp before 1970, which no record can have")
-    # The client takes 0 for "now": a millisecond off is nearer to the truth.
-    return pc.if_else(pc.equal(times_ms, 0), 1, times_ms).fill_null(0)
+    return pc.max_element_wise(times_ms, TIMESTAMP_MS_MIN, skip_nulls=False).fill_null(0)
 
 
 def _encoders(encoding: Encoding) -> dict[tuple[str, str], Encode]:

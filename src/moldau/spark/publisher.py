@@ -27,7 +27,7 @@ from confluent_kafka import (
 from moldau.core.errors import ConfigError, MoldauError
 from moldau.pipeline.spark.clients import consumer as consumer_settings
 from moldau.pipeline.spark.clients import producer as producer_settings
-from moldau.pipeline.spark.worker.sink import Marker
+from moldau.pipeline.spark.marker import Marker
 from moldau.spark.options import SinkOptions
 from moldau.spark.staging import Staged, StagedRowsLost
 from moldau.spark.topics import admin_client, made

@@ -12,6 +12,11 @@ CONNECTOR_PREFIX: Final = "connector."
 TRANSACTION_TIMEOUT_MS: Final = 300_000
 """A killed worker's transaction is ended by its successor long before; a slow batch must not be cut off by it."""
 
+COORDINATOR_S_MAX: Final = 60.0
+"""For an answer of a group's or a transaction's coordinator."""
+TIMESTAMP_MS_MIN: Final = 1
+"""librdkafka takes a timestamp of 0 as not set and writes the current time. A record of time 0 is written with 1."""
+
 ClientSettings = Mapping[str, str]
 
 

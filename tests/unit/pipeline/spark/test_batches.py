@@ -15,13 +15,13 @@ from moldau.pipeline.spark.checkpoint.application_record import ApplicationRecor
 from moldau.pipeline.spark.checkpoint.folder import Folder
 from moldau.pipeline.spark.driver.batch_plan import BatchPlan
 from moldau.pipeline.spark.driver.failures import cause_of
+from moldau.pipeline.spark.marker import Marker
 from moldau.pipeline.spark.orders import Application, TaskId
 from moldau.pipeline.spark.planning.ledger import Ledger
 from moldau.pipeline.spark.planning.planner import Plan
 from moldau.pipeline.spark.positions import OffsetRange, Positions, ranges_between
 from moldau.pipeline.spark.topic_offsets import TopicFacts
 from moldau.pipeline.spark.worker.repartition_headers import by_writer, stamped
-from moldau.pipeline.spark.worker.sink import Marker
 from moldau.pipeline.streams import STRING, StreamsBuilder, Topology
 
 APPLICATION = Application("app", "c", "nowhere:1", {}, True, None, "state", b"", {}, "run")

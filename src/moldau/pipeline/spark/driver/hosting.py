@@ -15,7 +15,7 @@ from moldau.core.errors import ApiError, ConfigError
 from moldau.pipeline.lifecycle import PipelineMetrics, PipelineState
 from moldau.pipeline.plan.topology import Topology
 from moldau.pipeline.spark.application import PipelineApp
-from moldau.pipeline.spark.driver.app_file import load_for_host
+from moldau.pipeline.spark.driver.loading import LOAD_S_MAX, Loader
 from moldau.pipeline.spark.session import SparkSettings
 from moldau.pipeline.spark.settings import AppSettings
 from moldau.pipeline.views.view_host import ViewHost
@@ -65,15 +65,16 @@ class Host:
         folders: Sequence[Path] = (),
         *,
         with_views: bool = False,
+        load_s_max: float = LOAD_S_MAX,
     ) -> None:
         self._settings = dict(settings)
         self._spark = spark
         self._folders = [folder.resolve() for folder in folders]
         self._with_views = with_views
         self._changing = threading.RLock()
-        self._loading = threading.RLock()
+        self._loader = Loader(load_s_max)
         self._hosted: Mapping[str, Hosted] = {}
-        """Replaced, never changed: it is read while a file is loaded, which may take as long as its author likes."""
+        """Replaced, never changed: others read it while it is being replaced."""
 
     @property
     def takes_more(self) -> bool:
@@ -94,17 +95,15 @@ class Host:
         return found
 
     def add(self, file: str, wanted: PipelineState = PipelineState.RUNNING) -> Hosted:
-        """Loads a file and starts what it defines, unless it is to rest. Raises ConfigError when that cannot be."""
-        topology = self._loaded(file)
+        """Loads a file and starts the application, unless another state is wanted. Raises ConfigError if it cannot."""
+        self._require_new(file)
+        topology = self._loader.load(file)
         with self._changing:
             return self._put(file, topology, wanted)
 
-    def _loaded(self, file: str) -> Topology:
-        """A file that takes its time, or never comes back, holds up nobody but other files."""
-        with self._loading:
-            if any(one.app is not None and same_file(one.file, file) for one in self._hosted.values()):
-                raise ConfigError(f"{file} is in this process already")
-            return load_for_host(file)
+    def _require_new(self, file: str) -> None:
+        if any(one.app is not None and same_file(one.file, file) for one in self._hosted.values()):
+            raise ConfigError(f"{file} is in this process already")
 
     def _put(self, file: str, topology: Topology, wanted: PipelineState) -> Hosted:
         with self._changing:
@@ -145,25 +144,31 @@ class Host:
         )
 
     def start(self, name: str) -> Hosted:
-        """Reads the file again, so a corrected one is taken as it is now. A paused application is resumed."""
+        """Loads the file again, so that a corrected file takes effect. Resumes a paused application."""
+        hosted = self[name]
+        if hosted.app is None:
+            return self._add_again(hosted.file)
+        if hosted.state is PipelineState.PAUSED:
+            return self.resume(name)
+        self._require_resting(hosted)
+        topology = self._loader.load_within_limit(hosted.file)
+        if topology.application_id != name:
+            raise ConfigError(
+                f"{hosted.file} now defines the application {topology.application_id}: remove {name} from this "
+                "process and add the file again"
+            )
         with self._changing:
-            hosted = self[name]
-            if hosted.app is None:
-                return self._add_again(hosted.file)
-            if hosted.state is PipelineState.PAUSED:
-                return self.resume(name)
-            if hosted.state not in RESTING:
-                raise _conflict(f"{name} is {hosted.state}: there is nothing to start")
-            topology = load_for_host(hosted.file)
-            if topology.application_id != name:
-                raise ConfigError(
-                    f"{hosted.file} now defines the application {topology.application_id}: remove {name} from this "
-                    "process and add the file again"
-                )
+            if self[name] is not hosted:
+                raise _conflict(f"{name} was replaced while its file was loaded: ask again")
+            self._require_resting(hosted)
             self._make(hosted, topology)
             hosted.wanted = PipelineState.RUNNING
             self._set_off(hosted)
             return hosted
+
+    def _require_resting(self, hosted: Hosted) -> None:
+        if hosted.state not in RESTING:
+            raise _conflict(f"{hosted.name} is {hosted.state}: there is nothing to start")
 
     def pause(self, name: str) -> Hosted:
         with self._changing:
@@ -208,8 +213,9 @@ class Host:
 
     def _add_again(self, file: str) -> Hosted:
         """The one that could not be loaded from this file goes when it can."""
+        self._require_new(file)
         try:
-            topology = self._loaded(file)
+            topology = self._loader.load_within_limit(file)
         except ConfigError as refused:
             self._refuse_again(file, str(refused))
             raise

@@ -14,7 +14,7 @@ from moldau.pipeline.plan.nodes import OffsetReset
 from moldau.pipeline.plan.topology import Guarantee, Topology
 from moldau.pipeline.spark.checkpoint.application_record import ApplicationRecord, check_topics
 from moldau.pipeline.spark.checkpoint.folder import Folder
-from moldau.pipeline.spark.clients import shared
+from moldau.pipeline.spark.clients import COORDINATOR_S_MAX, shared
 from moldau.pipeline.spark.driver.key_samples import sample_keys
 from moldau.pipeline.spark.driver.takeover import fence
 from moldau.pipeline.spark.driver.topics import prepare_topics
@@ -24,7 +24,6 @@ from moldau.pipeline.spark.positions import Positions, positions_to_json
 from moldau.pipeline.spark.settings import AppSettings
 from moldau.pipeline.spark.topic_offsets import TopicFacts, end_offsets, first_offsets, topic_facts
 from moldau.pipeline.spark.upgrades.upgrading import Upgrading
-from moldau.pipeline.spark.worker.sink import ANSWER_S_MAX
 
 
 @dataclass(frozen=True)
@@ -182,9 +181,9 @@ def first_positions(
 
 def _committed(admin: AdminClient, group: str) -> dict[tuple[str, int], int]:
     asked = admin.list_consumer_group_offsets(
-        [ConsumerGroupTopicPartitions(group)], request_timeout=ANSWER_S_MAX
+        [ConsumerGroupTopicPartitions(group)], request_timeout=COORDINATOR_S_MAX
     )
-    answer = asked[group].result(ANSWER_S_MAX)
+    answer = asked[group].result(COORDINATOR_S_MAX)
     return {(one.topic, one.partition): one.offset for one in answer.topic_partitions if one.offset >= 0}
 
 

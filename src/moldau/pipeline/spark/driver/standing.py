@@ -15,11 +15,11 @@ from moldau.core.errors import MoldauError
 from moldau.pipeline.spark.checkpoint.application_record import FILE, ApplicationRecord
 from moldau.pipeline.spark.checkpoint.folder import Folder
 from moldau.pipeline.spark.checkpoint.owner import Owner, Runner
+from moldau.pipeline.spark.marker import Marker
 from moldau.pipeline.spark.planning.ledger import Ledger
 from moldau.pipeline.spark.planning.planner import Plan
 from moldau.pipeline.spark.positions import Positions
 from moldau.pipeline.spark.topic_offsets import ANSWER_S_MAX, end_offsets, topic_facts
-from moldau.pipeline.spark.worker.sink import Marker
 
 LOOKS_AT_ONCE: Final = 16
 """Whether another machine's process lives takes a while to see."""

@@ -4,10 +4,11 @@ from confluent_kafka import ConsumerGroupTopicPartitions, Producer
 from confluent_kafka.admin import AdminClient
 
 from moldau.core.errors import ConfigError
+from moldau.pipeline.spark.clients import COORDINATOR_S_MAX
 from moldau.pipeline.spark.clients import producer as producer_settings
 from moldau.pipeline.spark.driver.batch_plan import transactional_ids
+from moldau.pipeline.spark.marker import Marker
 from moldau.pipeline.spark.settings import AppSettings
-from moldau.pipeline.spark.worker.sink import ANSWER_S_MAX, Marker
 
 Markers = dict[tuple[str, int], Marker]
 """By topic and partition."""
@@ -15,10 +16,10 @@ Markers = dict[tuple[str, int], Marker]
 
 def group_markers(admin: AdminClient, group: str) -> Markers:
     asked = admin.list_consumer_group_offsets(
-        [ConsumerGroupTopicPartitions(group)], request_timeout=ANSWER_S_MAX
+        [ConsumerGroupTopicPartitions(group)], request_timeout=COORDINATOR_S_MAX
     )
     found = {}
-    for one in asked[group].result(ANSWER_S_MAX).topic_partitions:
+    for one in asked[group].result(COORDINATOR_S_MAX).topic_partitions:
         marker = Marker.parse(one.metadata)
         if marker is not None:
             found[one.topic, one.partition] = marker
@@ -49,4 +50,4 @@ def fence(settings: AppSettings, slots: int) -> None:
         producer = Producer(
             producer_settings(settings.bootstrap_servers, settings.client_settings, transactional_id)
         )
-        producer.init_transactions(ANSWER_S_MAX)
+        producer.init_transactions(COORDINATOR_S_MAX)

@@ -15,12 +15,12 @@ from moldau.pipeline.spark.checkpoint.application_record import ApplicationRecor
 from moldau.pipeline.spark.checkpoint.folder import Folder
 from moldau.pipeline.spark.checkpoint.kept_state import KeptState
 from moldau.pipeline.spark.checkpoint.state_files import START, StateFiles
+from moldau.pipeline.spark.marker import Marker
 from moldau.pipeline.spark.planning.ledger import Ledger
 from moldau.pipeline.spark.planning.planner import FIRST_STEP_MS, Plan
 from moldau.pipeline.spark.positions import Positions, positions_from_json, positions_to_json
 from moldau.pipeline.spark.settings import OnChange
 from moldau.pipeline.spark.upgrades.comparison import Upgrade
-from moldau.pipeline.spark.worker.sink import Marker
 
 Markers = Mapping[tuple[str, int], Marker]
 

@@ -8,41 +8,23 @@ committing later), then reads the markers, and leaves out the tasks whose batch 
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 
 from moldau.core.errors import MoldauError
 from moldau.pipeline.operators.records import OutputRecord
-from moldau.pipeline.spark.clients import ClientSettings
+from moldau.pipeline.spark.clients import COORDINATOR_S_MAX, TIMESTAMP_MS_MIN, ClientSettings
 from moldau.pipeline.spark.clients import producer as producer_settings
+from moldau.pipeline.spark.marker import Marker
 from moldau.pipeline.spark.partitioners import PARTITIONERS
 from moldau.pipeline.spark.positions import OffsetRange
 
-ANSWER_S_MAX: Final = 60.0
 OFFSETS_S_MAX: Final = 30.0
 RECORDS_PER_CALL: Final = 10_000
 UNSENT_RECORDS_MAX: Final = 1_000_000
 UNSENT_BYTES_MAX: Final = 256 << 20
 """Half and a quarter of what `clients.producer` lets the client queue."""
-
-
-class Marker(NamedTuple):
-    """`moldau <checkpoint id> <batch id>`"""
-
-    checkpoint_id: str
-    batch_id: int
-
-    def __str__(self) -> str:
-        return f"moldau {self.checkpoint_id} {self.batch_id}"
-
-    @classmethod
-    def parse(cls, metadata: str | None) -> "Marker | None":
-        """None for what anyone else has committed."""
-        words = (metadata or "").split(" ")
-        if len(words) != 3 or words[0] != "moldau" or not words[2].isdigit():
-            return None
-        return cls(words[1], int(words[2]))
 
 
 class NotCommitted(MoldauError):
@@ -97,11 +79,11 @@ class Sink:
         wanted = producer_settings(bootstrap_servers, settings, transactional_id if transactional else None)
         self._producer = Producer({**wanted, "on_delivery": self._note_undelivered})
         if transactional:
-            self._producer.init_transactions(ANSWER_S_MAX)
+            self._producer.init_transactions(COORDINATOR_S_MAX)
 
     def markers(self, ranges: Iterable[OffsetRange]) -> dict[tuple[str, int], Marker | None]:
         places = [TopicPartition(one.topic, one.partition) for one in ranges]
-        committed = self._consumer.committed(places, timeout=ANSWER_S_MAX) if places else []
+        committed = self._consumer.committed(places, timeout=COORDINATOR_S_MAX) if places else []
         return {(one.topic, one.partition): Marker.parse(one.metadata) for one in committed}
 
     def begin(self) -> None:
@@ -129,7 +111,7 @@ class Sink:
                 lambda: self._producer.send_offsets_to_transaction(offsets, group, OFFSETS_S_MAX),
                 OFFSETS_S_MAX,
             )
-        self._producer.commit_transaction(ANSWER_S_MAX)
+        self._producer.commit_transaction(COORDINATOR_S_MAX)
 
     def find_refused(self, records: Sequence[OutputRecord]) -> dict[Refused, str]:
         """Which of the records the broker refuses: halves are tried until each stands alone. Nobody sees them."""
@@ -185,7 +167,7 @@ class Sink:
                 return
 
     def _flush(self) -> None:
-        unsent = self._producer.flush(ANSWER_S_MAX)
+        unsent = self._producer.flush(COORDINATOR_S_MAX)
         if not unsent and not self._undelivered:
             return
         refused = {topic: error.str() for error, topic in self._undelivered if error.code() in NEVER_TAKEN}
@@ -230,8 +212,7 @@ class Sink:
             if partition is None and key is not None and topic in partitioners:
                 spread, count = partitioners[topic]
                 place = spread(key, count)
-            # The client takes 0 for "now": a millisecond off is nearer to the truth.
-            timestamp_ms = timestamp_ms if timestamp_ms > 0 else 1
+            timestamp_ms = max(timestamp_ms, TIMESTAMP_MS_MIN)
             # By position, with no callbacks: names take half as long again.
             try:
                 if headers:
@@ -246,7 +227,7 @@ class Sink:
         """Waits until the client's queue takes all of them: one refused in the midst would lose its place."""
         self._unsent_bytes += sum(len(one.key or b"") + len(one.value or b"") for one in records)
         if self._unsent_bytes > UNSENT_BYTES_MAX or len(self._producer) > UNSENT_RECORDS_MAX:
-            if self._producer.flush(ANSWER_S_MAX):
+            if self._producer.flush(COORDINATOR_S_MAX):
                 raise KafkaException(KafkaError(KafkaError._MSG_TIMED_OUT))
             self._unsent_bytes = 0
         self._producer.poll(0)

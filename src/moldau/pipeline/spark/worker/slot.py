@@ -15,6 +15,7 @@ from moldau.pipeline.operators.records import Columns, OutputRecord, Outputs
 from moldau.pipeline.operators.task import Task
 from moldau.pipeline.plan.topology import Topology
 from moldau.pipeline.spark.clients import consumer as consumer_settings
+from moldau.pipeline.spark.marker import Marker
 from moldau.pipeline.spark.orders import Application, SlotOrder, SlotReport, TaskId, TaskOrder
 from moldau.pipeline.spark.worker.changelog import changelog_records
 from moldau.pipeline.spark.worker.dead_letters import dead_letter
@@ -22,7 +23,7 @@ from moldau.pipeline.spark.worker.global_tables import GlobalTables
 from moldau.pipeline.spark.worker.hosted_task import HostedTask
 from moldau.pipeline.spark.worker.range_reader import RangeReader
 from moldau.pipeline.spark.worker.repartition_headers import by_writer, stamped
-from moldau.pipeline.spark.worker.sink import Marker, RecordsRefused, Refused, Sink
+from moldau.pipeline.spark.worker.sink import RecordsRefused, Refused, Sink
 from moldau.pipeline.spark.worker.stopwatch import Stopwatch
 from moldau.pipeline.spark.worker.time_limit import time_limit
 

@@ -204,6 +204,36 @@ while not Path({str(let_go)!r}).exists() and time.monotonic() < deadline:
     adding.join(60)
 
 
+@pytest.mark.parametrize("asked_again", [False, True], ids=["added", "started"])
+def test_a_request_for_a_file_that_never_comes_back_is_answered(
+    folder: Path, tmp_path: Path, asked_again: bool
+) -> None:
+    settings = {"bootstrap_servers": "127.0.0.1:1", "checkpoint_dir": str(tmp_path / "ck")}
+    host = Host(settings, SparkSettings(), [folder], load_s_max=0.2)
+    let_go = folder / "let-go"
+    if asked_again:
+        added(host, write(folder, "waits"))
+    write(
+        folder,
+        "waits",
+        f"import time\nfrom pathlib import Path\nwhile not Path({str(let_go)!r}).exists():\n    time.sleep(0.01)\n",
+    )
+    try:
+        with TestClient(host_server(host)) as http:
+            if asked_again:
+                answer = http.post("/applications/waits/start")
+            else:
+                answer = http.post("/applications", json={"file": "waits.py"})
+            assert answer.status_code == 400
+            assert (
+                "waits.py is not loaded after 0.2 s: the file, or a module that" in answer.json()["message"]
+            )
+            added(host, write(folder, "shout"))
+            assert "shout" in [one.name for one in host.all()], "other files are loaded meanwhile"
+    finally:
+        let_go.touch()
+
+
 def test_removing_forgets_it_here(host: Host, http: TestClient, folder: Path) -> None:
     added(host, write(folder, "shout"), write(folder, "whisper"))
     assert http.delete("/applications/shout").json()["removed"] is True

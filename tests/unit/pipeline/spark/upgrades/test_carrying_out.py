@@ -13,12 +13,12 @@ from moldau.pipeline.spark.checkpoint.application_record import ApplicationRecor
 from moldau.pipeline.spark.checkpoint.folder import Folder
 from moldau.pipeline.spark.checkpoint.kept_state import KeptState
 from moldau.pipeline.spark.checkpoint.state_files import START, StateFiles
+from moldau.pipeline.spark.marker import Marker
 from moldau.pipeline.spark.planning.ledger import Ledger
 from moldau.pipeline.spark.planning.planner import Plan
 from moldau.pipeline.spark.upgrades.carrying_out import Markers, carry_out, reached
 from moldau.pipeline.spark.upgrades.comparison import compare
 from moldau.pipeline.spark.upgrades.whole_state import require_whole
-from moldau.pipeline.spark.worker.sink import Marker
 from moldau.pipeline.streams import STRING, StreamsBuilder
 
 OLD_PLAN = Plan(

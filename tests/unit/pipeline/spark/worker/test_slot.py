@@ -186,7 +186,7 @@ def test_an_unfinished_batch_leaves_nothing(cluster: LocalCluster, tmp_path: Pat
     another_process()
     assert host.run(1, 1, 2).records_out == 1
     # The one that was believed dead comes too late.
-    from moldau.pipeline.spark.worker.sink import Marker
+    from moldau.pipeline.spark.marker import Marker
 
     with pytest.raises(KafkaException):
         commit([OffsetRange("torn-in", 0, 1, 2)], Marker("check", 1))
@@ -364,3 +364,14 @@ def test_keys_are_spread_as_the_topic_is_said_to_want(cluster: LocalCluster, tmp
             found[message.key()] = message.partition()  # type: ignore[index, assignment]
     consumer.close()
     assert found == {b"key-%d" % n: zlib.crc32(b"key-%d" % n) % 4 for n in range(12)}
+
+
+def test_a_record_of_time_0_is_written_with_1_and_not_with_the_current_time(
+    cluster: LocalCluster, tmp_path: Path
+) -> None:
+    builder = StreamsBuilder("epoch", key=STRING, value=JSON)
+    builder.stream("epoch-in", timestamp="at").to("epoch-out")
+    host = Host(cluster, "epoch", tmp_path, builder.build())
+    host.send(("a", '{"at":0}', 5_000), ("b", '{"at":2}', 6_000))
+    host.run(0, 0, 2)
+    assert [(key, at_ms) for key, _, at_ms in host.out()] == [(b"a", 1), (b"b", 2)]

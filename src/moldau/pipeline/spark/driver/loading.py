@@ -1,0 +1,45 @@
+"""Loads the files of applications, one at a time, and gives up on a file that does not return."""
+
+import threading
+from concurrent.futures import Future
+from typing import Final
+
+from moldau.core.errors import ConfigError
+from moldau.pipeline.plan.topology import Topology
+from moldau.pipeline.spark.driver.app_file import load_for_host
+
+LOAD_S_MAX: Final = 60.0
+
+
+class Loader:
+    """The files share `sys.path`, and what they import from it: that is why they are loaded one at a time."""
+
+    def __init__(self, load_s_max: float = LOAD_S_MAX) -> None:
+        self._load_s_max = load_s_max
+        self._turn = threading.Lock()
+
+    def load(self, file: str) -> Topology:
+        """In this thread, for as long as it takes. Raises ConfigError for a file that cannot be loaded."""
+        with self._turn:
+            return load_for_host(file)
+
+    def load_within_limit(self, file: str) -> Topology:
+        """For a request that waits for the result. Raises ConfigError also when the time is over; Python cannot end the
+        thread, which goes on alone and in vain."""
+        future: Future[Topology] = Future()
+
+        def run() -> None:
+            try:
+                future.set_result(load_for_host(file))
+            except BaseException as failure:  # noqa: BLE001 raised where the result is asked for
+                future.set_exception(failure)
+
+        with self._turn:
+            threading.Thread(target=run, name=f"load {file}", daemon=True).start()
+            try:
+                return future.result(self._load_s_max)
+            except TimeoutError:
+                raise ConfigError(
+                    f"{file} is not loaded after {self._load_s_max:g} s: the file, or a module that it imports, does "
+                    "not return. Define the topology without waiting for anything, and try again"
+                ) from None
