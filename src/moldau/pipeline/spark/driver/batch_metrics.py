@@ -1,4 +1,4 @@
-"""Counts what the batches of an application did. Written by the run of batches, read by anyone."""
+"""The metrics of an application's batches. Written by its query, read by any thread."""
 
 import threading
 import time
@@ -84,7 +84,7 @@ class BatchMetrics:
             )
 
     def _rates(self) -> tuple[float, float]:
-        """Of the last seconds by the clock, so that one who has nothing to do comes down to 0."""
+        """Of the last seconds of wall-clock time, so that the rates of an idle application fall to 0."""
         now_s = self._clock()
         while self._recent and self._recent[0].ended_s <= now_s - RATES_OF_S:
             self._recent.popleft()

@@ -1,6 +1,4 @@
-"""How a run of an application ends badly, and the cause that a person wants to read: the Python exception at the bottom
-of Spark's nested messages.
-"""
+"""Failures of an application's run, and the cause to show: the Python exception inside Spark's nested messages."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Loads the files of applications, one at a time, and gives up on a file that does not return."""
+"""Loads the files of applications one at a time, and gives up on a file that does not return."""
 
 import threading
 from concurrent.futures import Future
@@ -12,20 +12,20 @@ LOAD_S_MAX: Final = 60.0
 
 
 class Loader:
-    """The files share `sys.path`, and what they import from it: that is why they are loaded one at a time."""
+    """One at a time, because the files share `sys.path` and the modules that they import."""
 
     def __init__(self, load_s_max: float = LOAD_S_MAX) -> None:
         self._load_s_max = load_s_max
         self._turn = threading.Lock()
 
     def load(self, file: str) -> Topology:
-        """In this thread, for as long as it takes. Raises ConfigError for a file that cannot be loaded."""
+        """Loads in this thread, without a time limit. Raises ConfigError for a file that cannot be loaded."""
         with self._turn:
             return load_for_host(file)
 
     def load_within_limit(self, file: str) -> Topology:
-        """For a request that waits for the result. Raises ConfigError also when the time is over; Python cannot end the
-        thread, which goes on alone and in vain."""
+        """For a request that waits for the result. Raises ConfigError also when the time is up. Python cannot end the
+        thread then: it continues, and its result is discarded."""
         future: Future[Topology] = Future()
 
         def run() -> None:

@@ -1,7 +1,7 @@
-"""One run of an application in micro-batches: plans a batch, has it run by the lanes, plans the next.
+"""One run of an application in micro-batches: plans a batch, sends it to the lanes, waits, plans the next.
 
-The ledger in the checkpoint says what was planned, the markers in the group's offsets what was done. A run begins by
-running the last planned batch again: tasks that have committed it skip it. Lives in the driver.
+The ledger in the checkpoint has the plans, the markers in the group's offsets say what is committed. A run starts with
+the last planned batch: tasks that have committed it skip it. Runs in the driver.
 """
 
 import logging
@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 FINISH_S_MAX: Final = 20.0
-"""For the batch that runs when the application is to stop. One that takes longer is left; the next run does it."""
+"""How long a stop waits for the running batch. A batch that takes longer is repeated by the next run."""
 LOOK_S: Final = 1.0
-"""Without news an application looks this often whether something else has changed."""
+"""How often an idle application checks for changes other than new records."""
 TOPICS_EVERY_S: Final = 5.0
 CLOSE_S_MAX: Final = 10.0
 
@@ -60,12 +60,12 @@ class Query:
     def __init__(
         self, spark: SparkSettings, topology: Topology, settings: AppSettings, measured: BatchMetrics
     ) -> None:
-        """Prepares; raises what keeps the application from running."""
+        """Prepares the run. Raises what prevents the application from running."""
         self._settings, self._measured = settings, measured
         servers, clients = settings.bootstrap_servers, settings.client_settings
         self._admin = AdminClient(shared(servers, clients))
         opening = in_background(partial(self._open, spark))
-        # What Spark is not needed for is told before it has started.
+        # These checks do not need Spark: they report before it has started.
         for warning in check_travels(topology, dumps_by_value):
             log.warning("%s: %s", settings.application_id, warning)
         topology = self._topology = require_inputs(self._admin, topology, servers)
@@ -92,8 +92,8 @@ class Query:
         self._looked_at_topics = time.monotonic()
 
     def follow(self, goes_on: GoesOn, is_well: Callable[[], None]) -> None:
-        """Runs batches until it is not to go on; raises what a batch failed with. `is_well` hears when there is
-        nothing left to do, and after each batch."""
+        """Runs batches while `goes_on()` is true. Raises the failure of a batch. Calls `is_well` after each batch, and
+        when there is nothing to do."""
         last = self._again(goes_on)
         wake: tuple[str, ...] = self._batches.tasks_of(parts_with_timers(self._topology), self._whole(last))
         self._watch.follow(self, self._counts, max(self._settings.trigger_ms, 1) / 1000)
@@ -118,8 +118,7 @@ class Query:
             self._watch.leave(self)
 
     def close(self, *, is_well: bool) -> None:
-        """After the run has ended: workers let go of clients and state. Not after a failure: those that can have let go
-        already."""
+        """Ends the run: the workers release its clients and state. After a failure they have done so already."""
         self._index.close()
         try:
             if is_well:
@@ -134,7 +133,7 @@ class Query:
         return session, shared_lanes(session.sparkContext)
 
     def _leave(self) -> None:
-        """The session stays, for other applications of the process."""
+        """The session stays open for other applications of the process."""
 
     def _again(self, goes_on: GoesOn) -> Plan:
         last, ends = self._ledger.last(), self._watch.ends(self._counts)
@@ -147,7 +146,7 @@ class Query:
         return last
 
     def _whole(self, last: Plan) -> Plan:
-        """Names every partition there is, for a look at all tasks."""
+        """The plan with every partition, to find the tasks of all partitions."""
         known = {
             topic: {number: last.ends.get(topic, {}).get(number, 0) for number in range(count)}
             for topic, count in self._counts.items()
@@ -192,7 +191,7 @@ class Query:
             if waiting and not goes_on():
                 deadline = deadline or time.monotonic() + FINISH_S_MAX
                 if time.monotonic() > deadline:
-                    raise StoppedInBatch(f"{self._settings.application_id} was stopped within a batch")
+                    raise StoppedInBatch(f"{self._settings.application_id} was stopped during a batch")
         reports = [future.result() for future in futures]
         for report in reports:
             if report.error is not None:
@@ -200,7 +199,7 @@ class Query:
         return reports
 
     def _pace(self, last: Plan, ends: Positions, began: float, goes_on: GoesOn) -> None:
-        """Small batches are not run more often than asked for; what is between sub-topologies does not wait."""
+        """Waits, so that small batches run no more often than `trigger_ms`. Records in internal topics do not wait."""
         spare_s = self._settings.trigger_ms / 1000 - (time.monotonic() - began)
         internal = {topic: ends[topic] for topic in self._topology.internal_topics if topic in ends}
         waits = last.has_more or self._planner.unread(last, internal) > 0
@@ -211,7 +210,7 @@ class Query:
         return lane_of(self._settings.application_id, slot, self._lanes.count)
 
     def _look_at_topics(self) -> None:
-        """Finds new partitions, and topics that are not what they were."""
+        """Finds new partitions, and topics that were deleted or created again."""
         now = time.monotonic()
         if now - self._looked_at_topics < TOPICS_EVERY_S:
             return
@@ -226,7 +225,7 @@ class Query:
 
 
 def in_background(work: Callable[[], T]) -> Callable[[], T]:
-    """Begins now; what is returned waits for the result, or raises what the work raised."""
+    """Starts the work in a thread. The returned function waits for the result, or raises what the work raised."""
     future: Future[T] = Future()
 
     def run() -> None:

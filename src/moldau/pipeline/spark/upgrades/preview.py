@@ -1,4 +1,4 @@
-"""What a run would do to the checkpoint, without doing it."""
+"""What a run would change in the checkpoint, without changing it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -50,8 +50,8 @@ class Preview:
 
 
 def preview(admin: AdminClient, settings: AppSettings, topology: Topology) -> Preview:
-    """Raises ConfigError for a checkpoint that cannot be compared and for a topic that is not there, TimeoutError when
-    no broker answers."""
+    """Raises ConfigError for a checkpoint that cannot be compared and for a missing topic, TimeoutError if no broker
+    answers."""
     topology = require_inputs(admin, topology, settings.bootstrap_servers)
     name = settings.application_id
     record = ApplicationRecord.load(Folder(settings.folder), name)

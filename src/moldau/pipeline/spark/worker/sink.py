@@ -1,9 +1,9 @@
-"""The sink of exactly once: what a slot's tasks put out in a batch, their marker and their input offsets, in one
+"""The exactly-once sink: commits the output of a slot's tasks in a batch, their marker and their input offsets in one
 Kafka transaction.
 
-The marker is the metadata of the committed offsets: the checkpoint's id and the batch id. Whoever runs the batch
-again, in whatever process, first takes over the `transactional.id` (which ends what another left open and keeps it from
-committing later), then reads the markers, and leaves out the tasks whose batch is committed.
+The marker is the metadata of the committed offsets: checkpoint id and batch id. A process that runs the batch again
+first takes over the `transactional.id`, which aborts an open transaction and fences its producer. Then it reads the
+markers and skips the tasks that have committed the batch.
 """
 
 import threading
@@ -24,11 +24,11 @@ OFFSETS_S_MAX: Final = 30.0
 RECORDS_PER_CALL: Final = 10_000
 UNSENT_RECORDS_MAX: Final = 1_000_000
 UNSENT_BYTES_MAX: Final = 256 << 20
-"""Half and a quarter of what `clients.producer` lets the client queue."""
+"""Half and a quarter of the queue limits in `clients.producer`."""
 
 
 class NotCommitted(MoldauError):
-    """A batch could not be brought to its end; nobody has seen it."""
+    """A batch could not be committed. Nothing of it is visible."""
 
 
 Refused = tuple[str, bytes | None, bytes | None, int]
@@ -36,8 +36,8 @@ Refused = tuple[str, bytes | None, bytes | None, int]
 
 
 class RecordsRefused(MoldauError):
-    """The broker does not take some records, however often they are sent. The rest of the batch has not been seen
-    either. Of records that were sent together a broker refuses all, so these are the topics, not yet the records."""
+    """The broker rejects some records for good. Nothing of the batch is visible. A broker rejects all records of one
+    request, so only the topics are known here, not yet the records."""
 
     def __init__(self, topics: Mapping[str, str]) -> None:
         super().__init__("; ".join(f"topic {topic}: {reason}" for topic, reason in sorted(topics.items())))
@@ -50,11 +50,11 @@ NEVER_TAKEN: Final = frozenset(
 
 
 _stuck_producers: list[Producer] = []
-"""Those with a call that does not come back: to close one would wait for it, too."""
+"""Producers with a call that does not return. They are kept, because closing one would wait for the call."""
 
 
 class Sink:
-    """Made when a slot comes to a process; `transactional` False is at-least-once."""
+    """Created with a slot. `transactional` False is at-least-once."""
 
     def __init__(
         self,
@@ -91,12 +91,12 @@ class Sink:
             self._producer.begin_transaction()
 
     def write(self, records: Sequence[OutputRecord]) -> None:
-        """Records keep their order."""
+        """Keeps the order of the records."""
         for start in range(0, len(records), RECORDS_PER_CALL):
             self._write_some(records[start : start + RECORDS_PER_CALL])
 
     def commit(self, ranges: Iterable[OffsetRange], marker: Marker) -> None:
-        """Returns when the batch is there for every reader."""
+        """Returns when every reader can see the batch."""
         offsets = [
             TopicPartition(one.topic, one.partition, one.end_offset, metadata=str(marker)) for one in ranges
         ]
@@ -114,7 +114,7 @@ class Sink:
         self._producer.commit_transaction(COORDINATOR_S_MAX)
 
     def find_refused(self, records: Sequence[OutputRecord]) -> dict[Refused, str]:
-        """Which of the records the broker refuses: halves are tried until each stands alone. Nobody sees them."""
+        """Finds the records that the broker rejects: sends halves until each is found. None of them become visible."""
         found: dict[Refused, str] = {}
         todo = [records] if records else []
         while todo:
@@ -128,8 +128,8 @@ class Sink:
         return found
 
     def _tried(self, records: Sequence[OutputRecord]) -> str | None:
-        """Why they are refused, None when they are not. By a client of its own: one that was refused a record does not
-        say what becomes of the next."""
+        """The reason if the broker rejects them, else None. Uses a new client: after a rejected record, a client does
+        not report the next ones reliably."""
         probe = self.another("-probe")
         try:
             probe.begin()
@@ -142,7 +142,7 @@ class Sink:
         return None
 
     def another(self, suffix: str = "") -> "Sink":
-        """Made as this one was; with its own id it takes this one's place."""
+        """A sink with the same settings. With the same id it replaces this one."""
         servers, settings, consumer, transactional_id, partitioners = self._made_of
         return Sink(
             servers,
@@ -154,7 +154,7 @@ class Sink:
         )
 
     def abandon(self) -> None:
-        """After a failure: what was written must not be seen; a producer in this state is not used again."""
+        """After a failure: what was written must not become visible. The producer is not used again."""
         if self._is_stuck:
             _stuck_producers.append(self._producer)
             return
@@ -163,7 +163,7 @@ class Sink:
             try:
                 self._producer.abort_transaction(5.0)
             except KafkaException:
-                # Fenced, or the broker is away: whoever takes over the id ends the transaction.
+                # Fenced, or the broker is unreachable: the next owner of the id aborts the transaction.
                 return
 
     def _flush(self) -> None:
@@ -174,15 +174,15 @@ class Sink:
         if refused:
             raise RecordsRefused(refused)
         if not self._undelivered:
-            raise NotCommitted("the broker did not take the output: it does not answer")
+            raise NotCommitted("the broker did not accept the output: it does not answer")
         error, topic = self._undelivered[0]
-        raise NotCommitted(f"the broker did not take the output for topic {topic}: {error.str()}")
+        raise NotCommitted(f"the broker did not accept the output for topic {topic}: {error.str()}")
 
     def _note_undelivered(self, error: KafkaError, message: Message) -> None:
         self._undelivered.append((error, message.topic() or ""))
 
     def _answered(self, call: Callable[[], None], within_s: float) -> None:
-        """librdkafka does not keep the timeout of send_offsets_to_transaction while it waits for the coordinator."""
+        """librdkafka ignores the timeout of send_offsets_to_transaction while it waits for the coordinator."""
         outcome: list[KafkaException | None] = []
 
         def run() -> None:
@@ -199,7 +199,7 @@ class Sink:
         if not outcome:
             self._is_stuck = True
             raise NotCommitted(
-                f"the broker did not take the offsets within {within_s:.0f} s: the batch is run again"
+                f"the broker did not accept the offsets within {within_s:.0f} s: the batch is run again"
             )
         if outcome[0] is not None:
             raise outcome[0]
@@ -213,18 +213,18 @@ class Sink:
                 spread, count = partitioners[topic]
                 place = spread(key, count)
             timestamp_ms = max(timestamp_ms, TIMESTAMP_MS_MIN)
-            # By position, with no callbacks: names take half as long again.
+            # Positional arguments and no callbacks: keyword arguments take half as long again.
             try:
                 if headers:
                     produce(topic, value, key, place, None, None, timestamp_ms, list(headers))
                 else:
                     produce(topic, value, key, place, None, None, timestamp_ms)
             except KafkaException as failure:
-                # The client itself refuses what is too large for it.
+                # The client itself rejects a record that is too large for it.
                 self._undelivered.append((failure.args[0], topic))
 
     def _make_room(self, records: Sequence[OutputRecord]) -> None:
-        """Waits until the client's queue takes all of them: one refused in the midst would lose its place."""
+        """Waits until the client's queue has room for all of them: one rejected in between would lose its order."""
         self._unsent_bytes += sum(len(one.key or b"") + len(one.value or b"") for one in records)
         if self._unsent_bytes > UNSENT_BYTES_MAX or len(self._producer) > UNSENT_RECORDS_MAX:
             if self._producer.flush(COORDINATOR_S_MAX):

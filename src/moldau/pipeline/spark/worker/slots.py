@@ -1,4 +1,4 @@
-"""The slots of this worker process: runs an order in its slot, and keeps the slot for the next batch."""
+"""The slots of this worker process. Runs each order in its slot, and keeps the slot for the next batch."""
 
 import ctypes
 import functools

@@ -114,7 +114,7 @@ def test_a_gap_is_noticed_before_anything_is_read(tmp_path: Path) -> None:
     (tmp_path / "3.after-0.delta").unlink()
     again = StateFiles(Folder(str(tmp_path)))
     for read in (again.last_version, lambda: again.changes(START, 9), lambda: again.changes(0, 9)):
-        with pytest.raises(StateLost, match=r"4\.after-3\.delta continues version 3.*restore the checkpoint"):
+        with pytest.raises(StateLost, match=r"4\.after-3\.delta follows version 3.*restore the checkpoint"):
             read()
     (tmp_path / "0.first.delta").unlink()
     with pytest.raises(StateLost, match="there is nothing before it"):

@@ -149,7 +149,7 @@ def test_a_checkpoint_of_the_earlier_form_takes_the_new_one(cluster: LocalCluste
     for name in ("inventory", "places", "folders_made", "begins"):
         del content[name]
     file.write_text(json.dumps({**content, "version": 2}))
-    with pytest.raises(ConfigError, match="Run the topology of before once with this version"):
+    with pytest.raises(ConfigError, match="Run the old topology once with this version"):
         start(counts("earlier", 2_000))
     assert start(counts("earlier", 1_000)).record == record
     assert json.loads(file.read_text())["version"] == 3

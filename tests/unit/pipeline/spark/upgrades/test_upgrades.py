@@ -199,7 +199,7 @@ def test_stores_that_look_alike_and_are_not_named_are_not_guessed() -> None:
 
     found = upgrade(unnamed_count, twice)
     with pytest.raises(
-        ConfigError, match="1 like it without a name before, 2 now: which is which cannot be told"
+        ConfigError, match="1 like it without a name before, 2 now: it is not clear which is which"
     ):
         found.require("app", "refuse")
     found.require("app", "keep")

@@ -201,7 +201,7 @@ def test_a_commit_that_is_never_answered_ends_the_batch(cluster: LocalCluster, t
     worker = slots._slots.pop(("run", 0))
     worker._sink.begin()
     never = threading.Event()
-    with pytest.raises(NotCommitted, match="did not take the offsets"):
+    with pytest.raises(NotCommitted, match="did not accept the offsets"):
         worker._sink._answered(lambda: [never.wait()].clear(), 0.05)
     worker.close()
     never.set()
@@ -213,7 +213,7 @@ def test_a_failure_gives_up_what_was_kept(cluster: LocalCluster, tmp_path: Path)
     host = Host(cluster, "lost-input", tmp_path, counting("lost-input"))
     host.send(("a", "x", 1))
     assert host.run(0, 0, 1).records_out == 1
-    with pytest.raises(Exception, match="no longer holds the records"):
+    with pytest.raises(Exception, match="no longer has the next records"):
         host.run(1, 500, 501)
     assert ("run", 0) not in slots._slots
     host.send(("a", "y", 2))
