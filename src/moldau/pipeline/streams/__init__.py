@@ -1,4 +1,8 @@
-"""The Streams API: Kafka Streams' words in Python."""
+"""The Streams API: Kafka Streams' API in Python. Users import everything from here.
+
+`builder.py` (StreamsBuilder) creates streams and tables; their methods add nodes to a `Draft`, and `build()` turns that
+into a `Topology`. Start reading at `stream.py` and `draft.py`. Imported by applications, the test driver and `spark`.
+"""
 
 from moldau.pipeline.operators.processors import ProcessorContext, Record
 from moldau.pipeline.operators.timers import PunctuationType

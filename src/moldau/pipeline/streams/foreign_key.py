@@ -1,4 +1,4 @@
-"""How a foreign-key join is laid out: two topics between three steps (KIP-213)."""
+"""The nodes of a foreign-key join: three steps with a topic between each (KIP-213)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -66,7 +66,7 @@ class _Parts:
 
     draft: "Draft"
     base: str
-    """Of the names of nodes, topics and stores."""
+    """The base of the names of nodes, topics and stores."""
     left: "KTable"
     right: "KTable"
     joining: "Joining"

@@ -1,4 +1,4 @@
-"""Checks and lays out `suppress()` of a table."""
+"""Checks the arguments of `suppress()` and adds its node."""
 
 from typing import TYPE_CHECKING, Literal
 
@@ -23,7 +23,7 @@ def suppress(
         raise ConfigError(f"{where}: this table has no windows that could close; give suppress() until_ms=")
     if history_of(table.node, draft.nodes) is not None:
         raise ConfigError(
-            f"{where}: suppress() knows only the present of a table, and this one keeps its history; "
+            f"{where}: suppress() only knows the current rows of a table, and this one keeps its history; "
             "leave history_ms= out, or suppress a table made of it that has a store of its own"
         )
     if when_full not in ("emit", "fail"):

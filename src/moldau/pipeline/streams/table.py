@@ -1,4 +1,4 @@
-"""KTable: a table in the user's hands: the last value of each key, and every change of it."""
+"""KTable: the table that a user works with."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -52,7 +52,7 @@ class KTable(Handle[K, V]):
         store: str | None = None,
         name: str | None = None,
     ) -> "KTable[K, V]":
-        """Rows for which `predicate(key, value)` holds; a row for which it no longer does is removed."""
+        """Keeps the rows for which `predicate(key, value)` is true. A row for which it becomes false is removed."""
         return self._filter(predicate, store, name, negate=False)
 
     def filter_not(
@@ -101,7 +101,8 @@ class KTable(Handle[K, V]):
         store: str | None = None,
         name: str | None = None,
     ) -> "KTable[K, Any]":
-        """`mapper(value)`, `mapper(key, value)` or a column expression; never called for a removed row."""
+        """`mapper(value)`, `mapper(key, value)` with `with_key`, or a column expression. Not called for removed
+        rows."""
         fields = self._next("KTABLE-MAPVALUES", name)
         serde = serde_of_result(mapper, value, self.value_serde, fields["where"])
         spec = self._store(store, serde, fields["where"])
@@ -117,7 +118,7 @@ class KTable(Handle[K, V]):
         store: str | None = None,
         name: str | None = None,
     ) -> "KTable[K, R]":
-        """As map_values, by an object with `transform(key, value)` that may use stores; it also hears of removals."""
+        """Like map_values, with an object with `transform(key, value)` that may use stores. It also gets removals."""
         fields, serde = self._next("KTABLE-TRANSFORMVALUES", name), value or self.value_serde
         spec, uses = self._store(store, serde, fields["where"]), store_names(stores, fields["where"])
         self._draft.add(TableTransformValues(**fields, store=spec, supplier=supplier, uses=uses))
@@ -130,8 +131,8 @@ class KTable(Handle[K, V]):
         self, mapper: Callable[[K, V], K2], *, key: Serde[K2] | None = None, name: str | None = None
     ) -> "KStream[K2, V]": ...
     def to_stream(self, mapper: Any = None, *, key: Any = None, name: str | None = None) -> "KStream[Any, V]":
-        """Every change as a record of the new value; `mapper(key, value)` gives another key. What is made of a windowed
-        key is taken to be of the builder's default kind."""
+        """Every change as a record of the new value. `mapper(key, value)` returns another key. For a windowed table,
+        that key gets the builder's default serde unless `key` is given."""
         from moldau.pipeline.streams.stream import KStream
 
         fields = self._next("KTABLE-TOSTREAM", name)
@@ -155,7 +156,7 @@ class KTable(Handle[K, V]):
         value: Serde[V2] | None = None,
         name: str | None = None,
     ) -> "KGroupedTable[K2, V2]":
-        """Groups rows by the (key, value) that `mapper(key, value)` gives; a changed row leaves its old group."""
+        """Groups rows by the (key, value) that `mapper(key, value)` returns. A changed row leaves its old group."""
         from moldau.pipeline.streams.grouped_table import KGroupedTable
 
         draft = self._draft
@@ -175,7 +176,8 @@ class KTable(Handle[K, V]):
         store: str | None = None,
         name: str | None = None,
     ) -> "KTable[K, R]":
-        """Rows that both tables have: `joiner(left, right)`. `foreign_key(left value)` names another right row."""
+        """Rows that are in both tables: `joiner(left, right)`. `foreign_key(left value)` returns the key of the right
+        row, if it is not the same key."""
         joining = Joining(JoinKind.INNER, joiner, value, store, name, self._draft.here())
         return join(self, other, joining, foreign_key)
 
@@ -189,7 +191,7 @@ class KTable(Handle[K, V]):
         store: str | None = None,
         name: str | None = None,
     ) -> "KTable[K, R]":
-        """Every row of this table; the right value is None where there is none."""
+        """Every row of this table. The right value is None if there is none."""
         joining = Joining(JoinKind.LEFT, joiner, value, store, name, self._draft.here())
         return join(self, other, joining, foreign_key)
 
@@ -215,13 +217,13 @@ class KTable(Handle[K, V]):
         when_full: Literal["emit", "fail"] = "emit",
         name: str | None = None,
     ) -> "KTable[K, V]":
-        """Holds changes back: until their window closes, or with `until_ms` for that long of stream time."""
+        """Holds changes back until their window closes, or with `until_ms` for that long in stream time."""
         return suppress(self, until_ms, records_max, bytes_max, when_full, name)
 
     def _filter(self, predicate: Any, store: str | None, name: str | None, *, negate: bool) -> "KTable[K, V]":
         fields = self._next("KTABLE-FILTER", name)
         spec = self._store(store, self.value_serde, fields["where"])
-        # A parent that has its old values at hand spares its readers removals of rows that never passed.
+        # If the parent has old values at hand, the filter need not emit removals of rows that never passed.
         sends_old = self._draft.need_old_values(self.node, force=False)
         self._draft.add(
             TableFilter(**fields, store=spec, send_old_values=sends_old, predicate=predicate, negate=negate)

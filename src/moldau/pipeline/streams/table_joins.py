@@ -37,8 +37,8 @@ def join(
     draft, where, kind = left._draft, joining.where, joining.kind
     if not isinstance(right, KTable):
         raise ConfigError(
-            f"{where}: a table is joined with a table, not with {type(right).__name__}: turn it round "
-            "(stream.join(table)), or make a table of the stream with to_table()"
+            f"{where}: a table is joined with a table, not with {type(right).__name__}: swap the sides "
+            "(stream.join(table)), or turn the stream into a table with to_table()"
         )
     draft.check_builder(right, where)
     if foreign_key is not None:

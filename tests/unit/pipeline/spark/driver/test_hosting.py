@@ -69,9 +69,7 @@ def test_an_application_runs_once_in_a_process(host: Host, folder: Path) -> None
     added(host, first)
     with pytest.raises(ConfigError, match="is in this process already"):
         added(host, first)
-    with pytest.raises(
-        ConfigError, match=r"defines the application shout, which .*shout.py already defines"
-    ):
+    with pytest.raises(ConfigError, match=r"defines the application shout, which .*shout.py already defines"):
         added(host, write(folder, "again", APP.format(name="shout")))
     assert [one.name for one in host.all()] == ["shout"]
 
