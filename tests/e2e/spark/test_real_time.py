@@ -144,8 +144,8 @@ def test_what_cannot_run_is_refused_with_the_reason(servers: str, tmp_path: Path
     for expressions, why in (
         ({"filter": col("a") == col("b")}, "the type of its parts is not known"),
         ({"filter": call("round", col("a")) == 1}, "the function round runs only in Python"),
-        ({"map_values": call("upper", col("a"))}, "the value that refused-out gets is text, which json"),
-        ({"select_key": col("a") > 1}, "the key that refused-out gets is truth"),
+        ({"map_values": call("upper", col("a"))}, "the value for refused-out is text, which json"),
+        ({"select_key": col("a") > 1}, "the key for refused-out is truth"),
     ):
         with pytest.raises(ConfigError, match=why):
             real_time_plan(chain(**expressions).build(guarantee=at_least_once))
