@@ -45,7 +45,7 @@ class Change:
             return f"refused: {self.asks}"
         if self.fate is Fate.REMOVED:
             return f"dropped: {self.asks}"
-        follows = "goes on with what it holds" if choice == "keep" else "begins empty"
+        follows = "keeps its content" if choice == "keep" else "starts empty"
         return f"{follows}: {self.asks}"
 
 
@@ -73,19 +73,19 @@ class Upgrade:
         if not refused:
             return
         listed = "".join(f"\n  {one.kind} {one.name} is {one.fate}: {one.asks}" for one in refused)
-        ways = ["--on-change drop lets it go: what is changed begins empty"]
+        ways = ["--on-change drop drops it: changed stores start empty"]
         if choice == "refuse" and all(one.can_be_kept for one in refused):
-            ways.append("--on-change keep goes on with what is there: you vouch that it fits")
+            ways.append("--on-change keep keeps the content: you are responsible for it to fit")
         if any(one.kind == "store" and number_in(one.name) for one in refused):
             ways.append(
                 "a store without a name is found by its shape: give it its old name, as in count(store='...')"
             )
         if any(one.kind == "internal topic" for one in refused):
-            ways.append("the topology of before, run until its lag is 0, leaves nothing unread")
-        ways.append(f"moldau streams reset {application_id} begins again with the inputs")
+            ways.append("run the old topology until its lag is 0, then nothing is unread")
+        ways.append(f"moldau streams reset {application_id} starts over from the inputs")
         raise ConfigError(
-            f"the topology of {application_id} has changed, and its checkpoint holds what the change does not keep:"
-            f"{listed}\nThe ways out (moldau streams plan shows the whole change):"
+            f"the topology of {application_id} has changed, and part of its checkpoint would not be kept:"
+            f"{listed}\nWhat you can do (moldau streams plan shows the whole change):"
             + "".join(f"\n  {way}" for way in ways)
         )
 

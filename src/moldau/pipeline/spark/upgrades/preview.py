@@ -61,15 +61,15 @@ def preview(admin: AdminClient, settings: AppSettings, topology: Topology) -> Pr
             name,
             settings.on_change,
             changes,
-            f"{name} has no checkpoint in {settings.folder}: it begins",
+            f"{name} has no checkpoint in {settings.folder}: it starts from the beginning",
             None,
         )
     upgrading = Upgrading(admin, settings, record, topology)
     upgrade = upgrading.upgrade
     summary = (
-        f"{name}: the checkpoint is brought to the changed topology when it is run"
+        f"{name}: the next run upgrades the checkpoint to the changed topology"
         if upgrade.is_needed
-        else f"{name}: nothing changes that the checkpoint holds"
+        else f"{name}: no change concerns the checkpoint"
     )
     try:
         upgrade.require(name, settings.on_change)
@@ -77,6 +77,6 @@ def preview(admin: AdminClient, settings: AppSettings, topology: Topology) -> Pr
         upgrading.require_whole()
     except ConfigError as refused:
         return Preview(
-            name, settings.on_change, upgrade.changes, f"{name}: a run refuses to start", str(refused)
+            name, settings.on_change, upgrade.changes, f"{name}: a run would not start", str(refused)
         )
     return Preview(name, settings.on_change, upgrade.changes, summary, None)

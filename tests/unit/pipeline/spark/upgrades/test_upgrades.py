@@ -241,7 +241,7 @@ def test_unread_records_of_a_topic_that_goes_ask() -> None:
     found = upgrade(regrouped, without, {topic: 7})
     with pytest.raises(ConfigError, match=f"internal topic {topic} is removed: 7 records in it are unread"):
         found.require("app", "keep")
-    with pytest.raises(ConfigError, match="run until its lag is 0"):
+    with pytest.raises(ConfigError, match="run the old topology until its lag is 0"):
         found.require("app", "refuse")
     found.require("app", "drop")
 
