@@ -58,7 +58,7 @@ def test_records_flow_through_and_the_group_follows(servers: str, tmp_path: Path
         wait_for(lambda: app.metrics.records_in == 6, "the batches are counted")
     assert app.state is PipelineState.STOPPED
 
-    # The next run goes on from the group's place: the batch was committed, nothing of it comes again.
+    # The next run continues from the group's offsets: the batch was committed, so nothing is written again.
     send(servers, "payments-in", [paid("dan", 8)])
     with running(payments(), servers, tmp_path, latency="real_time") as app:
         wait_caught_up(app)

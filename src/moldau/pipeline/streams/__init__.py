@@ -24,11 +24,11 @@ from moldau.pipeline.plan.windows import (
 )
 from moldau.pipeline.serdes import BOOLEAN, BYTES, DOUBLE, FLOAT, INT, JSON, LONG, SHORT, STRING, Serde
 from moldau.pipeline.streams.builder import StreamsBuilder
-from moldau.pipeline.streams.by_hand import TopologyBuilder
 from moldau.pipeline.streams.global_table import GlobalKTable
 from moldau.pipeline.streams.grouped import KGroupedStream
 from moldau.pipeline.streams.stream import KStream
 from moldau.pipeline.streams.table import KTable
+from moldau.pipeline.streams.topology_builder import TopologyBuilder
 
 __all__ = [
     "BOOLEAN",

@@ -69,7 +69,7 @@ def test_old_versions_go_and_the_state_stays(tmp_path: Path) -> None:
             files.write_snapshot(batch, [(store, key, value) for (store, key), value in state.items()])
     assert len(list(tmp_path.iterdir())) < 3 * DELTAS_PER_SNAPSHOT_MAX
     assert loaded(StateFiles(Folder(str(tmp_path))), 5 * DELTAS_PER_SNAPSHOT_MAX) == state
-    # Who was away for long begins with a snapshot: the deltas in between are gone.
+    # A reader that is far behind starts with a snapshot: the deltas in between were removed.
     whole, deltas = files.changes(3, 5 * DELTAS_PER_SNAPSHOT_MAX)
     assert whole and applied({}, deltas) == state
 

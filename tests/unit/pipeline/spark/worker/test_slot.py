@@ -138,7 +138,7 @@ class Host:
 
 
 def another_process() -> None:
-    """What a worker process keeps is gone, unclosed: as after a kill."""
+    """Drops what a worker process keeps without closing it, as a kill does."""
     slots._slots.clear()
 
 

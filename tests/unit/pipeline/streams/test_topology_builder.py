@@ -177,7 +177,7 @@ def test_a_topic_that_comes_to_match_leaves_the_fingerprint() -> None:
 
 def test_a_pattern_that_nothing_matches_names_the_line() -> None:
     with pytest.raises(
-        ConfigError, match=r"test_by_hand.py:\d+: no existing topic matches the pattern 'orders"
+        ConfigError, match=r"test_topology_builder.py:\d+: no existing topic matches the pattern 'orders"
     ):
         by_pattern().build().with_topics(["prices"])
 
