@@ -5,10 +5,9 @@ the query's `transactional.id`, which aborts an open transaction of a dead drive
 the marker and skips a batch that is committed. So a repeated batch may have other partitions or even other rows.
 """
 
-import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import repeat
 from operator import length_hint
 from typing import Any, Final
@@ -24,6 +23,8 @@ from confluent_kafka import (
 )
 
 from moldau.core.errors import ConfigError, MoldauError
+from moldau.pipeline.spark.background import in_background
+from moldau.pipeline.spark.clients import OFFSETS_S_MAX
 from moldau.pipeline.spark.clients import consumer as consumer_settings
 from moldau.pipeline.spark.clients import producer as producer_settings
 from moldau.pipeline.spark.marker import Marker
@@ -32,7 +33,6 @@ from moldau.spark.staging import Staged, StagedRowsLost
 from moldau.spark.topics import admin_client, made
 
 ANSWER_S_MAX: Final = 60.0
-OFFSETS_S_MAX: Final = 30.0
 ATTEMPTS_MAX: Final = 5
 PAUSE_S: Final = 1.0
 QUEUED_RECORDS_MAX: Final = 500_000
@@ -145,29 +145,15 @@ class Publisher:
         """Fails if a record was not written. Needs no callback per record, which would cost as much as the record."""
         place = TopicPartition(topic, 0, batch_id, metadata=str(Marker("spark", batch_id)))
         group = self._group.consumer_group_metadata()
-        self._answered(lambda: self._producer.send_offsets_to_transaction([place], group, OFFSETS_S_MAX))
-        self._producer.commit_transaction(ANSWER_S_MAX)
-
-    def _answered(self, call: Callable[[], None]) -> None:
-        """librdkafka ignores the timeout of send_offsets_to_transaction while it waits for the coordinator."""
-        outcome: list[BaseException | None] = []
-
-        def run() -> None:
-            try:
-                call()
-            except BaseException as failure:  # noqa: BLE001  raised where it was waited for
-                outcome.append(failure)
-            else:
-                outcome.append(None)
-
-        caller = threading.Thread(target=run, name="send-offsets", daemon=True)
-        caller.start()
-        caller.join(OFFSETS_S_MAX)
-        if not outcome:
+        try:
+            in_background(
+                lambda: self._producer.send_offsets_to_transaction([place], group, OFFSETS_S_MAX),
+                "send-offsets",
+            ).result(OFFSETS_S_MAX)
+        except TimeoutError:
             self._is_stuck = True
-            raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
-        if outcome[0] is not None:
-            raise outcome[0]
+            raise KafkaException(KafkaError(KafkaError._TIMED_OUT)) from None
+        self._producer.commit_transaction(ANSWER_S_MAX)
 
     def _marked(self, name: str) -> int:
         """-1 if no batch was written."""

@@ -12,6 +12,9 @@ CONNECTOR_PREFIX: Final = "connector."
 TRANSACTION_TIMEOUT_MS: Final = 300_000
 """Long enough for a slow batch. The transaction of a killed worker is aborted earlier, by its successor."""
 
+OFFSETS_S_MAX: Final = 30.0
+"""For send_offsets_to_transaction. librdkafka ignores its timeout while it waits for the coordinator, so the call runs
+in a thread. If it does not return, the producer must be kept and not closed, because closing waits for the call."""
 COORDINATOR_S_MAX: Final = 60.0
 """How long to wait for a group's or a transaction's coordinator."""
 TIMESTAMP_MS_MIN: Final = 1

@@ -1,11 +1,12 @@
 """Loads the files of applications one at a time, and gives up on a file that does not return."""
 
 import threading
-from concurrent.futures import Future
+from functools import partial
 from typing import Final
 
 from moldau.core.errors import ConfigError
 from moldau.pipeline.plan.topology import Topology
+from moldau.pipeline.spark.background import in_background
 from moldau.pipeline.spark.driver.app_file import load_for_host
 
 LOAD_S_MAX: Final = 60.0
@@ -26,18 +27,10 @@ class Loader:
     def load_within_limit(self, file: str) -> Topology:
         """For a request that waits for the result. Raises ConfigError also when the time is up. Python cannot end the
         thread then: it continues, and its result is discarded."""
-        future: Future[Topology] = Future()
-
-        def run() -> None:
-            try:
-                future.set_result(load_for_host(file))
-            except BaseException as failure:  # noqa: BLE001 raised where the result is asked for
-                future.set_exception(failure)
-
         with self._turn:
-            threading.Thread(target=run, name=f"load {file}", daemon=True).start()
+            work = in_background(partial(load_for_host, file), f"load {file}")
             try:
-                return future.result(self._load_s_max)
+                return work.result(self._load_s_max)
             except TimeoutError:
                 raise ConfigError(
                     f"{file} is not loaded after {self._load_s_max:g} s: the file, or a module that it imports, does "

@@ -5,18 +5,18 @@ the last planned batch: tasks that have committed it skip it. Runs in the driver
 """
 
 import logging
-import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 from confluent_kafka.admin import AdminClient
 from pyspark.cloudpickle import dumps as dumps_by_value
 
 from moldau.pipeline.plan.topology import Topology
+from moldau.pipeline.spark.background import in_background
 from moldau.pipeline.spark.checkpoint.application_record import check_topics
 from moldau.pipeline.spark.checkpoint.folder import Folder
 from moldau.pipeline.spark.clients import shared
@@ -53,7 +53,6 @@ TOPICS_EVERY_S: Final = 5.0
 CLOSE_S_MAX: Final = 10.0
 
 GoesOn = Callable[[], bool]
-T = TypeVar("T")
 
 
 class Query:
@@ -64,12 +63,12 @@ class Query:
         self._settings, self._measured = settings, measured
         servers, clients = settings.bootstrap_servers, settings.client_settings
         self._admin = AdminClient(shared(servers, clients))
-        opening = in_background(partial(self._open, spark))
+        opening = in_background(partial(self._open, spark), "opening-spark")
         # These checks do not need Spark: they report before it has started.
         for warning in check_travels(topology, dumps_by_value):
             log.warning("%s: %s", settings.application_id, warning)
         topology = self._topology = require_inputs(self._admin, topology, servers)
-        self._session, self._lanes = opening()
+        self._session, self._lanes = opening.result()
         try:
             self._prepared: Prepared = prepare(topology, settings, self._lanes.count)
         except BaseException:
@@ -222,17 +221,3 @@ class Query:
         if counts != self._counts:
             self._counts = counts
             self._watch.follow(self, counts, max(self._settings.trigger_ms, 1) / 1000)
-
-
-def in_background(work: Callable[[], T]) -> Callable[[], T]:
-    """Starts the work in a thread. The returned function waits for the result, or raises what the work raised."""
-    future: Future[T] = Future()
-
-    def run() -> None:
-        try:
-            future.set_result(work())
-        except BaseException as failure:  # noqa: BLE001 raised where the result is asked for
-            future.set_exception(failure)
-
-    threading.Thread(target=run, name="opening-spark", daemon=True).start()
-    return future.result

@@ -6,7 +6,6 @@ first takes over the `transactional.id`, which aborts an open transaction and fe
 markers and skips the tasks that have committed the batch.
 """
 
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
@@ -14,13 +13,13 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Produ
 
 from moldau.core.errors import MoldauError
 from moldau.pipeline.operators.records import OutputRecord
-from moldau.pipeline.spark.clients import COORDINATOR_S_MAX, TIMESTAMP_MS_MIN, ClientSettings
+from moldau.pipeline.spark.background import in_background
+from moldau.pipeline.spark.clients import COORDINATOR_S_MAX, OFFSETS_S_MAX, TIMESTAMP_MS_MIN, ClientSettings
 from moldau.pipeline.spark.clients import producer as producer_settings
 from moldau.pipeline.spark.marker import Marker
 from moldau.pipeline.spark.partitioners import PARTITIONERS
 from moldau.pipeline.spark.positions import OffsetRange
 
-OFFSETS_S_MAX: Final = 30.0
 RECORDS_PER_CALL: Final = 10_000
 UNSENT_RECORDS_MAX: Final = 1_000_000
 UNSENT_BYTES_MAX: Final = 256 << 20
@@ -182,27 +181,13 @@ class Sink:
         self._undelivered.append((error, message.topic() or ""))
 
     def _answered(self, call: Callable[[], None], within_s: float) -> None:
-        """librdkafka ignores the timeout of send_offsets_to_transaction while it waits for the coordinator."""
-        outcome: list[KafkaException | None] = []
-
-        def run() -> None:
-            try:
-                call()
-            except KafkaException as failure:
-                outcome.append(failure)
-            else:
-                outcome.append(None)
-
-        caller = threading.Thread(target=run, name="send-offsets", daemon=True)
-        caller.start()
-        caller.join(within_s)
-        if not outcome:
+        try:
+            in_background(call, "send-offsets").result(within_s)
+        except TimeoutError:
             self._is_stuck = True
             raise NotCommitted(
                 f"the broker did not accept the offsets within {within_s:.0f} s: the batch is run again"
-            )
-        if outcome[0] is not None:
-            raise outcome[0]
+            ) from None
 
     def _write_some(self, records: Sequence[OutputRecord]) -> None:
         self._make_room(records)
