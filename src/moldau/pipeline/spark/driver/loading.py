@@ -27,12 +27,17 @@ class Loader:
     def load_within_limit(self, file: str) -> Topology:
         """For a request that waits for the result. Raises ConfigError also when the time is up. Python cannot end the
         thread then: it continues, and its result is discarded."""
-        with self._turn:
-            work = in_background(partial(load_for_host, file), f"load {file}")
-            try:
-                return work.result(self._load_s_max)
-            except TimeoutError:
-                raise ConfigError(
-                    f"{file} is not loaded after {self._load_s_max:g} s: the file, or a module that it imports, does "
-                    "not return. Define the topology without waiting for anything, and try again"
-                ) from None
+        limit = f"after {self._load_s_max:g} s"
+        if not self._turn.acquire(timeout=self._load_s_max):
+            raise ConfigError(
+                f"{file} is not loaded {limit}: another file is still being loaded. Try again later"
+            )
+        try:
+            return in_background(partial(load_for_host, file), f"load {file}").result(self._load_s_max)
+        except TimeoutError:
+            raise ConfigError(
+                f"{file} is not loaded {limit}: the file, or a module that it imports, does not return. Define the "
+                "topology without waiting for anything, and try again"
+            ) from None
+        finally:
+            self._turn.release()

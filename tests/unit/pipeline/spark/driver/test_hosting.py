@@ -232,6 +232,32 @@ def test_a_request_for_a_file_that_never_comes_back_is_answered(
         let_go.touch()
 
 
+def test_a_request_does_not_wait_forever_for_a_file_of_the_start(folder: Path, tmp_path: Path) -> None:
+    settings = {"bootstrap_servers": "127.0.0.1:1", "checkpoint_dir": str(tmp_path / "ck")}
+    host = Host(settings, SparkSettings(), [folder], load_s_max=0.2)
+    begun, let_go = folder / "begun", folder / "let-go"
+    waits = write(
+        folder,
+        "waits",
+        f"import time\nfrom pathlib import Path\nPath({str(begun)!r}).touch()\n"
+        f"while not Path({str(let_go)!r}).exists():\n    time.sleep(0.01)\n{APP.format(name='waits')}",
+    )
+    starting = threading.Thread(target=host.add, args=(waits, PipelineState.STOPPED), daemon=True)
+    starting.start()
+    try:
+        deadline = time.monotonic() + 60
+        while not begun.exists():
+            assert time.monotonic() < deadline, "the file is not loaded"
+            time.sleep(0.01)
+        write(folder, "shout")
+        with pytest.raises(ConfigError, match="shout.py is not loaded after 0.2 s: another file is still"):
+            host.add_from_folders("shout.py")
+    finally:
+        let_go.touch()
+        starting.join(60)
+    assert [one.name for one in host.all()] == ["waits"]
+
+
 def test_removing_forgets_it_here(host: Host, http: TestClient, folder: Path) -> None:
     added(host, write(folder, "shout"), write(folder, "whisper"))
     assert http.delete("/applications/shout").json()["removed"] is True
