@@ -4,7 +4,8 @@
     moldau.spark.register(spark)
     rows = spark.readStream.format("moldau").option("bootstrap.servers", ...).option("subscribe", "orders").load()
 
-Public, with no part in pipelines: it shares their Kafka clients and serdes. Start reading at `data_source`.
+Public, and separate from pipelines, with which it shares client settings and serdes. Imported by users' programs only.
+Start reading at `data_source.py`, then `readers.py` and `writers.py`.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Avro schemas to Spark's types and back, as Spark's own Avro support pairs them."""
+"""Converts Avro schemas to Spark types and back, with the same mapping as Spark's Avro support."""
 
 from typing import Any, Final
 
@@ -53,12 +53,12 @@ def spark_type_of_avro(text: str) -> DataType:
     try:
         schema = orjson.loads(text) if text.lstrip()[:1] in ("{", "[", '"') else text
     except ValueError as failure:
-        raise ConfigError(f"the Avro schema is no JSON: {failure}") from None
+        raise ConfigError(f"the Avro schema is not valid JSON: {failure}") from None
     return _Reading().kind(schema)[0]
 
 
 class _Reading:
-    """Remembers the named types on the way: a schema refers to them by name."""
+    """Remembers named types, because a schema refers to them by name."""
 
     def __init__(self) -> None:
         self._named: dict[str, DataType] = {}
@@ -104,7 +104,7 @@ class _Reading:
         short = name.rpartition(".")[2]
         if short in self._open:
             raise ConfigError(
-                f"the Avro record {name} contains itself, which a column cannot: read it as binary"
+                f"the Avro record {name} contains itself, which is not possible for a column: read it as binary"
             )
         found = _PLAIN.get(name) or self._named.get(short)
         if found is None:
@@ -115,13 +115,13 @@ class _Reading:
         rest = [branch for branch in branches if branch != "null"]
         if len(rest) != 1:
             raise ConfigError(
-                "the Avro schema has a union of several types, which no column holds: read the value as binary"
+                "the Avro schema has a union of several types, which no column can have: read the value as binary"
             )
         return self.kind(rest[0])[0], len(rest) < len(branches)
 
 
 def avro_of(kind: DataType) -> str:
-    """The schema rows of this type are written with."""
+    """The schema with which rows of this type are written."""
     return orjson.dumps(_avro(kind, "Row")).decode()
 
 

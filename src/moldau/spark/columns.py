@@ -1,4 +1,4 @@
-"""The columns a DataFrame of records has, and how consumed messages become Arrow batches of them."""
+"""The columns of a DataFrame of records, and the conversion of consumed messages to Arrow batches."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -35,12 +35,12 @@ _SECOND: Final = itemgetter(1)
 
 
 class UndecodableRecord(MoldauError):
-    """Its bytes are not of the format the user named."""
+    """The bytes of a record are not in the format that the user named."""
 
 
 @dataclass(frozen=True)
 class RowLayout:
-    """As Spark's Kafka connector lays them out; `key` and `value` are decoded when they have a format."""
+    """The columns of Spark's Kafka connector. `key` and `value` are decoded if they have a format."""
 
     key: Format
     value: Format
@@ -75,7 +75,7 @@ class RowLayout:
 
     @property
     def declared(self) -> StructType | str:
-        """What Spark is told: in words when only Spark can read them."""
+        """The schema for Spark, as DDL if only Spark can parse it."""
         words = {"key": self.key.ddl, "value": self.value.ddl}
         if not any(words.values()):
             return self.schema
@@ -84,7 +84,7 @@ class RowLayout:
         )
 
     def understood(self, schema: StructType) -> "RowLayout":
-        """With what Spark made of the words."""
+        """With the schema that Spark parsed from the DDL."""
         if schema.names != self.schema.names:
             raise ConfigError(
                 f"the format moldau has columns of its own ({', '.join(self.schema.names)}) and takes no schema from "
@@ -98,7 +98,7 @@ class RowLayout:
 
 
 class RowBuilder:
-    """For the records of one topic."""
+    """Converts the records of one topic."""
 
     def __init__(self, layout: RowLayout, place: Place) -> None:
         self._layout = layout
@@ -111,7 +111,7 @@ class RowBuilder:
         self._value_type = to_arrow_type(layout.value.column_type, timezone="UTC")
 
     def batch(self, messages: Sequence[Message]) -> pa.RecordBatch:
-        # By `map`: a call of each method for each record is most of what reading costs.
+        # With `map`, because calling each method for each record is most of the cost of reading.
         count = len(messages)
         keys = list(map(Message.key, messages))
         values = list(map(Message.value, messages))
@@ -175,7 +175,7 @@ def offset_of(message: Message) -> int:
 
 
 def _offsets(messages: Sequence[Message]) -> pa.Array:
-    """They rise: nearly always by one, unless records were compacted or markers of transactions lie between."""
+    """Offsets increase, nearly always by one, except across compacted records and transaction markers."""
     first, last = offset_of(messages[0]), offset_of(messages[-1])
     if last - first == len(messages) - 1:
         return pa.array(np.arange(first, last + 1))
@@ -183,7 +183,7 @@ def _offsets(messages: Sequence[Message]) -> pa.Array:
 
 
 def _kinds(stamps: Sequence[tuple[int, int]]) -> pa.Array:
-    """Of timestamps. Spark counts from -1 (none), librdkafka from 0. Nearly always one for all."""
+    """Timestamp types. Spark counts from -1 (none), librdkafka from 0. Nearly always the same for all records."""
     kinds = set(map(_FIRST, stamps))
     if len(kinds) == 1:
         return pa.repeat(pa.scalar(kinds.pop() - 1, pa.int32()), len(stamps))

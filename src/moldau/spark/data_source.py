@@ -1,4 +1,4 @@
-"""The data source "moldau" as Spark sees it: which reader or writer serves which request."""
+"""The data source "moldau": the reader or writer for each request of Spark."""
 
 from pyspark.sql.datasource import DataSource
 from pyspark.sql.types import StructType
@@ -11,7 +11,7 @@ from moldau.spark.writers import BatchWriter, StreamWriter
 
 
 class MoldauDataSource(DataSource):
-    """Spark makes one in a process of the driver, asks it for the schema and sends it on, pickled."""
+    """Spark creates one in a process of the driver, asks it for the schema and pickles it for the next step."""
 
     _layout: RowLayout | None = None
 
@@ -20,7 +20,7 @@ class MoldauDataSource(DataSource):
         return "moldau"
 
     def schema(self) -> StructType | str:
-        # Kept: a subject's newest schema must not change between this answer and the reading.
+        # Kept, because a subject's newest schema must not change before the data is read.
         self._layout = RowLayout.of(SourceOptions.parse(self.options))
         return self._layout.declared
 

@@ -1,6 +1,6 @@
-"""The formats of keys and values: the column type each has in Spark, and its codecs.
+"""The formats of keys and values: their column types in Spark, and their codecs.
 
-A format travels to the tasks with its schema; the codecs are made there.
+A format is sent to the tasks with its schema. The codecs are created there.
 """
 
 from collections.abc import Callable, Mapping
@@ -52,7 +52,7 @@ class Format:
     column_type: DataType
     serde: Serde | None = None
     ddl: str = ""
-    """The column's type in Spark's words, where it is known in these alone."""
+    """The column's type as DDL, if only Spark can parse it."""
 
     def decoder(self, topic: str, *, is_key: bool) -> Decode | None:
         if self.serde is None:
@@ -74,7 +74,7 @@ class Format:
 
 
 def format_of(wanted: ColumnOptions, registry: Settings, topics: tuple[str, ...], *, is_key: bool) -> Format:
-    """For reading: the column's type is known before any record is."""
+    """For reading. The column's type must be known before the first record."""
     side = "key" if is_key else "value"
     name = _checked_name(wanted, side, registry)
     if name == "binary":
@@ -86,7 +86,7 @@ def format_of(wanted: ColumnOptions, registry: Settings, topics: tuple[str, ...]
             raise ConfigError(
                 f"{side}.format json needs the columns: .option('{side}.schema', 'id LONG, name STRING')"
             )
-        # Parsed by Spark, which alone can: it comes back with the schema of the reader.
+        # Only Spark can parse it: the reader gets the result as its schema.
         return Format(name, StringType(), JSON, ddl=f"STRUCT<{wanted.schema}>")
     if name == "protobuf":
         column = _protobuf(wanted, registry, side)
@@ -96,7 +96,7 @@ def format_of(wanted: ColumnOptions, registry: Settings, topics: tuple[str, ...]
         return Format(
             name, spark_type_of_avro(schema), AvroSerde(registry["url"], schema, **_client(registry))
         )
-    # Each record is checked against the schema it was written with.
+    # Each record is checked against the schema that it was written with.
     return Format(
         name, spark_type_of_json_schema(schema), JsonSchemaSerde(registry["url"], schema, **_client(registry))
     )
@@ -112,7 +112,7 @@ def format_for(wanted: ColumnOptions, registry: Settings, column: DataType, *, i
         if isinstance(column, BinaryType):
             return Format(name, column)
         raise ConfigError(
-            f"the column {side} is {column.simpleString()}: cast it to STRING or BINARY, or say {side}.format"
+            f"the column {side} is {column.simpleString()}: cast it to STRING or BINARY, or set {side}.format"
         )
     if name in PLAIN:
         if column != PLAIN[name][0]:
@@ -152,9 +152,7 @@ def _newest_schema(registry: Settings, topics: tuple[str, ...], side: str) -> st
     from confluent_kafka.schema_registry.error import SchemaRegistryError
 
     if not topics:
-        raise ConfigError(
-            f"with subscribePattern, say the schema that all topics are read with: {side}.schema"
-        )
+        raise ConfigError(f"with subscribePattern, give the schema to read all topics with: {side}.schema")
     client = SchemaRegistryClient.new_client(dict(registry))
     found: dict[str, str] = {}
     for topic in topics:
@@ -164,11 +162,11 @@ def _newest_schema(registry: Settings, topics: tuple[str, ...], side: str) -> st
         except SchemaRegistryError as refused:
             raise ConfigError(
                 f"the registry at {registry['url']} has no schema for {subject} ({refused.error_message}): "
-                f"register one, or say {side}.schema"
+                f"register one, or set {side}.schema"
             ) from None
     if len(set(found.values())) > 1:
         raise ConfigError(
-            f"the topics {', '.join(topics)} have different schemas: say the one to read them all with: {side}.schema"
+            f"the topics {', '.join(topics)} have different schemas: give the one to read them all with: {side}.schema"
         )
     return next(iter(found.values()))
 

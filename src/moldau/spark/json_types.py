@@ -1,4 +1,4 @@
-"""JSON Schemas to Spark's types and back."""
+"""Converts JSON Schemas to Spark types and back."""
 
 from typing import Any, Final
 
@@ -35,17 +35,19 @@ _TEXTS: Final[dict[object, DataType]] = {"date-time": TimestampType(), "date": D
 
 
 def spark_type_of_json_schema(text: str) -> DataType:
-    """What has no type of its own (`anyOf`, any JSON) is text."""
+    """A schema without a single type (`anyOf`, any JSON) becomes a string."""
     try:
         root = orjson.loads(text)
     except ValueError as failure:
-        raise ConfigError(f"the JSON Schema is no JSON: {failure}") from None
+        raise ConfigError(f"the JSON Schema is not valid JSON: {failure}") from None
     return _kind(root, root, 0)
 
 
 def _kind(schema: Any, root: Any, depth: int) -> DataType:
     if depth > 32:
-        raise ConfigError("the JSON Schema contains itself, which a column cannot: read the value as binary")
+        raise ConfigError(
+            "the JSON Schema contains itself, which is not possible for a column: read the value as binary"
+        )
     if not isinstance(schema, dict):
         return StringType()
     if "$ref" in schema:
@@ -83,7 +85,7 @@ def _object(schema: dict[str, Any], root: Any, depth: int) -> DataType:
 def _referred(pointer: str, root: Any) -> Any:
     if not pointer.startswith("#"):
         raise ConfigError(
-            f"the JSON Schema refers to {pointer}, outside itself: say the whole schema as value.schema"
+            f"the JSON Schema refers to {pointer}, outside itself: give the whole schema as value.schema"
         )
     for step in pointer.removeprefix("#").strip("/").split("/"):
         if step:
@@ -92,7 +94,7 @@ def _referred(pointer: str, root: Any) -> Any:
 
 
 def json_schema_of(kind: DataType) -> str:
-    """The schema rows of this type are written with."""
+    """The schema with which rows of this type are written."""
     title = {"$schema": "http://json-schema.org/draft-07/schema#", "title": "Row"}
     return orjson.dumps({**title, **_json(kind)}).decode()
 

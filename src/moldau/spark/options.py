@@ -1,4 +1,4 @@
-"""What a user says with `.option(...)`: in the words of Spark's Kafka connector where it has one."""
+"""The options of the data source, with the names of Spark's Kafka connector where it has the same option."""
 
 import difflib
 import re
@@ -38,7 +38,7 @@ WITHOUT_EFFECT: Final = (
     "fetchOffset.numRetries",
     "fetchOffset.retryIntervalMs",
 )
-"""Of Spark's connector. They tune its own waiting."""
+"""Options that tune how Spark's connector waits. Ignored here."""
 SINK: Final = ("topic", "staging", "queryName")
 OF_COLUMNS: Final = tuple(
     f"{side}.{what}" for side in ("key", "value") for what in ("format", "schema", "message")
@@ -61,16 +61,16 @@ class ColumnOptions:
 class SharedOptions:
     bootstrap_servers: str
     kafka: Settings
-    """librdkafka's settings, without the prefix."""
+    """Settings of librdkafka, without the prefix."""
     registry: Settings
-    """Of the schema registry's client; `url` first of all."""
+    """Settings of the schema registry client, with `url`."""
     key: ColumnOptions
     value: ColumnOptions
 
 
 @dataclass(frozen=True)
 class SourceOptions(SharedOptions):
-    """Positions are kept as the user wrote them: what they mean is asked of the brokers when a query starts."""
+    """Has the positions as the user wrote them. The brokers are asked for the offsets when a query starts."""
 
     subscription: Subscription
     starting: "Position | None" = None
@@ -106,7 +106,7 @@ class SourceOptions(SharedOptions):
 class SinkOptions(SharedOptions):
     topic: str | None = None
     staging: str | None = None
-    """The folder for rows on their way from the tasks to the driver."""
+    """The folder for rows between the tasks and the driver."""
     checkpoint: str | None = None
 
     @classmethod
@@ -132,7 +132,7 @@ class Position:
 
 
 class _Options:
-    """Spark hands over option names in lower case; the known ones get their own spelling in messages."""
+    """Spark passes option names in lower case. Messages use the documented spelling."""
 
     def __init__(self, given: Settings, known: Iterable[str]) -> None:
         self._given = {name.lower(): value for name, value in given.items()}
@@ -160,7 +160,7 @@ class _Options:
         if value is None:
             return None
         if not value.isdigit() or int(value) < 1:
-            raise ConfigError(f"{name} is {value!r}, but must be a whole number from 1 on")
+            raise ConfigError(f"{name} is {value!r}, but must be a whole number of at least 1")
         return int(value)
 
     def offsets(self, name: str) -> dict[str, dict[int, int]]:
@@ -181,7 +181,7 @@ class _Options:
         servers = self.get("bootstrap.servers") or kafka.pop("bootstrap.servers", None)
         kafka.pop("bootstrap.servers", None)
         if not servers:
-            raise ConfigError("the brokers are not named: .option('kafka.bootstrap.servers', 'host:9092')")
+            raise ConfigError("no brokers given: .option('kafka.bootstrap.servers', 'host:9092')")
         return {
             "bootstrap_servers": servers,
             "kafka": kafka,
@@ -226,7 +226,7 @@ def _subscription(options: _Options) -> Subscription:
 
 
 def _position(options: _Options, side: Literal["starting", "ending"]) -> Position | None:
-    """A time for all goes before times by partition, and these before offsets, as in Spark's connector."""
+    """As in Spark's connector: a time for all partitions overrides times by partition, and these override offsets."""
     time = options.get(f"{side}Timestamp")
     if time is not None:
         if not time.isdigit():

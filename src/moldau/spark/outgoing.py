@@ -1,4 +1,4 @@
-"""A DataFrame's rows as records to produce: which columns it may have, and how they are encoded. Runs in the tasks."""
+"""Converts rows of a DataFrame to records: checks the columns and encodes them. Runs in the tasks."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -15,6 +15,7 @@ from pyspark.sql.types import (
 )
 
 from moldau.core.errors import ConfigError, MoldauError
+from moldau.pipeline.spark.clients import TIMESTAMP_MS_MIN
 from moldau.spark.formats import Encode, Format, format_for
 from moldau.spark.options import SinkOptions
 
@@ -32,7 +33,7 @@ class UnwritableRow(MoldauError):
 
 
 class Encoding:
-    """Made at the driver, so that a wrong column is told before anything runs; sent to the tasks."""
+    """Created in the driver, so that a wrong column is reported before anything runs. Sent to the tasks."""
 
     def __init__(self, sink: SinkOptions, schema: StructType) -> None:
         self._topic = sink.topic
@@ -42,7 +43,7 @@ class Encoding:
         self._value = self._format(schema, sink, is_key=False)
 
     def batch(self, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """Column value, and key, topic, partition, timestamp_ms and headers where rows have them."""
+        """The column value, and key, topic, partition, timestamp_ms and headers if the rows have them."""
         topics = self._topics(rows)
         columns = {"value": self._encoded(rows, "value", self._value, topics)}
         if self._key is not None:
@@ -64,7 +65,7 @@ class Encoding:
         return format_for(wanted, sink.registry, schema[side].dataType, is_key=is_key)
 
     def _topics(self, rows: pa.RecordBatch) -> pa.Array | None:
-        """None: all rows go to the topic of the option, which goes before the column, as in Spark's connector."""
+        """None: all rows go to the topic of the option, which overrides the column, as in Spark's connector."""
         if self._topic is not None:
             return None
         topics = rows.column("topic")
@@ -100,16 +101,15 @@ class Encoding:
 
 
 def _times(moments: pa.Array) -> pa.Array:
-    """0 where a row has none: the time of writing."""
+    """In milliseconds. 0 for a row without a timestamp: the time of writing."""
     times_ms = moments.cast(pa.timestamp("ms", "UTC"), safe=False).cast(pa.int64())
     if (pc.min(times_ms).as_py() or 0) < 0:
-        raise UnwritableRow("a row has a timestamp before 1970, which no record can have")
-    # The client takes 0 for "now": a millisecond off is nearer to the truth.
-    return pc.if_else(pc.equal(times_ms, 0), 1, times_ms).fill_null(0)
+        raise UnwritableRow("a row has a timestamp before 1970, which is not possible for a record")
+    return pc.max_element_wise(times_ms, TIMESTAMP_MS_MIN, skip_nulls=False).fill_null(0)
 
 
 def _encoders(encoding: Encoding) -> dict[tuple[str, str], Encode]:
-    """Made where they are used: they hold clients, which do not travel."""
+    """Created where they are used: they have clients, which cannot be pickled."""
     return encoding.__dict__.setdefault("_made", {})  # type: ignore[no-any-return]
 
 

@@ -1,4 +1,4 @@
-"""Protobuf messages of a generated class as rows: the column's type, and the codecs between them."""
+"""Protobuf messages of a generated class as rows: the column's type, and the codecs."""
 
 import datetime
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ TIMESTAMP: Final = "google.protobuf.Timestamp"
 _KINDS: Final[dict[int, DataType]] = {
     FieldDescriptor.CPPTYPE_INT32: IntegerType(),
     FieldDescriptor.CPPTYPE_INT64: LongType(),
-    # Unsigned ones get the type that holds them all.
+    # Unsigned integers get the next larger type.
     FieldDescriptor.CPPTYPE_UINT32: LongType(),
     FieldDescriptor.CPPTYPE_UINT64: LongType(),
     FieldDescriptor.CPPTYPE_DOUBLE: DoubleType(),
@@ -42,7 +42,7 @@ _KINDS: Final[dict[int, DataType]] = {
 
 
 class ProtobufColumn(Serde):
-    """Rows as dicts. It travels by the address of the message's class (`module:Class`), not with the class."""
+    """Rows as dicts. Pickled with the address of the message class (`module:Class`), not with the class."""
 
     def __init__(self, address: str, registry_url: str, client_settings: Mapping[str, str]) -> None:
         self._made_of = (address, registry_url, dict(client_settings))
@@ -89,7 +89,7 @@ def _message_class(address: str) -> type[Message]:
 def _struct(kind: Descriptor, outer: tuple[str, ...]) -> StructType:
     if kind.full_name in outer:
         raise ConfigError(
-            f"the message {kind.full_name} contains itself, which a column cannot: read it as binary"
+            f"the message {kind.full_name} contains itself, which is not possible for a column: read it as binary"
         )
     within = (*outer, kind.full_name)
     return StructType([StructField(field.name, _column(field, within)) for field in kind.fields])

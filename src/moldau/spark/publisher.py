@@ -1,15 +1,13 @@
-"""The exactly-once write of a batch: all its records and its marker in one Kafka transaction. Runs at the driver.
+"""Writes a batch exactly once: all its records and its marker in one Kafka transaction. Runs in the driver.
 
-The marker is the metadata of an offset committed to a group named after the query. Who writes a batch first takes
-over the query's `transactional.id`, which ends what a dead driver left open and keeps it from committing later; then
-reads the marker, and leaves a batch out that is there. So nothing depends on how a batch that is run again falls into
-partitions, or whether its rows come out the same.
+The marker is the metadata of an offset that is committed to a group named after the query. A writer first takes over
+the query's `transactional.id`, which aborts an open transaction of a dead driver and fences its producer. Then it reads
+the marker and skips a batch that is committed. So a repeated batch may have other partitions or even other rows.
 """
 
-import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import repeat
 from operator import length_hint
 from typing import Any, Final
@@ -25,15 +23,16 @@ from confluent_kafka import (
 )
 
 from moldau.core.errors import ConfigError, MoldauError
+from moldau.pipeline.spark.background import in_background
+from moldau.pipeline.spark.clients import OFFSETS_S_MAX
 from moldau.pipeline.spark.clients import consumer as consumer_settings
 from moldau.pipeline.spark.clients import producer as producer_settings
-from moldau.pipeline.spark.worker.sink import Marker
+from moldau.pipeline.spark.marker import Marker
 from moldau.spark.options import SinkOptions
 from moldau.spark.staging import Staged, StagedRowsLost
 from moldau.spark.topics import admin_client, made
 
 ANSWER_S_MAX: Final = 60.0
-OFFSETS_S_MAX: Final = 30.0
 ATTEMPTS_MAX: Final = 5
 PAUSE_S: Final = 1.0
 QUEUED_RECORDS_MAX: Final = 500_000
@@ -43,11 +42,11 @@ AWAY: Final = (KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BRO
 
 
 class NotWritten(MoldauError):
-    """A batch could not be written; no reader of committed records sees any of it."""
+    """A batch could not be written. Readers of committed records see nothing of it."""
 
 
 def publish(sink: SinkOptions, name: str, batch_id: int, staged: list[Staged]) -> None:
-    """Returns when the batch is there for every reader, written now or before. `name` is the query's."""
+    """Returns when every reader can see the batch, written now or before. `name` is the name of the query."""
     for attempt in range(1, ATTEMPTS_MAX + 1):
         try:
             publisher = _kept.take(sink, name)
@@ -57,7 +56,7 @@ def publish(sink: SinkOptions, name: str, batch_id: int, staged: list[Staged]) -
                 publisher.write(batch_id, staged)
             return
         except KafkaException as failure:
-            # Whether a commit that was not answered took place: the next publisher reads it from the marker.
+            # The next publisher reads from the marker whether a commit without an answer succeeded.
             _kept.give_up()
             if attempt == ATTEMPTS_MAX or not _may_pass(failure.args[0]):
                 raise NotWritten(
@@ -70,8 +69,8 @@ def publish(sink: SinkOptions, name: str, batch_id: int, staged: list[Staged]) -
 
 
 def _may_pass(error: KafkaError) -> bool:
-    """Fenced: by another process of this driver, which Spark had write a batch in between; or by a query that runs
-    twice, which the marker keeps from repeating a batch."""
+    """Whether the producer was fenced: by another process of this driver that wrote a batch in between, or by a second
+    run of the query, which the marker keeps from repeating a batch."""
     return error.retriable() or error.txn_requires_abort() or error.code() in FENCED + AWAY
 
 
@@ -83,11 +82,11 @@ def _older_checkpoint(name: str, batch_id: int, last_batch_id: int) -> str:
 
 
 _stuck: "list[Publisher]" = []
-"""Those with a call that does not come back: to close one would wait for it, too."""
+"""Producers with a call that does not return. They are kept, because closing one would wait for the call."""
 
 
 class Publisher:
-    """One query's, as long as nobody else writes for the query: the brokers then refuse its next commit."""
+    """The publisher of one query. If another process writes for the query, the brokers reject its next commit."""
 
     def __init__(self, sink: SinkOptions, name: str) -> None:
         self._servers, self._kafka = sink.bootstrap_servers, sink.kafka
@@ -107,7 +106,7 @@ class Publisher:
             {**consumer_settings(self._servers, {}, name), **self._kafka, "group.id": name}
         )
         self._producer.init_transactions(ANSWER_S_MAX)
-        # After that: what a dead driver was committing is now committed or gone.
+        # After that, a commit of a dead driver has either succeeded or failed.
         self.last_batch_id = self._marked(name)
 
     def write(self, batch_id: int, staged: Iterable[Staged]) -> None:
@@ -130,7 +129,7 @@ class Publisher:
         self.last_batch_id = batch_id
 
     def close(self) -> None:
-        """Leaves an open transaction to who takes over, or to its timeout, when the brokers do not answer."""
+        """If the brokers do not answer, an open transaction is left to the next publisher or to its timeout."""
         if self._is_stuck:
             _stuck.append(self)
             return
@@ -143,35 +142,21 @@ class Publisher:
             self._group.close()
 
     def _commit(self, topic: str, batch_id: int) -> None:
-        """Fails when any record was not taken: without a callback for each, which would cost as much as a record."""
+        """Fails if a record was not written. Needs no callback per record, which would cost as much as the record."""
         place = TopicPartition(topic, 0, batch_id, metadata=str(Marker("spark", batch_id)))
         group = self._group.consumer_group_metadata()
-        self._answered(lambda: self._producer.send_offsets_to_transaction([place], group, OFFSETS_S_MAX))
+        try:
+            in_background(
+                lambda: self._producer.send_offsets_to_transaction([place], group, OFFSETS_S_MAX),
+                "send-offsets",
+            ).result(OFFSETS_S_MAX)
+        except TimeoutError:
+            self._is_stuck = True
+            raise KafkaException(KafkaError(KafkaError._TIMED_OUT)) from None
         self._producer.commit_transaction(ANSWER_S_MAX)
 
-    def _answered(self, call: Callable[[], None]) -> None:
-        """librdkafka does not keep the timeout of send_offsets_to_transaction while it waits for the coordinator."""
-        outcome: list[BaseException | None] = []
-
-        def run() -> None:
-            try:
-                call()
-            except BaseException as failure:  # noqa: BLE001  raised where it was waited for
-                outcome.append(failure)
-            else:
-                outcome.append(None)
-
-        caller = threading.Thread(target=run, name="send-offsets", daemon=True)
-        caller.start()
-        caller.join(OFFSETS_S_MAX)
-        if not outcome:
-            self._is_stuck = True
-            raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
-        if outcome[0] is not None:
-            raise outcome[0]
-
     def _marked(self, name: str) -> int:
-        """-1 when no batch was written."""
+        """-1 if no batch was written."""
         admin = admin_client(self._servers, self._kafka)
         asked = admin.list_consumer_group_offsets(
             [ConsumerGroupTopicPartitions(name)], require_stable=True, request_timeout=ANSWER_S_MAX
@@ -181,24 +166,25 @@ class Publisher:
         return max((marker.batch_id for marker in markers if marker is not None), default=-1)
 
     def _produce(self, batch: pa.RecordBatch) -> None:
-        """Waits when the client's queue is full."""
+        """Waits while the client's queue is full."""
         columns = {name: batch.column(name).to_pylist() for name in batch.schema.names}
         self._require(set(columns.get("topic", ())) or {self._topic})
         done = 0
         while done < batch.num_rows:
             values = iter(columns["value"][done:])
             try:
-                # Without a line of Python for each record: that is most of what writing costs.
+                # Without a line of Python per record, which would be most of the cost of writing.
                 deque(map(self._producer.produce, *_arguments(columns, values, self._topic, done)), maxlen=0)
                 break
             except BufferError:
-                # The record that was refused was taken from `values` as well.
+                # The rejected record was consumed from `values`, too.
                 done = batch.num_rows - length_hint(values) - 1
                 self._producer.poll(0.1)
         self._producer.poll(0)
 
     def _require(self, topics: set[str | None]) -> None:
-        """Asking creates a topic where the brokers do that by themselves; else a missing one is told at once."""
+        """Asking for metadata creates the topic if the brokers create topics automatically. Otherwise a missing topic
+        is reported at once."""
         for topic in topics - self._known_topics - {None}:
             deadline = time.monotonic() + ANSWER_S_MAX
             while True:
@@ -215,7 +201,7 @@ class Publisher:
 def _arguments(
     columns: Mapping[str, list[Any]], values: Iterator[bytes | None], topic: str | None, start: int
 ) -> list[Iterable[Any]]:
-    """Of `produce`, by position, for the records from `start` on."""
+    """The positional arguments of `produce` for the records from `start` on."""
 
     def column(name: str, otherwise: object) -> Iterable[Any]:
         return columns[name][start:] if name in columns else repeat(otherwise)
@@ -231,7 +217,7 @@ def _arguments(
 
 
 class _KeptPublisher:
-    """The one of this process, which Spark may use for the next batch as well."""
+    """The publisher of this process, which Spark may use for the next batch, too."""
 
     publisher: Publisher | None = None
     made_for: tuple[SinkOptions, str] | None = None

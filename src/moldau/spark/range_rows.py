@@ -1,6 +1,6 @@
 """Reads a range of one partition as Arrow batches of bounded size. Runs in the tasks.
 
-The consumer stays with its process: the next task finds its connections open.
+Each process keeps its consumer, so that the next task finds open connections.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ BATCH_ROWS_MAX: Final = 20_000
 FIRST_PORTION: Final = 200
 QUEUED_KIB_MAX: Final = 8 << 10
 FETCH_BYTES: Final = 2 << 20
-"""The client fetches ahead, also beyond the range's end: that is thrown away, so both are small."""
+"""The client prefetches, also beyond the end of the range. That data is discarded, so both are small."""
 POLL_S: Final = 0.5
 NOTHING_CAME_S_MAX: Final = 60.0
 LOSS_IS_FINE_S_MAX: Final = 10.0
@@ -33,12 +33,12 @@ RESET: Final = (KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE)
 
 
 class InputLost(MoldauError):
-    """Records that must be read are not there."""
+    """Records that must be read do not exist any more."""
 
 
 @dataclass(frozen=True)
 class OffsetRange(InputPartition):
-    """What one task reads; the end is exclusive."""
+    """What one task reads. The end is exclusive."""
 
     place: Place
     start: int
@@ -46,7 +46,7 @@ class OffsetRange(InputPartition):
 
 
 class _KeptConsumer:
-    """The one of this process, for the settings it was last wanted with."""
+    """The consumer of this process, for the settings of the last call."""
 
     settings: dict[str, Any] | None = None
     consumer: Consumer | None = None
@@ -84,7 +84,7 @@ def read_range(source: SourceOptions, layout: RowLayout, wanted: OffsetRange) ->
                 messages, finished = _within([first, *consumer.consume(portion, 0)], wanted)
                 if messages:
                     batch = builder.batch(messages)
-                    # Judged by the size of the records before.
+                    # Estimated from the size of the previous records.
                     portion = max(1, min(BATCH_ROWS_MAX, BATCH_BYTES * len(messages) // batch.nbytes))
                 messages.clear()
             if batch is not None:
@@ -101,14 +101,14 @@ def _settings(source: SourceOptions) -> dict[str, Any]:
     bounds = {
         "queued.max.messages.kbytes": str(QUEUED_KIB_MAX),
         "fetch.message.max.bytes": str(FETCH_BYTES),
-        # After which a full queue is looked at again: a second by default.
+        # How long a full queue waits before the next fetch. The default is a second.
         "fetch.queue.backoff.ms": "10",
     }
     return {
         **ours,
         **bounds,
         **source.kafka,
-        # Positions are in Spark's checkpoint, and where a range ends is told by the end of the partition.
+        # Positions are in Spark's checkpoint. The end of partition tells when a range is finished.
         "enable.auto.commit": "false",
         "enable.partition.eof": "true",
         "auto.offset.reset": "error" if source.fail_on_data_loss else "earliest",
@@ -117,8 +117,8 @@ def _settings(source: SourceOptions) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _without_garbage_collector() -> Iterator[None]:
-    """It would look through the messages again and again while they come, for more than half of the time. They are
-    freed without it."""
+    """Garbage collection would scan the messages repeatedly while they arrive and take more than half of the time. They
+    are freed without it."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -129,7 +129,7 @@ def _without_garbage_collector() -> Iterator[None]:
 
 
 class _Patience:
-    """How long nothing may come before the range is lost, or, when the user does not mind, is over."""
+    """How long to wait without any message before the range is lost, or finished if the user accepts data loss."""
 
     def __init__(self, wanted: OffsetRange, *, fail: bool) -> None:
         self._wanted, self._fail = wanted, fail
@@ -148,7 +148,7 @@ class _Patience:
 
 
 def _within(came: list[Message], wanted: OffsetRange) -> tuple[list[Message], bool]:
-    """Those of the range, and whether its end is reached: the last offsets may be markers of transactions, which are
+    """The messages of the range, and whether its end is reached. The last offsets may be transaction markers, which are
     never delivered."""
     first, last = offset_of(came[0]), offset_of(came[-1])
     if first >= wanted.start and last < wanted.end - 1 and not any(map(Message.error, came)):
@@ -172,8 +172,8 @@ def _refuse(wanted: OffsetRange, error: KafkaError) -> None:
     topic, partition = wanted.place
     if error.code() in RESET:
         raise InputLost(
-            f"{topic}-{partition} no longer holds offset {wanted.start} ({error.str()}): retention has removed it, or "
-            "the topic was created again. .option('failOnDataLoss', 'false') goes on with what is left"
+            f"{topic}-{partition} no longer has offset {wanted.start} ({error.str()}): retention has deleted it, or "
+            "the topic was created again. .option('failOnDataLoss', 'false') continues with the remaining records"
         )
     raise InputLost(f"{topic}-{partition} cannot be read: {error.str()}")
 
@@ -181,6 +181,6 @@ def _refuse(wanted: OffsetRange, error: KafkaError) -> None:
 def _nothing_came(wanted: OffsetRange) -> str:
     topic, partition = wanted.place
     return (
-        f"nothing came from {topic}-{partition} within {NOTHING_CAME_S_MAX:.0f} s, which is to be read up to offset "
-        f"{wanted.end}: are its brokers there? .option('failOnDataLoss', 'false') goes on without the missing records"
+        f"received nothing from {topic}-{partition} within {NOTHING_CAME_S_MAX:.0f} s, but must read up to offset "
+        f"{wanted.end}: are its brokers running? .option('failOnDataLoss', 'false') continues without them"
     )

@@ -1,4 +1,4 @@
-"""Plans what is read: a batch once, a stream batch by batch. Runs at the driver; `read` alone in the tasks."""
+"""Plans what is read: a batch query once, a stream batch by batch. Runs in the driver, except `read`, in the tasks."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -27,7 +27,7 @@ FROM_LATEST: Final = Position(everywhere="latest")
 
 
 class TopicChanged(MoldauError):
-    """A topic is not the one that the query's checkpoint speaks of."""
+    """A topic is not the same one as in the query's checkpoint."""
 
 
 class _Reader:
@@ -36,7 +36,7 @@ class _Reader:
         self._layout = layout
 
     def read(self, partition: InputPartition) -> "Iterator[pa.RecordBatch]":
-        # Spark asks with None when there is nothing to read.
+        # Spark passes None if there is nothing to read.
         if not isinstance(partition, OffsetRange):
             return iter(())
         return read_range(self._source, self._layout, partition)
@@ -46,7 +46,7 @@ class BatchReader(_Reader, DataSourceReader):
     def partitions(self) -> Sequence[InputPartition]:
         source = self._source
         if source.starting is not None and source.starting.everywhere == "latest":
-            raise ConfigError("a batch cannot start at latest: there is nothing behind it yet")
+            raise ConfigError("a batch cannot start at latest: there is nothing after it yet")
         view = TopicView(source)
         places = view.places(view.require_topics())
         starts = view.resolve(source.starting or FROM_EARLIEST, places, unnamed=EARLIEST)
@@ -84,7 +84,7 @@ class StreamReader(_Reader, DataSourceStreamReader, SupportsTriggerAvailableNow)
         ends = self._topics().latest(places)
         if self._target is not None:
             ends = {place: min(end, self._target.get(place, 0)) for place, end in ends.items()}
-        # Partitions that were added are read from their beginning.
+        # Added partitions are read from their beginning.
         starts = {place: starts.get(place, 0) for place in ends}
         ends = {place: self._not_before(starts[place], end, place) for place, end in ends.items()}
         if isinstance(limit, ReadMaxRows):
@@ -98,7 +98,7 @@ class StreamReader(_Reader, DataSourceStreamReader, SupportsTriggerAvailableNow)
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         ends = _positions(end)
         starts = self._confirmed(start, _facts_of(end))
-        # A batch that is run again: the brokers must still have the topics it was planned for.
+        # A repeated batch: the brokers must still have the topics that it was planned for.
         self._confirmed(end, self._topics().facts())
         return ranges(self._source, {place: starts.get(place, 0) for place in ends}, ends)
 
@@ -108,7 +108,8 @@ class StreamReader(_Reader, DataSourceStreamReader, SupportsTriggerAvailableNow)
         return self._view
 
     def _confirmed(self, offset: dict[str, Any], facts: Mapping[str, TopicFacts]) -> Offsets:
-        """The positions in topics that still are the same. Those of others do not count, if the user says so."""
+        """The positions in topics that are still the same. Those of other topics are dropped if the user accepts
+        that."""
         positions = _positions(offset)
         for topic, known_id in sorted(offset.get("topic_ids", {}).items()):
             found = facts.get(topic)
@@ -124,12 +125,12 @@ class StreamReader(_Reader, DataSourceStreamReader, SupportsTriggerAvailableNow)
             return max(start, end)
         raise TopicChanged(
             f"{place.topic}-{place.partition} ends at offset {end}, but has been read up to {start}: the brokers have "
-            "lost records. .option('failOnDataLoss', 'false') goes on with what comes after"
+            "lost records. .option('failOnDataLoss', 'false') continues with later records"
         )
 
 
 def ranges(source: SourceOptions, starts: Offsets, ends: Offsets) -> list[InputPartition]:
-    """One for each partition that holds something, or more when the user wants more tasks."""
+    """One range for each partition with records, or more if the user wants more tasks."""
     sizes = {place: end - starts[place] for place, end in ends.items() if end > starts[place]}
     total = sum(sizes.values())
     planned: list[InputPartition] = []
@@ -145,7 +146,7 @@ def ranges(source: SourceOptions, starts: Offsets, ends: Offsets) -> list[InputP
 
 
 def limited(starts: Offsets, ends: Offsets, records_max: int) -> Offsets:
-    """Ends no more than so many offsets on, shared by how much each partition holds."""
+    """Limits the number of offsets, divided among partitions in proportion to their records."""
     sizes = {place: end - starts[place] for place, end in ends.items()}
     total = sum(sizes.values())
     if total <= records_max:
@@ -160,7 +161,7 @@ def limited(starts: Offsets, ends: Offsets, records_max: int) -> Offsets:
 
 
 def _offset(positions: Offsets, facts: Mapping[str, TopicFacts]) -> dict[str, Any]:
-    """In one order: Spark compares the text."""
+    """Always in the same order, because Spark compares the text."""
     by_topic: dict[str, dict[str, int]] = {}
     for place, offset in sorted(positions.items()):
         by_topic.setdefault(place.topic, {})[str(place.partition)] = offset
@@ -168,7 +169,7 @@ def _offset(positions: Offsets, facts: Mapping[str, TopicFacts]) -> dict[str, An
 
 
 def _positions(offset: Mapping[str, Any]) -> Offsets:
-    """Of a checkpoint of Spark's own connector as well, which knows no ids."""
+    """Also parses a checkpoint of Spark's own connector, which has no topic ids."""
     by_topic = offset["offsets"] if "topic_ids" in offset else offset
     return {
         Place(topic, int(partition)): at

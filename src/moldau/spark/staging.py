@@ -1,7 +1,7 @@
-"""Rows on their way from the tasks, which encode them, to the driver, which writes them in one transaction.
+"""Carries rows from the tasks, which encode them, to the driver, which writes them in one transaction.
 
-A little travels inside the task's commit message, more in a file that driver and executors reach. A file belongs to
-one attempt of one task: what a dead or speculative one leaves is never looked at, and removed later.
+A small amount is sent inside the task's commit message, more in a file that driver and executors can reach. A file
+belongs to one attempt of one task: files of failed or speculative attempts are never read, and are removed later.
 """
 
 import io
@@ -26,12 +26,12 @@ CHECKPOINTS: Final = "spark.sql.streaming.checkpointLocation"
 
 
 class StagedRowsLost(MoldauError):
-    """What a task staged is not what the driver finds."""
+    """The driver does not find what a task staged."""
 
 
 @dataclass(frozen=True)
 class Staged(WriterCommitMessage):
-    """What a task wrote: `content` or, in `folder`, the file `name`."""
+    """The rows of a task: `content`, or the file `name` in `folder`."""
 
     query_id: str
     rows: int
@@ -67,7 +67,7 @@ def stage(batches: Iterator[pa.RecordBatch], query_id: str, batch_id: int, folde
 
 
 def remove_leftovers(messages: list[Staged], batch_id: int) -> None:
-    """Of this batch and those before it, except what is about to be written."""
+    """Removes the files of this batch and earlier ones, except those that are about to be written."""
     kept = {message.name for message in messages}
     for folder in {message.folder for message in messages if message.folder is not None}:
         files, root = _open(folder)
@@ -79,7 +79,7 @@ def remove_leftovers(messages: list[Staged], batch_id: int) -> None:
 
 
 def remove_folders(messages: list[Staged]) -> None:
-    """With what is in them: of a job that is over."""
+    """Removes folders of a finished job with their content."""
     for folder in {message.folder for message in messages if message.folder is not None}:
         files, root = _open(folder)
         if files.get_file_info(root).type != fs.FileType.NotFound:
@@ -94,7 +94,7 @@ def _delete(files: fs.FileSystem, path: str) -> None:
 
 
 def staging_folder(sink: SinkOptions, properties: Mapping[str, str], query_id: str) -> str | None:
-    """Beside the checkpoint unless the user names one. None: there is none that driver and executors share."""
+    """Beside the checkpoint unless the user names another folder. None: driver and executors share no folder."""
     if sink.staging:
         return f"{sink.staging.rstrip('/')}/{FOLDER}-{query_id}"
     if sink.checkpoint:
@@ -138,7 +138,7 @@ def _content(held: list[pa.RecordBatch]) -> bytes:
 def _required(folder: str | None) -> str:
     if folder is None:
         raise ConfigError(
-            "rows are kept in files between the tasks and the driver, and there is no folder that both reach: name one "
+            "rows are kept in files between the tasks and the driver, and no folder is known to both: name one "
             "with .option('staging', 'hdfs://...')"
         )
     return folder

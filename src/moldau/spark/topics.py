@@ -1,4 +1,4 @@
-"""Which topics are read, from where to where: a user's words and the brokers' answers to them."""
+"""Which topics are read, and from which offset to which: resolves the user's options by asking the brokers."""
 
 import re
 import time
@@ -20,7 +20,7 @@ ANSWER_S_MAX: Final = 60.0
 EARLIEST: Final = -2
 LATEST: Final = -1
 UNASSIGNED: Final = -1
-"""The broker's answer to a time after the last record."""
+"""The broker's answer for a time after the last record."""
 
 
 PAUSE_S: Final = 0.3
@@ -59,7 +59,7 @@ class Subscription:
 
 
 class TopicView:
-    """The brokers' view of what a source reads. Asked at the driver only."""
+    """Asks the brokers about the topics of a source. Used in the driver only."""
 
     def __init__(self, source: "SourceOptions") -> None:
         self._source = source
@@ -68,7 +68,7 @@ class TopicView:
         self._isolation = IsolationLevel.READ_UNCOMMITTED if uncommitted else IsolationLevel.READ_COMMITTED
 
     def facts(self) -> dict[str, TopicFacts]:
-        """Of the topics that exist; a pattern's are looked up each time."""
+        """The facts of existing topics. Those of a pattern are looked up each time."""
         chosen = self._source.subscription
         names = list(chosen.named_topics)
         if chosen.pattern:
@@ -103,11 +103,11 @@ class TopicView:
         return self._ask(dict.fromkeys(places, OffsetSpec.earliest()))
 
     def latest(self, places: list[Place]) -> Offsets:
-        """The ends of what is committed, unless the user reads uncommitted records as well."""
+        """The ends of committed records, unless the user reads uncommitted ones, too."""
         return self._ask(dict.fromkeys(places, OffsetSpec.latest()))
 
     def resolve(self, position: "Position", places: list[Place], *, unnamed: int) -> Offsets:
-        """`unnamed`: where partitions stand that the position does not name."""
+        """`unnamed`: the position of partitions that the user's position does not name."""
         if position.everywhere == "earliest":
             return self.earliest(places)
         if position.everywhere == "latest":
@@ -141,7 +141,7 @@ class TopicView:
         if after_all and self._source.timestamp_strategy == "error" and self._source.ending is None:
             topic, partition = after_all[0]
             raise ConfigError(
-                f"{topic}-{partition} holds no record from {times_ms[after_all[0]]} ms on: start earlier, or from "
+                f"{topic}-{partition} has no record from {times_ms[after_all[0]]} ms on: start earlier, or at "
                 "the end with .option('startingOffsetsByTimestampStrategy', 'latest')"
             )
         return {**found, **self.latest(after_all)}
@@ -164,7 +164,7 @@ class TopicView:
 
 
 def patiently(ask: Callable[[], Answer]) -> Answer:
-    """Again for a while, when brokers are away or a partition has no leader at the moment."""
+    """Retries for a while if brokers are unavailable or a partition has no leader at the moment."""
     deadline = time.monotonic() + ANSWER_S_MAX
     while True:
         try:
@@ -181,7 +181,7 @@ def admin_client(bootstrap_servers: str, kafka: Mapping[str, str]) -> AdminClien
 
 
 def made(kind: Callable[[dict[str, Any]], Client], settings: dict[str, Any]) -> Client:
-    """A client. Java's clients and librdkafka share most names of settings, not all."""
+    """Creates a client. The Java clients and librdkafka share most names of settings, but not all."""
     try:
         return kind(settings)
     except KafkaException as failure:

@@ -1,6 +1,6 @@
-"""Decoded values to what a column of a given type takes, and rows back to what codecs take.
+"""Converts decoded values to column values of a given type, and rows back to values for codecs.
 
-Strict: a value that does not fit its column raises, so that one record is found wrong and not its whole batch.
+Strict: a value that does not fit its column raises, so that the error concerns one record and not its whole batch.
 """
 
 import base64
@@ -44,7 +44,7 @@ def to_row(kind: DataType) -> Convert:
 
 
 def from_row(kind: DataType, *, as_json: bool) -> Convert:
-    """Values as Arrow gives them: maps are lists of pairs there. JSON has no bytes, times and decimals."""
+    """Takes values from Arrow, where maps are lists of pairs. JSON has no bytes, times and decimals."""
     convert = _plain(kind, as_json)
     return lambda value: None if value is None else convert(value)
 
@@ -117,7 +117,7 @@ def _boolean(value: Any) -> bool:
 
 
 def _text(value: Any) -> str:
-    """Of anything else its JSON, as Spark's reader of JSON does."""
+    """For other types their JSON, like Spark's JSON reader."""
     if isinstance(value, str):
         return value
     if isinstance(value, bytes):
@@ -134,7 +134,7 @@ def _bytes(value: Any) -> bytes:
 
 
 def _moment(value: Any) -> datetime.datetime:
-    """Numbers are seconds since 1970, as Spark's cast takes them."""
+    """Numbers are seconds since 1970, as in Spark's cast."""
     if isinstance(value, str):
         value = datetime.datetime.fromisoformat(value)
     elif isinstance(value, int | float) and not isinstance(value, bool):

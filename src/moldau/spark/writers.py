@@ -1,4 +1,4 @@
-"""The sinks: tasks encode and stage rows, the driver publishes what they staged."""
+"""The sinks: tasks encode and stage rows, the driver publishes the staged rows."""
 
 import uuid
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ NAME: Final = "moldau-spark-"
 
 
 class StreamWriter(DataSourceStreamArrowWriter):
-    """Exactly once over crashes and restarts: the query's id and the batch's number come from Spark's checkpoint."""
+    """Exactly once across crashes and restarts: Spark's checkpoint has the query's id and the batch number."""
 
     def __init__(self, sink: SinkOptions, schema: StructType) -> None:
         self._sink = sink
@@ -53,7 +53,7 @@ class StreamWriter(DataSourceStreamArrowWriter):
 
 
 class BatchWriter(DataSourceArrowWriter):
-    """All or nothing: a job that fails leaves nothing a reader of committed records sees."""
+    """All or nothing: readers of committed records see nothing of a failed job."""
 
     def __init__(self, sink: SinkOptions, schema: StructType) -> None:
         self._sink = sink
@@ -76,7 +76,7 @@ class BatchWriter(DataSourceArrowWriter):
 
 
 def _of(messages: list[WriterCommitMessage | None]) -> list[Staged]:
-    """In the order of the partitions."""
+    """The staged rows in the order of the partitions."""
     return [message for message in messages if isinstance(message, Staged)]
 
 

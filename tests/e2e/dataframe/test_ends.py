@@ -28,7 +28,7 @@ def written(servers: str, topic: str) -> list[int]:
 
 
 def test_a_batch_another_process_has_written_is_left_out(servers: str) -> None:
-    """Spark has batches committed by any of its Python processes: the one of this test is fenced and goes on."""
+    """Any of Spark's Python processes may commit a batch: the publisher of this test is fenced and continues."""
     create_topics(servers, fenced=1)
     sink = SinkOptions.parse({"bootstrap.servers": servers, "topic": "fenced"})
     publish(sink, "fenced-query", 0, staged(0))

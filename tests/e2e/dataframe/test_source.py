@@ -57,7 +57,7 @@ def test_a_batch_reads_between_offsets_and_times(spark: "SparkSession", servers:
         spark, servers, assign=json.dumps({"ranges": [0, 1]}), startingOffsetsByTimestamp=by_partition
     )
     assert values(assigned) == [37, 38, 39]
-    with pytest.raises(Exception, match="holds no record from"):
+    with pytest.raises(Exception, match="has no record from"):
         read(spark, servers, "ranges", startingTimestamp=str(at_ms(100))).count()
     with pytest.raises(Exception, match="topic nowhere does not exist"):
         read(spark, servers, "nowhere").count()
@@ -138,7 +138,7 @@ def test_records_that_retention_removed_are_missed(spark: "SparkSession", server
     for future in admin.delete_records([TopicPartition("retained", 0, 8)]).values():
         future.result(WAIT_S)
     start = json.dumps({"retained": {"0": 3}})
-    with pytest.raises(Exception, match="no longer holds offset 3"):
+    with pytest.raises(Exception, match="no longer has offset 3"):
         read(spark, servers, "retained", startingOffsets=start).count()
     lossy = read(spark, servers, "retained", startingOffsets=start, failOnDataLoss="false")
     assert values(lossy) == list(range(8, 20))

@@ -168,7 +168,7 @@ def _is_caught_up(admin: AdminClient, consumer: Consumer, topics: set[str]) -> b
 
 
 def worker_pids() -> list[int]:
-    """The Python processes in which Spark runs tasks of this test, told by the environment they were given."""
+    """The Python processes in which Spark runs tasks of this test, recognised by their environment."""
     found = []
     todo = children(os.getpid())
     while todo:

@@ -14,7 +14,7 @@ STEP_MS = 700
 
 
 class Tally:
-    """Counts records; a timer made in `init` tells the count."""
+    """Counts records. A timer that is created in `init` emits the count."""
 
     def __init__(self, kind: PunctuationType, every_ms: int) -> None:
         self._kind = kind

@@ -77,7 +77,7 @@ def test_a_word_count_outlives_its_server(own_broker: MoldauBroker, tmp_path: Pa
             spark.start()
             wait_for(counts.are_complete, "the server that came back has counted the rest")
         assert runner.process.returncode == 0, runner.text
-        # Stopped and started again it goes on: nothing is counted twice.
+        # After a stop and a start it continues: nothing is counted twice.
         counts.send_lines(300)
         with run("word_count.py", servers, spark, tmp_path, "--no-record-cache"):
             wait_for(counts.are_complete, "the next run has counted its lines")

@@ -1,4 +1,4 @@
-"""`moldau streams run` with several files: one process, each application on its own, and what is told of it is true."""
+"""`moldau streams run` with several files: one process, independent applications, and a true status of each."""
 
 import json
 import signal
@@ -117,7 +117,7 @@ def test_two_applications_of_one_process(servers: str, tmp_path: Path) -> None:
         assert listed == {"broken.py": "failed", "left": "running", "right": "running"}
         assert "broken.py failed: " in driver.text and "nothing_there" in driver.text
 
-        # One rests; the other goes on.
+        # One is paused; the other continues.
         driver.ask("/applications/left/pause", "POST")
         driver.wait_state("left", "paused")
         send(servers, "host-in", [Sent(f"k{number % 5}", "x") for number in range(50)])
@@ -219,7 +219,7 @@ def test_a_restart_loop_is_not_called_running(own_broker: MoldauBroker, tmp_path
         assert 'moldau_streams_state{application="fussy",state="restarting"} 1' in driver.ask("/metrics")
         assert driver.end() == 0
 
-    # With dead letters it goes on, and says so. A broker that is away is told, too.
+    # With dead letters it continues and says so. It also reports a broker that is unreachable.
     with run(servers, tmp_path, tmp_path / "fussy.py") as driver:
         wait_for(lambda: "1 dead letter in fussy-dlq" in driver.text, f"it is on the line: {driver.text}")
         own_broker.kill9()

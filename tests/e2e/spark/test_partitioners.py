@@ -22,7 +22,8 @@ BEGIN_MS, LATER_MS = 1_000_000, 5_000_000
 def test_a_repartitioned_stream_meets_a_table_whose_producer_spreads_keys_by_crc32(
     servers: str, tmp_path: Path
 ) -> None:
-    """As confluent-kafka does unless it is told otherwise; repartitioning follows what the table's records show."""
+    """With confluent-kafka's default partitioner. Repartitioning follows the partitioner that the table's records
+    show."""
     users = 200
     create_topics(servers, crc_users=4, crc_in=4, crc_out=4)
     send(

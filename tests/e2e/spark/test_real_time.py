@@ -58,7 +58,7 @@ def test_records_flow_through_and_the_group_follows(servers: str, tmp_path: Path
         wait_for(lambda: app.metrics.records_in == 6, "the batches are counted")
     assert app.state is PipelineState.STOPPED
 
-    # The next run goes on from the group's place: the batch was committed, nothing of it comes again.
+    # The next run continues from the group's offsets: the batch was committed, so nothing is written again.
     send(servers, "payments-in", [paid("dan", 8)])
     with running(payments(), servers, tmp_path, latency="real_time") as app:
         wait_caught_up(app)
@@ -131,7 +131,7 @@ def test_what_cannot_run_is_refused_with_the_reason(servers: str, tmp_path: Path
     from moldau.pipeline.spark.real_time.real_time_plan import real_time_plan
 
     at_least_once = Guarantee.AT_LEAST_ONCE
-    with pytest.raises(ConfigError, match="promises exactly once"):
+    with pytest.raises(ConfigError, match="promises exactly-once"):
         real_time_plan(chain().build())
     builder = StreamsBuilder("refused", key=STRING, value=STRING)
     builder.stream("refused-in").map_values(str.upper).to("refused-out")
@@ -142,10 +142,10 @@ def test_what_cannot_run_is_refused_with_the_reason(servers: str, tmp_path: Path
     with pytest.raises(ConfigError, match="none of filter, map_values and select_key"):
         real_time_plan(builder.build(guarantee=at_least_once))
     for expressions, why in (
-        ({"filter": col("a") == col("b")}, "of which type its parts are cannot be told"),
-        ({"filter": call("round", col("a")) == 1}, "the function round runs in Python alone"),
-        ({"map_values": call("upper", col("a"))}, "the value that refused-out gets is text, which json"),
-        ({"select_key": col("a") > 1}, "the key that refused-out gets is truth"),
+        ({"filter": col("a") == col("b")}, "the type of its parts is not known"),
+        ({"filter": call("round", col("a")) == 1}, "the function round runs only in Python"),
+        ({"map_values": call("upper", col("a"))}, "the value for refused-out is text, which json"),
+        ({"select_key": col("a") > 1}, "the key for refused-out is truth"),
     ):
         with pytest.raises(ConfigError, match=why):
             real_time_plan(chain(**expressions).build(guarantee=at_least_once))

@@ -1,4 +1,4 @@
-"""An application whose topology changes, with input waiting, goes on with what is unchanged of its checkpoint."""
+"""An application whose topology changes while input is waiting keeps the unchanged part of its checkpoint."""
 
 import shutil
 from collections import Counter
@@ -43,7 +43,7 @@ def refusal(topology: Topology, servers: str, folder: Path, **settings: Any) -> 
 
 
 def counted(servers: str, topic: str) -> dict[str, int]:
-    """The last of each key; each count from 1 on was told once."""
+    """The last count of each key. Each count from 1 on was emitted once."""
     records = committed(servers, topic)
     assert set(Counter((record.key, record.value) for record in records).values()) <= {1}
     return {
@@ -129,7 +129,7 @@ def test_a_filter_before_counts_and_they_go_on(servers: str, tmp_path: Path) -> 
 
 
 def test_a_store_is_removed_only_when_it_may_be_dropped(servers: str, tmp_path: Path) -> None:
-    """And when it comes back it begins empty: what it held is not found again in the files of its tasks."""
+    """When it comes back it starts empty: its old content in the files of its tasks does not count."""
     create_topics(servers, updrop_in=2, updrop_kept=1, updrop_gone=1)
 
     def kept(builder: StreamsBuilder) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("pyspark", reason="pyspark is not installed: pip install 'moldau[spark]'")
 
+import pyarrow as pa
 from pyspark.sql.types import (
     ArrayType,
     BinaryType,
@@ -28,6 +29,7 @@ from pyspark.sql.types import (
 from moldau.core.errors import ConfigError
 from moldau.spark.avro_types import avro_of, spark_type_of_avro
 from moldau.spark.json_types import json_schema_of, spark_type_of_json_schema
+from moldau.spark.outgoing import _times
 from moldau.spark.values import from_row, to_row
 
 ROW = (
@@ -155,3 +157,8 @@ def test_rows_become_what_json_can_hold() -> None:
         "raw": "AQI=",
         "stock": {"left": 3},
     }
+
+
+def test_a_time_of_0_is_written_with_1_and_none_with_the_current_time() -> None:
+    moments = pa.array([0, None, 1_000, 7_000], pa.timestamp("us", "UTC"))
+    assert _times(moments).to_pylist() == [1, 0, 1, 7]

@@ -1,4 +1,4 @@
-"""What a task knows about the record it is at: the context of the user's processors and of every operator."""
+"""What a task knows about the current record: the context of the user's processors and of every operator."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,21 +20,21 @@ class RecordContext:
     timestamp_ms: int = UNKNOWN_TIME_MS
     headers: Headers = NO_HEADERS
     order_ms: int = UNKNOWN_TIME_MS
-    """The highest order time the task has met in this batch; what is made now for a topic of the application bears
-    it. A late record keeps its place behind what it followed, also where that goes to another partition."""
+    """The highest order time in this batch so far. Records for internal topics get it, so that a late record stays
+    behind the records that it followed, also in another partition."""
     stream_time_ms: int = UNKNOWN_TIME_MS
     """The highest timestamp the task has seen."""
     wall_clock_ms: int = 0
     is_latest: bool = True
-    """False while a version of a table's row that came late makes its way: it is history already (KIP-914)."""
+    """False while a late version of a table's row is processed: it is history already (KIP-914)."""
     current_key: Any = None
-    """The key a processor of values was given."""
+    """The key that a processor of values received."""
     columns: Columns | None = None
-    """Those the record came in; None while something happens for no record's sake: a punctuation, or the release of
-    what was held back."""
+    """The columns of the record. None during a punctuation and while held records are released, which no record
+    causes."""
     outputs: Outputs = field(default_factory=Outputs)
 
     def leave_record(self, timestamp_ms: int) -> None:
-        """What happens now is not done to a record."""
+        """For work that no record causes."""
         self.topic, self.record_partition, self.offset = "", -1, -1
         self.timestamp_ms, self.headers, self.columns = timestamp_ms, NO_HEADERS, None

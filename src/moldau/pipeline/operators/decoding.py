@@ -1,4 +1,4 @@
-"""Whole columns of bytes to keys, values and times, with the few rows that cannot be read told apart."""
+"""Decodes whole columns of bytes to keys, values and timestamps, and finds the few rows that cannot be read."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ SKIPPED_MS = -1
 
 
 class TimestampError(ValueError):
-    """A source's timestamp extractor gave no time."""
+    """A source's timestamp extractor did not return a timestamp."""
 
 
 Undecodable = Callable[[Source, Columns, int, BaseException, str], None]
-"""(source, columns, index of the record in them, why, reason it is counted under): decides what becomes of it."""
+"""(source, columns, index of the record in them, error, reason for the count): decides what happens to the record."""
 
 
 @dataclass(slots=True)
@@ -33,14 +33,14 @@ class Decoded:
 
     @property
     def order_ms(self) -> Sequence[int]:
-        """What it is merged with others by."""
+        """The order times, for the merge with other queues."""
         return self.timestamps_ms if self.columns.order_ms is None else self.columns.order_ms
 
 
 def decode_columns(
     source: Source, columns: Columns, context: RecordContext, undecodable: Undecodable
 ) -> Decoded:
-    """Rows that cannot be read are told to `undecodable`, and skipped if it returns."""
+    """Calls `undecodable` for rows that cannot be read, and skips them if it returns."""
     decode_key = source.key_serde.decoder(columns.topic, is_key=True)
     decode_value = source.value_serde.decoder(columns.topic, is_key=False)
     time_of = _time_of(source)
@@ -95,7 +95,7 @@ def _row_by_row(
 
 
 def _whole(rule: Rule | None, given: Any, value: Any) -> int:
-    """What a timestamp extractor gave, if that is a time."""
+    """The result of a timestamp extractor, if it is a timestamp."""
     if isinstance(given, float) and given == given and abs(given) != float("inf"):
         return int(given)
     if isinstance(given, int) and not isinstance(given, bool):
@@ -136,7 +136,7 @@ def _time_of(source: Source | GlobalTable) -> Callable[[Any, Any, int], int] | N
 
 
 def decode_global(table: GlobalTable, columns: Columns) -> Iterator[tuple[bytes, bytes | None, int]]:
-    """Key, value and time of each row of a global table's topic; rows without a key are left out."""
+    """Key, value and timestamp of each row of a global table's topic, without rows that have no key."""
     time_of = _time_of(table)
     if time_of is None:
         for key, value, timestamp_ms in zip(columns.keys, columns.values, columns.timestamps_ms, strict=True):

@@ -1,4 +1,4 @@
-"""The ways a record, or what happens for no record's sake, can fail, and which of them stop the task."""
+"""The failures of records, punctuations and released records, and which of them stop the task."""
 
 import traceback
 from typing import Final
@@ -9,45 +9,45 @@ from moldau.pipeline.serdes.serde import ServiceAway
 
 
 class TaskFailed(MoldauError):
-    """The task stops: what failed may neither be left out nor given to the dead letters."""
+    """The task stops: the failure may neither be skipped nor become a dead letter."""
 
 
 class ProcessingError(TaskFailed):
-    """A record broke the topology: which record, and why."""
+    """A record could not be processed. The message says which one, and why."""
 
 
 class DecodingError(TaskFailed):
-    """Bytes of a record are not what the source's serde reads."""
+    """The source's serde cannot read the bytes of a record."""
 
 
 class PunctuationError(TaskFailed):
-    """A function called on time has failed; no record is to blame."""
+    """A punctuation failed. No record is to blame."""
 
 
 class ProductionError(MoldauError):
-    """The broker does not take what was made of a record."""
+    """The broker rejects an output record."""
 
 
 class WrongResult(TypeError):
-    """A function of the user has returned what the operator cannot use."""
+    """A function of the user returned something that the operator cannot use."""
 
 
 class DoesNotReturn(BaseException):
-    """A function of the user has run for too long: raised within it by the host, from outside.
+    """A function of the user runs for too long. The host raises this inside the function.
 
-    No Exception, so that a function that catches all of those ends, too. It is a failure of the record in process as
-    any other.
+    Not an Exception, so that it also ends a function that catches every Exception. It is a failure of the current
+    record like any other.
     """
 
 
 class StartAgain(Exception):
-    """Something failed that may have left effects: the batch is taken back, and done again record by record."""
+    """Something failed that may have left effects: the batch is rolled back and run again record by record."""
 
 
 FAILURES: Final = (Exception, DoesNotReturn, SystemExit)
-"""`sys.exit()` in a function of the user ends no worker that others share."""
+"""With SystemExit: `sys.exit()` in a function of the user must not end a worker that others share."""
 PASSED_ON: Final = (ServiceAway, TaskFailed, StartAgain)
-"""No failure of the record."""
+"""These are not failures of the record."""
 
 
 def dead_record(columns: Columns, index: int, failure: BaseException) -> DeadRecord:

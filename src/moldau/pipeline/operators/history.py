@@ -1,4 +1,4 @@
-"""Tables that keep their history: rows that come late, and rows as of a time (KIP-914)."""
+"""Tables that keep their history: late rows, and rows as of a time (KIP-914)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,10 +11,10 @@ from moldau.pipeline.plan.nodes import Node, TableNode, TableSource, TableTransf
 from moldau.pipeline.plan.stores import StoreSpec
 
 HistoryGetter = Callable[[Any, int], "tuple[Any, int] | None"]
-"""(key, time) -> the value that held then, and since when"""
+"""(key, time) -> the value at that time, and since when it was valid"""
 
 _DERIVED: dict[type[Node], Callable[[Any, Wiring], Callable[[Any, Any], Any]]] = {}
-"""How the value of a table made of another is computed: (key, value of that one) -> value."""
+"""How the value of a derived table is computed: (key, parent's value) -> value."""
 
 
 def derives(kind: type[Node]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -38,7 +38,7 @@ def history_getter(table: str, wiring: Wiring) -> HistoryGetter:
     asks_for_all = isinstance(node, TableTransformValues)
 
     def getter(key: Any, as_of_ms: int) -> tuple[Any, int] | None:
-        """A transformer is asked for keys that were not there, too."""
+        """A transformer is also called for keys that did not exist."""
         found = parent(key, as_of_ms)
         if found is None and not asks_for_all:
             return None
@@ -60,7 +60,7 @@ def _stored_history(spec: StoreSpec, wiring: Wiring) -> HistoryGetter:
 
 
 def versioned_table(node: TableSource, spec: StoreSpec, wiring: Wiring) -> Push:
-    """A table's source that puts each row where its time belongs, and says which rows came late."""
+    """A table's source that inserts each row at its time, and marks late rows."""
     forward, send_old, context = wiring.downstream(node), node.send_old_values, wiring.context
     store = wiring.state.versioned(spec.name)
     encode_key, encode_value, decode_value = wiring.store_codecs(spec)
@@ -85,7 +85,7 @@ def versioned_table(node: TableSource, spec: StoreSpec, wiring: Wiring) -> Push:
 
 
 def latest_only(table: str, push: Push, wiring: Wiring) -> Push:
-    """`push` for an operator that follows the present of a table: late rows do not reach it."""
+    """`push` for an operator that follows the current rows of a table: late rows do not reach it."""
     if history_of(table, wiring.topology) is None:
         return push
     context = wiring.context

@@ -1,8 +1,8 @@
-"""The sources of a task as its input: which decode what, in which order they come, and how their queues are merged.
+"""The input of a task: which source decodes which topic, and how the queues are merged.
 
-Records are taken in Kafka Streams' order: from the queue whose next record is lowest in order time. Among equals tables
-go before streams, then sources in the order they were made, then topics, partitions and writers; so the order does not
-depend on how the input was cut into batches.
+Records are processed in Kafka Streams' order: from the queue whose next record has the lowest order time. Ties go to
+tables before streams, then to sources in the order of their creation, then by topic, partition and writer. So the order
+does not depend on how the input is divided into batches.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,13 +19,13 @@ Rank = tuple[int, int]
 
 @dataclass(slots=True)
 class Input:
-    """Sources of one topic that read it the same way."""
+    """Sources that decode one topic in the same way."""
 
     source: Source
     push: Push
     rank: Rank
     has_siblings: bool
-    """Other sources read the same topic in another way."""
+    """Whether other sources decode the same topic in another way."""
 
 
 @dataclass(slots=True)
@@ -52,10 +52,10 @@ def inputs_of(wiring: Wiring) -> dict[str, list[Input]]:
 
 
 def merged(queues: Sequence[Queue]) -> Iterator[tuple[Queue, int, int]]:
-    """Runs of records of one queue, as (queue, first index, end index), as long as its head is the lowest.
+    """Runs of records from one queue, as (queue, first index, end index), for as long as its head is the lowest.
 
-    A record that lies behind a higher one of its own queue waits for that one: its place in the merged order is that of
-    the highest before it. So the order of all is that of one sort, of the highest so far and the rank as one number.
+    A record behind a higher one in its own queue has to wait for it, so its order time counts as the highest before it.
+    The merge is then one sort, by the highest order time so far and the rank of the queue, combined in one number.
     """
     queues = sorted(queues, key=_rank)
     count = len(queues)

@@ -1,8 +1,7 @@
-"""The user's own processors: what they may do, and how a node hosts one.
+"""Processors of the user: their interface, and the node that runs one.
 
 A processor is any object with `process(record)`; `init(context)` and `close()` are optional. A function of (record,
-context) will do too. Its results go out by `context.forward(record)`. Stores are seen through the serdes they were
-declared with.
+context) works too. It emits results with `context.forward(record)`. Stores use the serdes that they were declared with.
 """
 
 from collections.abc import Callable
@@ -19,7 +18,7 @@ from moldau.pipeline.plan.nodes import Process
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What a processor is given and what it forwards."""
+    """What a processor receives and forwards."""
 
     key: Any
     value: Any
@@ -40,7 +39,7 @@ class Record:
 
 
 class ProcessorContext:
-    """A processor's window on its task."""
+    """What a processor can do in its task."""
 
     def __init__(self, node: str, stores: tuple[str, ...], wiring: Wiring) -> None:
         self._node = node
@@ -50,7 +49,7 @@ class ProcessorContext:
         self._children: dict[str, Push] = {}
 
     def forward(self, record: Record, child: str | None = None) -> None:
-        """Sends a record on: to all that follow, or to the one named."""
+        """Emits a record to all following operators, or to the one named `child`."""
         push = self._forward if child is None else self._children.get(child)
         if push is None:
             raise ConfigError(
@@ -59,7 +58,7 @@ class ProcessorContext:
         push(record.key, record.value, record.timestamp_ms, record.headers)
 
     def store(self, name: str) -> Any:
-        """A state store by name, as a view of its kind: one connected to the processor, or of a global table."""
+        """The state store with this name, which must be connected to the processor or belong to a global table."""
         wiring = self._wiring
         if name in wiring.state.global_stores or name in self._stores:
             seen = view_of(wiring.topology.stores[name], wiring)
@@ -105,7 +104,7 @@ class ProcessorContext:
         return self._wiring.context.wall_clock_ms
 
     def connect(self, forward: Push, children: dict[str, Push]) -> None:
-        """Says where results go; called once, by the node."""
+        """Sets where results go. Called once, by the node."""
         self._forward = forward
         self._children = children
 
@@ -142,7 +141,7 @@ def _runner(node: Process, context: ProcessorContext, wiring: Wiring) -> Callabl
 
 
 def _same_key(forward: Push, wiring: Wiring) -> Push:
-    """A processor of values keeps the key it was given (KIP-820): its output needs no repartitioning."""
+    """A processor of values keeps the key that it received (KIP-820), so its output needs no repartitioning."""
     context = wiring.context
 
     def push(key: Any, value: Any, timestamp_ms: int, headers: Headers) -> None:

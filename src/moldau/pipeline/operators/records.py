@@ -1,4 +1,4 @@
-"""What goes into a task and what comes out of it: records as columns, records as rows."""
+"""The input and the output of a task: records as columns, records as rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,8 +12,8 @@ NO_HEADERS: Headers = ()
 class Columns:
     """Records of one partition in the order of their offsets. `headers` None: no record has any.
 
-    `order_ms`: by what the partitions of a task are merged; None: by the records' timestamps. `writer`: who wrote the
-    records, where a partition is read as several queues, one for each of its writers.
+    `order_ms`: order times, by which the partitions of a task are merged; None: the timestamps. `writer`: the task that
+    wrote the records, if a partition is read as several queues, one for each writer.
     """
 
     topic: str
@@ -31,8 +31,8 @@ class Columns:
 
 
 class OutputRecord(NamedTuple):
-    """`partition` None: Kafka's default partitioner decides (murmur2 of the key). `order_ms`: of a record for a topic
-    of the application, the order time of the input record it was made of."""
+    """`partition` None: Kafka's default partitioner decides (murmur2 of the key). `order_ms`: the order time of the
+    input record, for a record for an internal topic."""
 
     topic: str
     partition: int | None
@@ -46,8 +46,8 @@ class OutputRecord(NamedTuple):
 class DeadRecord(NamedTuple):
     """A record that could not be read, processed or written, and why.
 
-    With offset -1 it is none of the input: a record an operator held back (`topic` is the operator's name, key and
-    value are those of its store), or one made by a punctuation that the broker refused (`topic` is where it was to go).
+    With offset -1 it is not from the input: a record that an operator held back (`topic` is the operator's name, key
+    and value are from its store), or an output of a punctuation that the broker rejected (`topic` is the output topic).
     """
 
     topic: str
@@ -71,7 +71,7 @@ NEGATIVE_TIMESTAMP: Final = "negative timestamp"
 
 @dataclass(slots=True)
 class Dropped:
-    """How many records an operator has dropped for one reason, and how far the latest of them lay behind."""
+    """How many records an operator has dropped for one reason, and the largest lateness among them."""
 
     count: int = 0
     late_ms_max: int = 0
@@ -82,7 +82,7 @@ class Outputs:
     records: list[OutputRecord] = field(default_factory=list)
     dead: list[DeadRecord] = field(default_factory=list)
     dropped: dict[tuple[str, str], Dropped] = field(default_factory=dict)
-    """By (node, reason). As in Kafka Streams a record late for several windows counts once for each."""
+    """By (node, reason). As in Kafka Streams, a record that is late for several windows counts once for each."""
 
     def drop(self, node: str, reason: str, late_ms: int = 0) -> None:
         dropped = self.dropped.get((node, reason))
@@ -92,7 +92,7 @@ class Outputs:
         dropped.late_ms_max = max(dropped.late_ms_max, late_ms)
 
     def add(self, other: "Outputs") -> None:
-        """Takes in what came after this."""
+        """Appends later outputs."""
         self.records += other.records
         self.dead += other.dead
         for place, more in other.dropped.items():

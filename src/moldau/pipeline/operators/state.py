@@ -1,9 +1,8 @@
-"""The state of one task: its stores, and the times its operators have seen.
+"""The state of one task: its stores, and the stream times of its operators.
 
-All of it can be told as changes per batch and taken back, so that a host keeps versions: `take_changes()` after each
-batch, `items()` for a whole snapshot, `load()` into a fresh or cleared state. Within a batch it can go back to a
-savepoint, so that what fails leaves nothing behind. A delta is (store name, key, value or
-None). Times travel as the entries of one more store, TIMES.
+A host can keep versions of it: `take_changes()` after each batch, `items()` for a snapshot, `load()` into a new or
+cleared state. Within a batch it can be rolled back to a savepoint, so that a failure leaves nothing behind. A delta is
+(store name, key, value or None). The stream times are the entries of one more store, TIMES.
 """
 
 import struct
@@ -39,13 +38,13 @@ class TaskState:
     def __init__(self, specs: Iterable[StoreSpec], global_specs: Iterable[StoreSpec] = ()) -> None:
         self.stores: dict[str, Store] = {spec.name: _MAKERS[spec.kind](spec) for spec in specs}
         self.global_stores: dict[str, Store] = {spec.name: _MAKERS[spec.kind](spec) for spec in global_specs}
-        """Filled by `Task.apply_global`; no part of the changes: every host reads the whole topic."""
+        """Filled by `Task.apply_global`. Not part of the changes, because every host reads the whole topic."""
         self.times: dict[str, int] = {}
         self._times_told: dict[str, int] = {}
         self._times_before: list[dict[str, int]] = []
 
     def take_changes(self) -> list[Delta]:
-        """Everything that changed since the last call."""
+        """Everything that has changed since the last call."""
         deltas = [
             (name, key, value) for name, store in self.stores.items() for key, value in store.take_changes()
         ]
@@ -57,7 +56,7 @@ class TaskState:
         return deltas
 
     def savepoint(self) -> None:
-        """Begins a stretch of changes that `keep` keeps and `rollback` undoes; savepoints nest."""
+        """Sets a savepoint. `keep` keeps the changes since, `rollback` undoes them. Savepoints nest."""
         self._times_before.append(self.times.copy())
         for store in self.stores.values():
             store.savepoint()
@@ -83,7 +82,7 @@ class TaskState:
             yield TIMES, name.encode(), _TIME.pack(time_ms)
 
     def load(self, deltas: Iterable[Delta]) -> None:
-        """Applies a snapshot or changes, in the order they were taken."""
+        """Applies a snapshot or changes, in the order in which they were taken."""
         by_store: dict[str, list[tuple[bytes, bytes | None]]] = {}
         for name, key, value in deltas:
             by_store.setdefault(name, []).append((key, value))
@@ -96,7 +95,7 @@ class TaskState:
         self._times_told = self._all_times()
 
     def _all_times(self) -> dict[str, int]:
-        """Those of the operators, and those of the stores."""
+        """The times of the operators and of the stores."""
         of_stores = {f"{OF_STORE}{name}": store.stream_time_ms for name, store in self.stores.items()}
         return {**self.times, **{name: time_ms for name, time_ms in of_stores.items() if time_ms is not None}}
 
@@ -107,7 +106,7 @@ class TaskState:
             self.times[name] = time_ms
 
     def clear(self) -> None:
-        """Back to the empty state; global stores stay."""
+        """Empties the state, except global stores."""
         for store in self.stores.values():
             store.clear()
         self.times.clear()

@@ -1,4 +1,4 @@
-"""Operators that look at one record and forget it: sources and sinks, filter, map, split, merge, peek."""
+"""Operators without state: sources and sinks, filter, map, split, merge, peek."""
 
 from functools import partial
 from typing import Any
@@ -26,7 +26,7 @@ from moldau.pipeline.plan.nodes import (
 
 @builds(Source)
 def source(node: Source, wiring: Wiring) -> list[Push]:
-    """The task pushes what it read; a source only passes on."""
+    """The task pushes what it has read. A source only passes it on."""
     return [wiring.downstream(node)]
 
 
@@ -85,7 +85,7 @@ def map_(node: Map, wiring: Wiring) -> list[Push]:
 
 
 def _as_pair(node: Node, given: Any) -> tuple[Any, Any]:
-    """A pair in another form than a plain tuple; text and dictionaries of two are none."""
+    """Accepts a pair that is not a plain tuple. A string or a dict of length two is not a pair."""
     if isinstance(given, tuple | list) and len(given) == 2:
         return given[0], given[1]
     raise no_pair(node, given)

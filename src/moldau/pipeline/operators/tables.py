@@ -1,7 +1,7 @@
-"""Tables: the last value of each key, and what is made of one table: filter, map_values, transform_values, to_stream.
+"""Tables: the last value of each key, and the operators of one table: filter, map_values, transform_values, to_stream.
 
-A table function takes (key, new, old, timestamp_ms, headers); `old` is None unless the node sends old values, which
-build() settles by asking who needs them, as Kafka Streams does. Without a store a table only passes changes on.
+A table function takes (key, new, old, timestamp_ms, headers). `old` is None unless the node sends old values; build()
+determines which nodes do, as Kafka Streams does. Without a store a table only passes changes on.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ from moldau.pipeline.plan.nodes import (
 from moldau.pipeline.plan.stores import StoreKind, StoreSpec
 
 Compute = Callable[[Any, Any], Any]
-"""(key, value) -> value of the table made; never called with a null value."""
+"""(key, value) -> value of the derived table. Never called with a null value."""
 
 
 @builds(TableSource)
@@ -89,7 +89,7 @@ def store_getter(spec: StoreSpec, wiring: Wiring) -> Getter:
 
 
 def load_global(table: GlobalTable, columns: Columns, store: KeyValueStore) -> None:
-    """The records of a global table's topic as they are: its store has the topic's own bytes."""
+    """Stores the records of a global table's topic as they are: the store has the bytes of the topic."""
     for key, value, timestamp_ms in decode_global(table, columns):
         store.put(key, value, timestamp_ms)
     store.take_changes()
@@ -97,7 +97,7 @@ def load_global(table: GlobalTable, columns: Columns, store: KeyValueStore) -> N
 
 @builds(TableFilter)
 def table_filter(node: TableFilter, wiring: Wiring) -> list[Push]:
-    # History wants to hear of every removal: a late one may end a row that did pass.
+    # History needs every removal: a late one may end a row that has passed the filter.
     skips = history_of(node.parents[0], wiring.topology) is None
     return [_computing(node, wiring, _filtered(node, wiring), skips_nothing_to_nothing=skips)]
 
@@ -140,7 +140,7 @@ def _mapped(node: TableMapValues, wiring: Wiring) -> Compute:
 def _computing(
     node: TableNode, wiring: Wiring, compute: Compute, *, skips_nothing_to_nothing: bool = False
 ) -> Push:
-    """A change of the table made, from a change of its parent."""
+    """Turns a change of the parent into a change of the derived table."""
     forward, send_old = wiring.downstream(node), node.send_old_values
     skips = skips_nothing_to_nothing and send_old
     get_old, put = materializer(node, wiring)
@@ -165,7 +165,7 @@ def _computing(
 def materializer(
     node: TableNode, wiring: Wiring
 ) -> tuple[Callable[[Any], Any] | None, Callable[[Any, Any, int], None] | None]:
-    """How a table with a store reads its old value and writes its new one; (None, None) without a store."""
+    """The functions with which a table reads its old value and writes its new one. (None, None) without a store."""
     if node.store is None:
         return None, None
     encode_key, encode_value, decode_value = wiring.store_codecs(node.store)
@@ -199,7 +199,7 @@ def _computed_getter(node: TableNode, wiring: Wiring, compute: Compute) -> Gette
 
 @builds(TableTransformValues)
 def table_transform_values(node: TableTransformValues, wiring: Wiring) -> list[Push]:
-    """As map_values, by an object of the user that may look into stores; it also hears of removals."""
+    """Like map_values, with an object of the user that may use stores. It is also called for removals."""
     transform = _transformer(node, wiring)
     forward, send_old = wiring.downstream(node), node.send_old_values
     get_old, put = materializer(node, wiring)
@@ -223,7 +223,7 @@ def table_transform_values_getter(node: TableTransformValues, wiring: Wiring) ->
     parent, transform = wiring.getter(node.parents[0]), _transformer(node, wiring)
 
     def getter(key: Any) -> tuple[Any, int] | None:
-        """A transformer is asked for keys that are not there, too."""
+        """A transformer is also called for keys that do not exist."""
         found = parent(key)
         value = transform(key, None if found is None else found[0])
         return None if value is None else (value, UNKNOWN_TIME_MS if found is None else found[1])

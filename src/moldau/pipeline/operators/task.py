@@ -1,7 +1,7 @@
 """The task: one sub-topology over one partition, as a pure function of its input and its state.
 
-`apply(batch, now_ms)` takes records of the task's partitions and gives the records to write. It reads no clock,
-opens no file and speaks to nobody: a host (Spark, the test driver) brings input and time, keeps outputs and state.
+`apply(batch, now_ms)` takes records of the task's partitions and returns the records to write. It reads no clock, opens
+no file and sends nothing: a host (Spark, the test driver) provides input and time, and keeps outputs and state.
 """
 
 from collections.abc import Callable, Sequence
@@ -61,9 +61,9 @@ class Task:
         handlers: ErrorHandlers | None = None,
         collapse: bool = False,
     ) -> None:
-        """`now_ms` is the wall clock at the start: schedules by wall clock count from there. `on_error` is for what
-        neither `handlers` nor those of the topology decide. `collapse`: aggregates tell one change per key and batch,
-        as Kafka Streams does with its record cache on; much cheaper."""
+        """`now_ms` is the wall-clock time at the start, from which wall-clock schedules count. `on_error` applies where
+        neither `handlers` nor the topology's decide. `collapse`: aggregates emit one change per key and batch, as Kafka
+        Streams does with its record cache. This is much cheaper."""
         from moldau.pipeline.operators import register_all
 
         register_all()
@@ -80,14 +80,14 @@ class Task:
         self._inputs = inputs_of(self._wiring)
         self._globals = {table.topic: table for table in tables}
         self._has_processors = any(isinstance(node, Process | TableTransformValues) for node in part.nodes)
-        # Then a record has no effects but its outputs.
+        # Then the only effects of a record are its outputs.
         self._is_stateless = not part.stores and not self._has_processors
 
         self._keeps_order = collapse or any(topic in topology.internal_topics for topic in part.sink_topics)
 
     def apply(self, batch: Sequence[Columns], now_ms: int, refused: Refused | None = None) -> Outputs:
-        """Processes a batch; `state.take_changes()` afterwards tells what it did to the state. If it raises, state and
-        schedules are as before. `refused`: outputs of this batch that the broker did not take when it was tried."""
+        """Processes a batch. `state.take_changes()` then returns the changes of the state. If it raises, state and
+        schedules are as before. `refused`: outputs of this batch that the broker rejected in an earlier attempt."""
         self._context.wall_clock_ms = now_ms
         self._begin(refused)
         undecoded = self._context.outputs = Outputs()
@@ -101,8 +101,8 @@ class Task:
         return self._until_done(work, refused, undecoded)
 
     def advance_time(self, to_ms: int, refused: Refused | None = None) -> Outputs:
-        """Moves stream time on as a record of that time would, with a key nobody has had: what waits for it is let go,
-        and what is due is called. For a host whose user wants that when no input comes."""
+        """Advances stream time as a record of that time with a new key would: releases held records and calls due
+        punctuations. For a host that wants this while there is no input."""
         self._begin(refused)
 
         def work() -> None:
@@ -117,7 +117,7 @@ class Task:
         return self._until_done(work, refused, Outputs())
 
     def apply_global(self, batch: Sequence[Columns]) -> None:
-        """Puts records into the global tables this task looks into."""
+        """Puts records into the global tables that this task uses."""
         from moldau.pipeline.operators.tables import load_global
 
         for columns in batch:
@@ -126,7 +126,7 @@ class Task:
                 load_global(table, columns, self.state.key_value(table.store.name))
 
     def next_wall_clock_due_ms(self) -> int | None:
-        """When `apply` must be called at the latest, with input or without: the next punctuation by wall clock."""
+        """When `apply` must be called at the latest, even without input: the next wall-clock punctuation."""
         self._timers.settle()
         return self._timers.next_due_ms(PunctuationType.WALL_CLOCK_TIME)
 
@@ -137,12 +137,12 @@ class Task:
 
     @property
     def current(self) -> tuple[str, int, int]:
-        """Topic, partition and offset of the record that is read or processed; offset -1 where there is none."""
+        """Topic, partition and offset of the current record; offset -1 if there is none."""
         context = self._context
         return context.topic, context.record_partition, context.offset
 
     def _decoded(self, columns: Columns) -> list[Queue]:
-        """A row that one source cannot read is skipped by all."""
+        """All sources skip a row that one of them cannot read."""
         dead = self._context.outputs.dead
         before = len(dead)
         queues = [
@@ -196,7 +196,7 @@ class Task:
                 runs[id(queue)](start, end)
 
     def _straight(self, queue: Queue) -> Run:
-        """How records of a queue are run one after the other. The hottest loop of all: names are looked up before."""
+        """The loop over the records of a queue. The most frequently executed code, so names are bound before it."""
         context, timers, push = self._context, self._timers, queue.input.push
         rows, columns = queue.rows, queue.rows.columns
         keys, values, times, order_ms = rows.keys, rows.values, rows.timestamps_ms, rows.order_ms
@@ -267,7 +267,7 @@ class Task:
         queue.input.push(rows.keys[index], rows.values[index], context.timestamp_ms, context.headers)
 
     def _failed(self, queue: Queue, index: int, failure: BaseException, written: int) -> None:
-        """In the first attempt; or in the second, where the record has left nothing but outputs."""
+        """In the first attempt, or in the second if the record has left nothing but outputs."""
         if isinstance(failure, PASSED_ON):
             raise failure
         columns = queue.rows.columns

@@ -1,11 +1,11 @@
-"""Punctuation: functions called when stream time or wall-clock time has come.
+"""Punctuation: functions that are called at a stream time or a wall-clock time.
 
-As in Kafka Streams: a schedule by stream time first fires with the first record, then at multiples of its interval; one
-by wall clock fires an interval after it was made. A jump over several intervals fires once.
+As in Kafka Streams: a stream-time schedule first fires with the first record, then at multiples of its interval. A
+wall-clock schedule first fires one interval after it was created. A jump over several intervals fires once.
 
-A schedule itself is not part of the state: `init` makes it again wherever the task goes next. What it has come to is:
-when a schedule of `init` is due, and that it was cancelled, lie among the task's times. A schedule made while records
-are processed is gone with the task, as in Kafka Streams.
+A schedule itself is not part of the state: `init` creates it again wherever the task runs next. Its progress is part of
+the state: the due time of a schedule of `init`, and whether it was cancelled. A schedule that was created while records
+were processed disappears with the task, as in Kafka Streams.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ class PunctuationType(StrEnum):
 
 @dataclass(slots=True, eq=False)
 class Schedule:
-    """`name` is its key among the task's times, empty when it is not kept there."""
+    """`name` is its key among the task's times. Empty if it is not kept there."""
 
     owner: str
     name: str
@@ -32,7 +32,7 @@ class Schedule:
     first_ms: int
     due_ms: int
     turn: int
-    """Among schedules due at the same time, the one whose turn was longest ago goes first."""
+    """Of schedules that are due at the same time, the one that fired longest ago is first."""
     timers: "Timers"
 
     @property
@@ -47,7 +47,7 @@ Savepoint = list[tuple[Schedule, int, int]]
 
 
 class Timers:
-    """`times` is the state's: `settle` follows it after it was loaded or taken back."""
+    """`times` belongs to the state. `settle` reads it after it was loaded or rolled back."""
 
     def __init__(self, times: dict[str, int]) -> None:
         self._times = times
@@ -55,7 +55,7 @@ class Timers:
         self._schedules: dict[PunctuationType, list[Schedule]] = {kind: [] for kind in PunctuationType}
         self._is_started = False
         self.stream_due_ms = NEVER_MS
-        """The earliest of all schedules by stream time: compared with each record."""
+        """The due time of the earliest stream-time schedule, which is compared with each record."""
 
     def schedule(
         self,
@@ -81,11 +81,11 @@ class Timers:
         return schedule
 
     def started(self) -> None:
-        """All processors have been initialised: what is scheduled from here on is not kept in the state."""
+        """All processors have been initialised: later schedules are not kept in the state."""
         self._is_started = True
 
     def settle(self) -> None:
-        """Takes over what the state says; a schedule it does not know is due when it first was."""
+        """Reads the due times from the state. A schedule that is not there is due at its first time."""
         for schedules in self._schedules.values():
             for schedule in schedules:
                 self._settle_one(schedule)
@@ -99,7 +99,7 @@ class Timers:
         return None if due_ms == NEVER_MS else due_ms
 
     def due(self, kind: PunctuationType, now_ms: int) -> list[Schedule]:
-        """Those to be called, in their order; the caller calls each with `call`."""
+        """The schedules that are due, in their order. The caller runs each with `call`."""
         if kind is PunctuationType.WALL_CLOCK_TIME:
             self._follow_clock_back(now_ms)
         due = [one for one in self._schedules[kind] if one.due_ms <= now_ms]
@@ -115,7 +115,7 @@ class Timers:
         self.miss(schedule, now_ms)
 
     def miss(self, schedule: Schedule, now_ms: int) -> None:
-        """On to its next time."""
+        """Moves the schedule to its next time."""
         if not schedule.cancelled:
             self.set_due(schedule, _next_due(schedule.due_ms, schedule.interval_ms, now_ms))
 
@@ -138,7 +138,7 @@ class Timers:
         }
 
     def rollback(self, savepoint: dict[PunctuationType, Savepoint] | None) -> None:
-        """Back to a savepoint; the times are the state's to take back."""
+        """Rolls back to a savepoint. The state rolls back the times."""
         for kind, schedules in self._schedules.items():
             before = savepoint[kind] if savepoint else []
             for schedule, due_ms, turn in before:
@@ -155,12 +155,12 @@ class Timers:
         self.stream_due_ms = NEVER_MS if due_ms is None else due_ms
 
     def _follow_clock_back(self, now_ms: int) -> None:
-        """A clock that was set back would leave a schedule waiting for longer than its interval."""
+        """If the clock was set back, a schedule must not wait for longer than its interval."""
         for schedule in self._schedules[PunctuationType.WALL_CLOCK_TIME]:
             if not schedule.cancelled and schedule.due_ms > now_ms + schedule.interval_ms:
                 self.set_due(schedule, now_ms + schedule.interval_ms)
 
 
 def _next_due(due_ms: int, interval_ms: int, now_ms: int) -> int:
-    """The first time after now that lies whole intervals after `due_ms`."""
+    """The first time after now that is a whole number of intervals after `due_ms`."""
     return due_ms + ((now_ms - due_ms) // interval_ms + 1) * interval_ms

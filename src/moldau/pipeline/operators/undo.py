@@ -1,7 +1,7 @@
-"""All or nothing: what fails is taken back with everything it did, in whatever branch.
+"""All or nothing: a failure is rolled back with everything that the record did, in all branches.
 
-A batch is first run as a whole. The first failure takes all of it back (StartAgain), and it is run again record by
-record: each is then an attempt of its own, with a savepoint before it and its held aggregates told after it.
+A batch is first run as a whole. The first failure rolls it back (StartAgain), and it is run again record by record.
+Each record is then an attempt of its own: with a savepoint before it, and its held aggregates are emitted after it.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from moldau.pipeline.operators.state import TaskState
 from moldau.pipeline.operators.timers import Timers
 
 Place = tuple[int, int]
-"""Of a record: which columns, by identity, and the index in them."""
+"""A record: its columns, by identity, and its index in them."""
 
 
 class Undo:
@@ -25,14 +25,14 @@ class Undo:
         self._marks: list[tuple[Any, ...]] = []
         self.by_record = False
         self.failures: dict[Place, BaseException] = {}
-        """Records known to fail, by the attempts before."""
+        """Records that failed in earlier attempts."""
         self.held: dict[str, dict[Any, Any]] = {}
-        """What collapsing aggregates hold back until the batch ends, by store and key."""
+        """What collapsing aggregates hold until the end of the batch, by store and key."""
         self.end_batch: Callable[[], None] = _nothing
-        """Tells what is held."""
+        """Emits what is held."""
 
     def until_done(self, work: Callable[[], None], outputs: Callable[[], Outputs]) -> Outputs:
-        """Runs the work of a batch; `outputs` gives what each attempt begins with. If it raises, nothing is changed."""
+        """Runs the work of a batch. `outputs()` creates the outputs of an attempt. If it raises, nothing changes."""
         self.by_record = False
         self.failures.clear()
         while True:
@@ -51,7 +51,7 @@ class Undo:
                 return self._context.outputs
 
     def attempt(self, action: Callable[..., None], *arguments: Any) -> BaseException | None:
-        """Runs an action; if it fails nothing of it remains, and the failure is told. Attempts nest."""
+        """Runs an action. If it fails, everything is rolled back and the failure is reported. Attempts nest."""
         self.end_batch()
         self.savepoint()
         try:
@@ -91,4 +91,4 @@ class Undo:
 
 
 def _nothing() -> None:
-    """Until the operators are wired."""
+    """Used until the operators are wired."""

@@ -1,6 +1,6 @@
-"""What becomes of each failure: asks the topology's error handlers, then stops the task, counts or tells a dead letter.
+"""What happens to a failure: asks the topology's error handlers, then stops the task, skips, or adds a dead letter.
 
-A handler is asked once for each failure, however often a batch is attempted.
+A handler is called once for each failure, however often a batch is attempted.
 """
 
 from collections.abc import Mapping
@@ -29,11 +29,11 @@ from moldau.pipeline.plan.handlers import Choice, ErrorContext, ErrorHandlers, H
 from moldau.pipeline.plan.nodes import Node, Source
 
 Refused = Mapping[tuple[str, bytes | None, bytes | None, int], str]
-"""Records the broker has refused, as (topic, key, value, timestamp_ms), and why."""
+"""Records that the broker has rejected, as (topic, key, value, timestamp_ms), and why."""
 
 
 class HeldRecord(NamedTuple):
-    """What an operator held back and now lets go, as its store has it."""
+    """A record that an operator held back and now releases, as its store has it."""
 
     key: bytes | None
     value: bytes | None
@@ -51,7 +51,7 @@ class Verdicts:
         self._chosen.clear()
 
     def stops_at(self, failure: BaseException) -> bool:
-        """Whether it stops the task, whatever is found when the batch is done again."""
+        """Whether it stops the task, whatever happens when the batch is run again."""
         return self._handlers.processing == "fail" and not isinstance(failure, ProductionError)
 
     @property
@@ -73,7 +73,7 @@ class Verdicts:
                 self._context.outputs.dead.append(dead_record(columns, index, failure))
 
     def on_record(self, source: Source, columns: Columns, index: int, failure: BaseException) -> None:
-        """Its effects have been taken back."""
+        """Its effects have been rolled back."""
         place = ("record", id(columns), index)
         if isinstance(failure, ProductionError):  # the production handler has chosen
             choice: Choice = "dead_letter"
@@ -91,7 +91,7 @@ class Verdicts:
         return ProcessingError(f"the record of {place} could not be processed: {reason_of(failure)}")
 
     def on_held(self, node: Node, held: HeldRecord, failure: BaseException) -> None:
-        """What was held back could not be processed when it was let go; it is gone from where it was held."""
+        """A held record could not be processed when it was released. It is no longer held."""
         handler, context = self._handlers.processing, self._context
         where = ErrorContext(
             node.name, "", context.partition, -1, held.timestamp_ms, held.key, held.value, held.headers
@@ -120,11 +120,11 @@ class Verdicts:
     def stop_at_held(self, node: Node, held: HeldRecord, failure: BaseException) -> ProcessingError:
         return ProcessingError(
             f"{node.where}: what {node.name} held back for the key {held.key!r}, of time {held.timestamp_ms}, could "
-            f"not be processed when it was let go: {reason_of(failure)}"
+            f"not be processed when it was released: {reason_of(failure)}"
         )
 
     def on_punctuation(self, owner: str, failure: BaseException) -> None:
-        """Nobody's record: it cannot go to the dead letters."""
+        """No record is to blame, so nothing can go to the dead letters."""
         where = ErrorContext(owner, "", -1, -1, self._context.timestamp_ms)
         place = ("punctuation", owner, self._context.timestamp_ms)
         if not self.may_skip_failures or self._remembered(
@@ -136,11 +136,11 @@ class Verdicts:
     def stop_at_punctuation(self, owner: str, failure: BaseException) -> PunctuationError:
         return PunctuationError(
             f"a punctuation of {owner} failed at {self._context.timestamp_ms} ms: {reason_of(failure)}. It is no "
-            "record's fault, so nothing goes to the dead letters; mend the function, or choose to skip"
+            "record's fault, so nothing goes to the dead letters; correct the function, or choose to skip"
         )
 
     def on_refused(self, output: OutputRecord, reason: str) -> None:
-        """An operator has made a record that the broker does not take. Raises unless the output alone is left out."""
+        """The broker rejects an output record. Raises unless only this output is skipped."""
         context = self._context
         where = ErrorContext(
             output.topic,
@@ -150,14 +150,14 @@ class Verdicts:
             context.timestamp_ms,
             output=output,
         )
-        failure = ProductionError(f"{output.topic} does not take what was made of it: {reason}")
+        failure = ProductionError(f"the broker rejects its output for {output.topic}: {reason}")
         place = ("output", output.topic, output.key, output.value, output.timestamp_ms)
         choice = self._remembered(self._handlers.production, where, failure, place)
         if choice == "fail":
             made_of = f"{context.topic}-{context.record_partition} at offset {context.offset}"
             raise ProcessingError(
-                f"the broker does not take a record for {output.topic}: {reason}"
-                + (f"; it was made of the record of {made_of}" if context.columns else "")
+                f"the broker rejects a record for {output.topic}: {reason}"
+                + (f"; its input was the record of {made_of}" if context.columns else "")
             )
         if choice == "skip":
             context.outputs.drop(output.topic, SKIPPED)
@@ -209,7 +209,7 @@ class Verdicts:
 
 
 class CheckedRecords(list[OutputRecord]):
-    """The outputs of a batch of which some records are known to be refused."""
+    """The outputs of a batch with records that are known to be rejected."""
 
     def __init__(self, refused: Refused, verdicts: Verdicts) -> None:
         super().__init__()

@@ -1,8 +1,8 @@
 """Turns the nodes of a sub-topology into functions that call each other.
 
 A *stream* function takes (key, value, timestamp_ms, headers), a *table* function (key, new, old, timestamp_ms,
-headers). Each operator module registers how its nodes are built: `build(node, wiring)` gives one function per parent.
-Children are called in the order they were made, depth first, as Kafka Streams forwards.
+headers). Each operator module registers how its nodes are built: `build(node, wiring)` returns one function per parent.
+Children are called in the order of their creation, depth first, as in Kafka Streams.
 """
 
 from collections.abc import Callable, Iterable
@@ -23,7 +23,7 @@ from moldau.pipeline.serdes.serde import Decoder, Encoder
 
 Push = Callable[..., None]
 Getter = Callable[[Any], "tuple[Any, int] | None"]
-"""The present value of a key in a table, with its timestamp."""
+"""The current value of a key in a table, with its timestamp."""
 N = TypeVar("N", bound=Node)
 
 _BUILDERS: dict[type[Node], Callable[[Any, "Wiring"], list[Push]]] = {}
@@ -73,7 +73,7 @@ class Wiring:
         self._verdicts = verdicts
         self._clocks: dict[str, Callable[[int], None]] = {}
         self.waits_for_time = False
-        """Whether a node lets something go when stream time passes."""
+        """Whether a node releases records when stream time advances."""
         self._ends: dict[str, Callable[[], None]] = {}
         self._children: dict[str, list[tuple[Node, int]]] = {}
         self._inputs: dict[str, list[Push]] = {}
@@ -92,35 +92,35 @@ class Wiring:
             self.undo.end_batch = self.end_batch
 
     def at_start(self, node: Node, start: Callable[[], None]) -> None:
-        """Calls `start` when all is connected; those of parents before those of their children."""
+        """Calls `start` when everything is connected, for parents before their children."""
         self._starts.setdefault(node.name, []).append(start)
 
     def at_end(self, node: Node, end: Callable[[], None]) -> None:
-        """Calls `end` at the end of each batch; those of parents before those of their children."""
+        """Calls `end` at the end of each batch, for parents before their children."""
         self._ends[node.name] = end
 
     def at_time(self, node: Node, advance: Callable[[int], None], *, holds_back: bool) -> None:
-        """`advance(stream time)` moves a node's time on when no record does; `holds_back`: it then may let something
-        go."""
+        """`advance(stream time)` advances a node's time without a record. `holds_back`: the node may then release
+        records."""
         self._clocks[node.name] = advance
         self.waits_for_time = self.waits_for_time or holds_back
 
     def move_clock(self, clock: str, to_ms: int) -> int:
-        """A node's own stream time, which never goes back."""
+        """A node's stream time, which never goes back."""
         times = self.state.times
         stream_time_ms = times[clock] = max(times.get(clock, UNKNOWN_TIME_MS), to_ms)
         return stream_time_ms
 
     def advance_time(self, to_ms: int) -> None:
-        """Moves the stream time of all nodes on; those of parents before those of their children."""
+        """Advances the stream time of all nodes, parents before their children."""
         for node in self.part.nodes:
             advance = self._clocks.get(node.name)
             if advance is not None:
                 advance(to_ms)
 
     def let_go(self, node: Node, held: HeldRecord, action: Callable[..., None], *arguments: Any) -> None:
-        """Does what follows when `node` lets go what it held back. Should that fail, it is no fault of the record in
-        process, which merely moved time on: what was held is what failed."""
+        """Processes a record that `node` held back and now releases. A failure is that record's, not the current one's,
+        which only advanced stream time."""
         context, undo, verdicts = self.context, self.undo, self._verdicts
         columns, context.columns = context.columns, None
         try:
@@ -140,8 +140,8 @@ class Wiring:
             context.columns = columns
 
     def telling_failed(self, failure: BaseException) -> None:
-        """What a collapsing aggregate held could not be told at the end of a batch. Raises unless a record is being
-        attempted, whose failure it then is."""
+        """A collapsing aggregate could not emit at the end of a batch. Raises unless a single record is attempted: then
+        it is the failure of that record."""
         if self.undo.by_record or isinstance(failure, PASSED_ON):
             return
         context = self.context
@@ -156,14 +156,14 @@ class Wiring:
             end()
 
     def held(self, store: str) -> dict[Any, Any]:
-        """What a collapsing aggregate holds back until the batch ends, by key."""
+        """What a collapsing aggregate holds until the end of the batch, by key."""
         return self.undo.held.setdefault(store, {})
 
     def inputs(self, name: str) -> list[Push]:
         return self._inputs[name]
 
     def downstream(self, node: Node) -> Push:
-        """What a node calls with its results: all its children, in order."""
+        """The function for a node's results. It calls all children in order."""
         pushes = [self._inputs[child.name][port] for child, port in self._children.get(node.name, ())]
         if not pushes:
             return _nowhere
@@ -177,7 +177,7 @@ class Wiring:
         return _GETTERS[type(node)](node, self)
 
     def store_codecs(self, store: StoreSpec) -> tuple[Encoder, Encoder, Decoder]:
-        """Of keys, and of values both ways."""
+        """The encoder of keys, and encoder and decoder of values."""
         if store.key_serde is None or store.value_serde is None:
             raise ConfigError(f"store {store.name!r} has no serdes: name them where the store is made")
         topic = store.name
@@ -205,7 +205,7 @@ def no_pair(node: Node, given: Any) -> WrongResult:
 
 
 def iterated(node: Node, given: Any, of: str) -> Iterable[Any]:
-    """What a mapper to any number of results has returned."""
+    """The results of a mapper that returns any number of them."""
     if not isinstance(given, Iterable):
         raise WrongResult(
             f"{node.where}: the mapper of {node.name} ({node.label}) must return a list of {of}, or any other iterable "
@@ -215,7 +215,7 @@ def iterated(node: Node, given: Any, of: str) -> Iterable[Any]:
 
 
 def _nowhere(*_: Any) -> None:
-    """Results that nobody wants."""
+    """Discards results."""
 
 
 def _fan_out(pushes: list[Push]) -> Push:

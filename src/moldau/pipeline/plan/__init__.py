@@ -1,4 +1,6 @@
-"""The one description of a pipeline: pure, printable, hashable. `Topology` is the whole; `nodes` are its parts."""
+"""The description of a pipeline as pure, frozen, printable data: a `Topology` of `nodes`.
+
+Imported by everything in `pipeline`; imports nothing of it but the serdes. Start reading at `topology.py`."""
 
 from moldau.pipeline.plan.expressions import Expression, call, col, key, lit, struct, timestamp
 from moldau.pipeline.plan.nodes import JoinKind, Node, OffsetReset

@@ -1,4 +1,4 @@
-"""A topology for people and for comparison: as text in Kafka's TopologyDescription manner, as a graph, as a hash."""
+"""A topology as text like Kafka's TopologyDescription, as a graph, and as a hash for comparison."""
 
 import dataclasses
 import hashlib
@@ -11,7 +11,7 @@ from moldau.pipeline.plan.topology import Topology
 
 
 def text(topology: Topology) -> str:
-    """Sub-topologies with their nodes, what flows where, and their stores."""
+    """The sub-topologies with their nodes, edges and stores."""
     lines = ["Topologies:"]
     for part in topology.sub_topologies:
         lines.append(f"   Sub-topology: {part.index}")
@@ -108,7 +108,7 @@ def _edges(topology: Topology, node_form: str, topic_form: str) -> Iterator[tupl
 
 
 def _shape(value: Any) -> Any:
-    """What of a node decides whether its state fits: everything but the user's functions and lines."""
+    """The parts of a node that decide whether state fits: everything except the user's functions and lines."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type) and not isinstance(value, Expression):
         left_out = {"where", "pattern"} if isinstance(value, Source) and not value.pattern else {"where"}
         if isinstance(value, Source) and value.pattern:

@@ -1,4 +1,4 @@
-"""Column expressions evaluated in Python: each tree becomes one nest of functions, made once."""
+"""Evaluates column expressions in Python: each tree is compiled once to nested functions."""
 
 import operator
 from collections.abc import Callable
@@ -52,7 +52,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "cast_long": int,
     "cast_double": float,
 }
-"""Functions of values that are not null; with a null among the arguments the result is null."""
+"""Functions of non-null values. If an argument is null, the result is null."""
 
 NULL_AWARE = frozenset({"and", "or", "is_null", "is_not_null", "coalesce"})
 

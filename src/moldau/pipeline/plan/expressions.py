@@ -1,8 +1,8 @@
 """Column expressions: what a filter or a map does, as data.
 
-A small language over one record: `col("amount") > 0.8`, `key()`, `timestamp()`. Evaluated here in Python; a host may
-compile the same tree to its own columns, and a topology that holds expressions can be printed and hashed whole.
-Nulls behave as in SQL: an operation on null is null, `and`/`or` are three-valued, a null predicate does not hold.
+A small language over one record: `col("amount") > 0.8`, `key()`, `timestamp()`. `evaluation.py` runs it in Python. A
+host may compile the same tree to its own columns, and a topology with expressions can be printed and hashed completely.
+Nulls behave as in SQL: an operation on null is null, `and`/`or` are three-valued, a null predicate is not true.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,7 +14,7 @@ Evaluator = Callable[[Any, Any, int], Any]
 
 
 class Expression:
-    """Compares and computes to further expressions; so it has no truth of its own."""
+    """Operators on it create further expressions, so it has no truth value itself."""
 
     __slots__ = ()
 
@@ -75,7 +75,7 @@ class Expression:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Column(Expression):
-    """A field of the value by its path; the empty path is the value itself."""
+    """A field of the value by its path. The empty path is the value itself."""
 
     path: tuple[str, ...]
 
@@ -111,7 +111,7 @@ class Literal(Expression):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Call(Expression):
-    """An operator or function by name; `evaluation.FUNCTIONS` is the list of them."""
+    """An operator or function by name. `evaluation.FUNCTIONS` lists them."""
 
     name: str
     arguments: tuple[Expression, ...]

@@ -1,6 +1,6 @@
-"""What becomes of a record that cannot be read, processed or written: the choices of a topology.
+"""The error handlers of a topology: what happens to a record that cannot be read, processed or written.
 
-Kafka Streams' three exception handlers. Each is a choice, or a function of (ErrorContext, error) that makes one.
+Kafka Streams' three exception handlers. Each is a choice, or a function of (ErrorContext, error) that returns one.
 """
 
 from collections.abc import Callable
@@ -10,14 +10,14 @@ from typing import Any, Final, Literal
 from moldau.core.errors import ConfigError
 
 Choice = Literal["dead_letter", "skip", "fail"]
-"""To the dead letter topic and on; counted and on; stop."""
+"""Write to the dead-letter topic and continue; count and continue; stop."""
 CHOICES: Final = ("dead_letter", "skip", "fail")
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorContext:
-    """Where it happened: the node (a source, or the one that acted for no record's sake) and the input record, as it
-    lies in its topic. `output`: the record that was refused, for a production handler."""
+    """Where it happened: the node (a source, or the node of a punctuation or a released record) and the input record as
+    it is in its topic. `output`: the record that was rejected, for a production handler."""
 
     node: str
     topic: str
@@ -35,15 +35,15 @@ Handler = Choice | Callable[[ErrorContext, BaseException], Choice]
 
 @dataclass(frozen=True, slots=True)
 class ErrorHandlers:
-    """None: as the application was told when it was started."""
+    """A field that is None: as the application's start options say."""
 
     deserialization: Handler | None = None
-    """The record's bytes, or its timestamp, cannot be read."""
+    """The record's bytes or its timestamp cannot be read."""
     processing: Handler | None = None
-    """A function of the user has raised."""
+    """A function of the user raised an exception."""
     production: Handler | None = None
-    """The broker refuses what was made of the record. With `skip` the output alone is left out; all else the record
-    did stays, as with Kafka Streams' CONTINUE. With `dead_letter` nothing of the record remains."""
+    """The broker rejects an output of the record. `skip` only drops this output and keeps all other effects of the
+    record, like Kafka Streams' CONTINUE. `dead_letter` keeps no effects of the record."""
 
     def __post_init__(self) -> None:
         for name, handler in self._named():
@@ -51,12 +51,12 @@ class ErrorHandlers:
                 _checked(handler, f"{name}= of ErrorHandlers")
 
     def with_default(self, choice: Choice) -> "ErrorHandlers":
-        """With a choice in place of each None."""
+        """The handlers, with these choices instead of None."""
         return ErrorHandlers(*(choice if handler is None else handler for _, handler in self._named()))
 
     @property
     def may_write_dead_letters(self) -> bool:
-        """Whether a dead letter topic is needed; of a function nobody knows, so it is."""
+        """Whether a dead-letter topic is needed. A function may always choose it."""
         return any(handler == "dead_letter" or callable(handler) for _, handler in self._named())
 
     def _named(self) -> tuple[tuple[str, Handler | None], ...]:

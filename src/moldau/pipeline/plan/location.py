@@ -1,4 +1,4 @@
-"""Where in the user's program a node was made, so that an error can name the line."""
+"""The line of the user's program that created a node, so that an error can name it."""
 
 import sys
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ NOWHERE = Location("", 0)
 
 
 def callers_location() -> Location:
-    """The nearest line on the stack that is not ours."""
+    """The nearest line on the stack outside of this package."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("moldau.pipeline."):
         frame = frame.f_back

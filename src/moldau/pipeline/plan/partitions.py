@@ -1,4 +1,4 @@
-"""How many partitions the application's own topics have, and whether what is joined lies in equal partitions."""
+"""The partition counts of internal topics, and the check that joined topics have equal ones."""
 
 from collections.abc import Mapping
 
@@ -9,10 +9,10 @@ from moldau.pipeline.plan.topology import Topology
 
 
 def settle_partitions(topology: Topology, known: Mapping[str, int]) -> dict[str, int]:
-    """Partition counts of the repartition topics, from those of the source topics; as far as they can be known.
+    """The partition counts of the repartition topics, from those of the source topics, as far as these are known.
 
-    A repartition topic without a count of its own follows what it is joined with, else what flows into it. Raises
-    ConfigError, naming the user's line, where topics that are joined have different counts.
+    A repartition topic without a count gets the count of the topics that it is joined with, else that of its inputs.
+    Raises ConfigError with the user's line if joined topics have different counts.
     """
     fixed = {topic.name: topic.partitions for topic in topology.repartition_topics if topic.partitions}
     counts = {**known, **fixed}
@@ -43,7 +43,7 @@ def _agree(group: tuple[str, ...], where: Location, counts: dict[str, int], free
     if len(set(given.values())) > 1:
         listed = ", ".join(f"{topic} {count}" for topic, count in sorted(given.items()))
         raise ConfigError(
-            f"{where}: what is joined here has different numbers of partitions ({listed}), so equal keys do not meet; "
+            f"{where}: the joined topics have different numbers of partitions ({listed}), so equal keys do not meet; "
             "repartition one side to the number of the other: repartition(partitions=...)"
         )
     if given:
@@ -56,7 +56,7 @@ def _agree(group: tuple[str, ...], where: Location, counts: dict[str, int], free
 
 
 def _inflow(topology: Topology, topic: str, counts: Mapping[str, int]) -> int:
-    """The most partitions among the sources of the sub-topologies that write to this topic."""
+    """The largest partition count among the sources of the sub-topologies that write to this topic."""
     writers = [
         part
         for part in topology.sub_topologies

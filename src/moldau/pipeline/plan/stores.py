@@ -1,4 +1,4 @@
-"""What a state store is: its kind, its serdes, how long it keeps. The stores themselves are `operators/stores`."""
+"""The description of a state store: kind, serdes, retention. The stores themselves are in `operators/stores`."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,7 +18,7 @@ class StoreKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StoreSpec:
-    """`key_serde` and `value_serde` are None until build() settles them from what flows in."""
+    """`key_serde` and `value_serde` are None until build() determines them."""
 
     name: str
     kind: StoreKind
@@ -28,7 +28,7 @@ class StoreSpec:
     window_size_ms: int = 0
     logged: bool = True
     queryable: bool = False
-    """Named by the user: interactive queries may ask for it, so its changelog must be written."""
+    """Named by the user. Interactive queries can read it, so it needs a changelog."""
 
     def changelog_topic(self, application_id: str) -> str:
         return f"{application_id}-{self.name}-changelog"

@@ -1,7 +1,7 @@
-"""A whole topology: its nodes in the order they were made, cut at repartition topics into sub-topologies.
+"""A complete topology: its nodes in the order of their creation, divided at repartition topics into sub-topologies.
 
-Pure and frozen. Several statements may live in one topology: each node may carry the statement it belongs to in
-`statements`, and unconnected parts are simply further sub-topologies.
+Pure and frozen. A topology may have several statements: `statements` says which one a node belongs to. Unconnected
+parts are further sub-topologies.
 """
 
 import re
@@ -32,7 +32,7 @@ class Guarantee(StrEnum):
 
 @dataclass(frozen=True)
 class SubTopology:
-    """Nodes that share a task: connected by edges or by stores. Its source topics must be co-partitioned."""
+    """Nodes of one task, connected by edges or stores. The source topics must be co-partitioned."""
 
     index: int
     nodes: tuple[Node, ...]
@@ -64,16 +64,16 @@ class Topology:
     nodes: tuple[Node, ...]
     repartition_topics: tuple[RepartitionTopic, ...] = ()
     copartitioned: tuple[tuple[str, ...], ...] = ()
-    """Groups of source topics that joins need to have the same number of partitions."""
+    """Groups of source topics that need the same number of partitions, because of joins."""
     copartitioned_at: tuple[Location, ...] = ()
-    """The user's lines that need it."""
+    """The user's lines with these joins."""
     statements: Mapping[str, str] = field(default_factory=dict)
     """Node name to the statement (of SQL, of a connector) it belongs to."""
     guarantee: Guarantee = Guarantee.EXACTLY_ONCE
     error_handlers: ErrorHandlers | None = None
-    """None: as the application is told when it is started."""
+    """None: as the application's start options say."""
     application_id: str = ""
-    """Prefix of the topics the application owns; `repartition_topics` have it already."""
+    """The prefix of internal topics. The names in `repartition_topics` have it already."""
 
     def __getitem__(self, name: str) -> Node:
         return self._by_name[name]
@@ -91,13 +91,13 @@ class Topology:
 
     @cached_property
     def sub_topologies(self) -> tuple[SubTopology, ...]:
-        """In the order of their first node; global tables belong to none."""
+        """In the order of their first nodes. Global tables belong to none of them."""
         groups = _connected([node for node in self.nodes if not isinstance(node, GlobalTable)])
         return tuple(SubTopology(index, tuple(nodes)) for index, nodes in enumerate(groups))
 
     @cached_property
     def whole(self) -> SubTopology:
-        """Everything as one, for a host that runs all of it in one task (the test driver)."""
+        """The whole topology as one, for a host that runs it in one task (the test driver)."""
         return SubTopology(0, tuple(node for node in self.nodes if not isinstance(node, GlobalTable)))
 
     @cached_property
@@ -106,14 +106,14 @@ class Topology:
 
     @cached_property
     def source_topics(self) -> tuple[str, ...]:
-        """Topics of the user this topology reads, global ones included."""
+        """The user's topics that this topology reads, including those of global tables."""
         read = [topic for part in self.sub_topologies for topic in part.source_topics]
         read += [table.topic for table in self.global_tables]
         return tuple(topic for topic in dict.fromkeys(read) if topic not in self.internal_topics)
 
     @property
     def patterns(self) -> tuple[str, ...]:
-        """The regular expressions that still name sources: see `with_topics`."""
+        """The patterns of sources that are not resolved yet, see `with_topics`."""
         return tuple(
             dict.fromkeys(
                 node.pattern
@@ -123,15 +123,15 @@ class Topology:
         )
 
     def with_topics(self, existing: Iterable[str]) -> "Topology":
-        """With the topics there are in place of the patterns that match them wholly; the application's own are none.
-        Raises ConfigError where a pattern matches nothing."""
+        """Replaces the patterns by the existing topics that match them completely, without internal ones. Raises
+        ConfigError if a pattern matches nothing."""
         found: dict[str, tuple[str, ...]] = {}
         candidates = sorted(set(existing) - self.internal_topics)
         for pattern in self.patterns:
             names = tuple(topic for topic in candidates if re.fullmatch(pattern, topic))
             if not names:
                 where = self.where_read(unresolved(pattern))
-                raise ConfigError(f"{where}: no topic there is matches the pattern {pattern!r}")
+                raise ConfigError(f"{where}: no existing topic matches the pattern {pattern!r}")
             found[unresolved(pattern)] = names
         return replace(
             self,
@@ -143,7 +143,7 @@ class Topology:
         )
 
     def where_read(self, topic: str) -> Location:
-        """The user's line that reads a topic."""
+        """The line of the user that reads a topic."""
         for node in self.nodes:
             match node:
                 case Source(topics=topics) if topic in topics:
@@ -157,7 +157,7 @@ class Topology:
         return {store.name: store for node in self.nodes for store in node.stores()}
 
     def globals_of(self, part: SubTopology) -> tuple[GlobalTable, ...]:
-        """The global tables this sub-topology looks into; a processor of the user may look into all of them."""
+        """The global tables that this sub-topology uses. A processor of the user may use all of them."""
         from moldau.pipeline.plan.nodes import Process
 
         if any(isinstance(node, Process) and node.uses for node in part.nodes):
@@ -167,7 +167,7 @@ class Topology:
 
     @cached_property
     def fingerprint(self) -> str:
-        """The same for the same operators, names, serdes and windows: state of one fits the other."""
+        """Equal for equal operators, names, serdes and windows: then the state of one topology fits the other."""
         from moldau.pipeline.plan.describe import fingerprint
 
         return fingerprint(self)
@@ -178,7 +178,7 @@ class Topology:
         return text(self)
 
     def graph(self, language: str = "mermaid") -> str:
-        """As `mermaid` or `dot` source."""
+        """The graph as `mermaid` or `dot` source."""
         from moldau.pipeline.plan.describe import dot, mermaid
 
         return dot(self) if language == "dot" else mermaid(self)
@@ -189,7 +189,7 @@ def _named(topics: tuple[str, ...], found: Mapping[str, tuple[str, ...]]) -> tup
 
 
 def _connected(nodes: Iterable[Node]) -> list[list[Node]]:
-    """Groups of nodes joined by edges, by look-ups of tables or by shared stores."""
+    """Groups of nodes that are connected by edges, table lookups or shared stores."""
     leader: dict[str, str] = {}
 
     def find(name: str) -> str:

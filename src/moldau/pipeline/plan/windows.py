@@ -1,6 +1,6 @@
-"""How records are grouped in time: windows for aggregation and for joins, in milliseconds.
+"""Windows for aggregations and joins, in milliseconds.
 
-Pure values. Sizes, advances and grace mean what they mean in Kafka Streams (KIP-633: grace is said, never guessed).
+Pure values. Size, advance and grace are as in Kafka Streams (KIP-633: grace has no hidden default).
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from moldau.pipeline.serdes.kinds import K
 
 @dataclass(frozen=True, slots=True)
 class TimeWindows:
-    """Windows of fixed size aligned to the epoch: tumbling when they advance by their size, hopping when by less."""
+    """Windows of fixed size, aligned to the epoch: tumbling if they advance by their size, hopping if by less."""
 
     size_ms: int
     advance_ms: int
@@ -30,7 +30,7 @@ class TimeWindows:
             )
 
     def starts_of(self, timestamp_ms: int) -> range:
-        """The starts of all windows that hold this time, oldest first."""
+        """The starts of all windows that contain this time, oldest first."""
         first = max(0, timestamp_ms - self.size_ms + self.advance_ms) // self.advance_ms * self.advance_ms
         return range(first, timestamp_ms + 1, self.advance_ms)
 
@@ -46,7 +46,7 @@ class TimeWindows:
 
 @dataclass(frozen=True, slots=True)
 class SlidingWindows:
-    """Windows that hold records at most `size_ms` apart (KIP-450): one ends at, and one starts after, each record."""
+    """Windows of records at most `size_ms` apart (KIP-450): one ends at each record, and one starts after it."""
 
     size_ms: int
     grace_ms: int = 0
@@ -65,7 +65,7 @@ class SlidingWindows:
 
 @dataclass(frozen=True, slots=True)
 class SessionWindows:
-    """Windows of activity, ended by a gap of inactivity; a record between two sessions merges them."""
+    """Windows of activity that end with a gap of inactivity. A record between two sessions merges them."""
 
     gap_ms: int
     grace_ms: int = 0
@@ -84,7 +84,8 @@ class SessionWindows:
 
 @dataclass(frozen=True, slots=True)
 class JoinWindows:
-    """How far apart records of a stream-stream join may be: right from `before_ms` earlier to `after_ms` later."""
+    """How far apart the records of a stream-stream join may be: the right one from `before_ms` earlier to `after_ms`
+    later."""
 
     before_ms: int
     after_ms: int
@@ -140,7 +141,7 @@ def sessions(gap_ms: int, *, grace_ms: int = 0) -> SessionWindows:
 
 
 def within(difference_ms: int, *, grace_ms: int = 0) -> JoinWindows:
-    """Records at most this far apart, whichever came first."""
+    """Joins records at most this far apart, in any order."""
     return JoinWindows(difference_ms, difference_ms, grace_ms)
 
 

@@ -1,4 +1,4 @@
-"""A table's change, (new value, old value), as the value of one record: how a regrouped table travels (KIP-904)."""
+"""The change of a regrouped table, (new value, old value), as the value of one record (KIP-904)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What travels between the two sides of a foreign-key join: subscriptions one way, answers the other."""
+"""The messages between the two sides of a foreign-key join: subscriptions and answers."""
 
 from enum import IntEnum
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ class Instruction(IntEnum):
 
 
 class Subscription(NamedTuple):
-    """`digest` is of the left value at the time: an answer to an older value is recognised by it."""
+    """`digest` is of the current left value, to recognise an answer to an older value."""
 
     digest: bytes | None
     instruction: Instruction

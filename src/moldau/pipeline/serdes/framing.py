@@ -1,4 +1,4 @@
-"""Several byte strings, some of them None, as one."""
+"""Packs several byte strings, some of them None, into one."""
 
 import struct
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ _LENGTH = struct.Struct(">i")
 
 
 def pack_frames(parts: Iterable[bytes | None]) -> bytes:
-    """Each part behind its length; length -1 is None."""
+    """Each part follows its length. Length -1 is None."""
     out = bytearray()
     for part in parts:
         if part is None:

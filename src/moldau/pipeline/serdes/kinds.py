@@ -1,5 +1,4 @@
-"""Type variables of keys and values. Where nothing is said about them they are Any, so that an untyped application is
-as good as a typed one."""
+"""Type variables of keys and values. They default to Any, so that an untyped application passes the type checker."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ if TYPE_CHECKING:
     V2 = TypeVar("V2", default=Any)
     R = TypeVar("R", default=Any)
 else:
-    # Defaults of type variables (PEP 696) are for type checkers; the oldest Python we run on has none.
+    # Only type checkers need defaults of type variables (PEP 696); Python 3.11 has none.
     from typing import TypeVar
 
     K, V, K2, V2, R = (TypeVar(name) for name in ("K", "V", "K2", "V2", "R"))

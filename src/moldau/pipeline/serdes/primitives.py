@@ -1,4 +1,4 @@
-"""Serdes of plain values, byte for byte Kafka's: string, long, int, short, double, float, bytes, boolean; and JSON."""
+"""Serdes of plain values, byte for byte Kafka's: string, long, int, short, double, float, bytes, boolean. And JSON."""
 
 import struct
 from collections.abc import Callable
@@ -11,11 +11,11 @@ from moldau.pipeline.serdes.serde import Decoder, Encoder, Serde
 
 
 class _Plain(Serde[V]):
-    """A codec that is the same for every topic, whose functions take None themselves: they run for every record. Found
-    again by name when it is unpickled."""
+    """A codec that is the same for every topic. Its functions handle None themselves, because they run for every
+    record. Unpickled by name."""
 
     def __init__(self, name: str, encode: Encoder, decode: Decoder, *types: type) -> None:
-        """`types`: the one it gives first, then what else it takes."""
+        """`types`: first the type that it decodes to, then other types that it can encode."""
         self._name = name
         self._types = types
         self._encode = encode
@@ -59,7 +59,7 @@ def _fixed(name: str, layout: str, gives: type[V], *takes: type) -> Serde[V]:
         if data is None:
             return None
         if len(data) != size:
-            raise ValueError(f"{name} takes {size} bytes, the record has {len(data)}")
+            raise ValueError(f"{name} needs {size} bytes, the record has {len(data)}")
         return unpack(data)[0]
 
     return _Plain(name, encode, decode, gives, *takes)
@@ -70,7 +70,7 @@ def _encode_string(value: Any) -> bytes | None:
         return value.encode()
     if value is None:
         return None
-    raise TypeError(f"{value!r} is no string; give the operator the serde of what flows there")
+    raise TypeError(f"{value!r} is no string; give the operator the serde of the values there")
 
 
 def _decode_string(data: bytes | None) -> str | None:
@@ -82,7 +82,7 @@ def _encode_bytes(value: Any) -> bytes | None:
         return value
     if isinstance(value, bytearray | memoryview):
         return bytes(value)
-    raise TypeError(f"{value!r} is not bytes; give the operator the serde of what flows there")
+    raise TypeError(f"{value!r} is not bytes; give the operator the serde of the values there")
 
 
 def _decode_bytes(data: bytes | None) -> bytes | None:

@@ -1,7 +1,7 @@
-"""Serdes whose schemas live in the schema registry: Avro, JSON Schema, Protobuf, by confluent-kafka's own serializers.
+"""Serdes with schemas in the schema registry: Avro, JSON Schema, Protobuf, with confluent-kafka's serializers.
 
-The wire format is Confluent's: a zero byte, the schema's id, the data. A serde travels by its settings; each process
-that uses it makes its own client of the registry, and asks for each schema once.
+The wire format is Confluent's: a zero byte, the schema id, the data. Pickling a serde keeps its settings; each process
+creates its own registry client and fetches each schema once.
 """
 
 from collections.abc import Callable
@@ -15,12 +15,12 @@ SERVER_ERRORS_FROM: Final = 500
 
 
 class _RegistrySerde(Serde):
-    """Subject names are those of the topic (TopicNameStrategy)."""
+    """Subjects are named after the topic (TopicNameStrategy)."""
 
     format = ""
 
     def __init__(self, registry_url: str, schema: str | None = None, **client_settings: str) -> None:
-        """`schema` is what is written; for reading alone it may be left out: each record names its own."""
+        """`schema` is the one to write with. For reading only it may be left out: each record names its schema."""
         self._url = registry_url
         self._schema = schema
         self._settings = tuple(sorted(client_settings.items()))
@@ -55,7 +55,7 @@ class _RegistrySerde(Serde):
 
 
 class AvroSerde(_RegistrySerde):
-    """Values are dicts, as the schema says."""
+    """Values are dicts with the fields of the schema."""
 
     format = "avro"
 
@@ -128,7 +128,7 @@ def _client_of(url: str, settings: tuple[tuple[str, str], ...]) -> Any:
 
 
 def _bound(codec: Callable[[Any, Any], Any], topic: str, is_key: bool) -> Callable[[Any], Any]:
-    """Tells a registry that is away or in trouble apart from a record that is wrong."""
+    """Distinguishes an unavailable registry from a wrong record."""
     from confluent_kafka.schema_registry.error import SchemaRegistryError
     from confluent_kafka.serialization import MessageField, SerializationContext
 
@@ -150,14 +150,14 @@ def _bound(codec: Callable[[Any, Any], Any], topic: str, is_key: bool) -> Callab
 
 
 def _is_of_transport(failure: Exception) -> bool:
-    """The HTTP library is the client's own choice, which changes: its errors are known by their name."""
+    """By name, because the registry client may change its HTTP library."""
     return isinstance(failure, OSError) or any(
         kind.__name__ == "TransportError" for kind in type(failure).__mro__
     )
 
 
 def _late(make: Callable[[], Callable[[Any], Any]]) -> Callable[[Any], Any]:
-    """The registry is asked when the first record comes, not when a topology is put together."""
+    """Asks the registry when the first record comes, not when the topology is built."""
     made: list[Callable[[Any], Any]] = []
 
     def codec(value: Any) -> Any:

@@ -1,8 +1,9 @@
-"""What a serde is: a named pair of codecs for keys or values.
+"""A serde: a named pair of codecs for keys or values.
 
 A codec is bound to a topic once (`encoder`, `decoder`) and then called per record. None stays None: a null key, a
-tombstone. A decoder raises ValueError on bytes that are not its format; an encoder raises TypeError or ValueError on
-a value it cannot write. What a codec needs and cannot reach now is no fault of the record: ServiceAway.
+tombstone. A decoder raises ValueError for bytes in another format; an encoder raises TypeError or ValueError for a
+value that it cannot write. If a service that a codec needs is unavailable, it raises ServiceAway: the record is not to
+blame.
 """
 
 from abc import ABC, abstractmethod
@@ -17,25 +18,25 @@ Decoder = Callable[[bytes | None], Any]
 
 
 class ServiceAway(MoldauError):
-    """What a record needs to be read or written does not answer: it must be tried again, not given up."""
+    """A service that is needed to read or write a record does not answer. Retry; the record is not to blame."""
 
 
 class Serde(ABC, Generic[V]):
-    """Of values of one type. Immutable and picklable: a serde travels with the topology to the workers."""
+    """Immutable and picklable: a serde is sent to the workers with the topology."""
 
     @property
     @abstractmethod
     def name(self) -> str:
-        """What the serde is, for descriptions and hashes."""
+        """Identifies the serde in descriptions and hashes."""
 
     @property
     def gives(self) -> frozenset[type]:
-        """The types a decoded value may have; empty: any."""
+        """The possible types of a decoded value. Empty: any."""
         return frozenset()
 
     @property
     def takes(self) -> frozenset[type]:
-        """The types it can write; empty: any."""
+        """The types that it can encode. Empty: any."""
         return frozenset()
 
     @abstractmethod

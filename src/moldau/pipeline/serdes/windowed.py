@@ -11,7 +11,7 @@ _SESSION = struct.Struct(">qq")
 
 
 class TimeWindowedSerde(Serde):
-    """The inner key, then the window's start (8 bytes); the size is known to both sides."""
+    """The inner key, then the window's start (8 bytes). Both sides know the size."""
 
     def __init__(self, inner: Serde, size_ms: int) -> None:
         self.inner = inner

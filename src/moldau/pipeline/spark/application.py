@@ -4,7 +4,7 @@
     app.start()
     app.wait()
 
-One thread a application supervises; what it learns is in `metrics`.
+Each application has a supervising thread. It keeps `state` and `metrics` up to date.
 """
 
 import contextlib
@@ -28,8 +28,8 @@ from moldau.pipeline.spark.checkpoint.folder import Folder
 from moldau.pipeline.spark.checkpoint.owner import CONFIRM_EVERY_S, Owner
 from moldau.pipeline.spark.connect.connect_query import ConnectQuery
 from moldau.pipeline.spark.driver.batch_metrics import BatchMetrics
-from moldau.pipeline.spark.driver.failures import cause_of
-from moldau.pipeline.spark.driver.query import BatchFailed, GaveUp, Query, StoppedInBatch
+from moldau.pipeline.spark.driver.failures import BatchFailed, GaveUp, StoppedInBatch, cause_of
+from moldau.pipeline.spark.driver.query import Query
 from moldau.pipeline.spark.real_time.real_time_plan import real_time_chain
 from moldau.pipeline.spark.real_time.real_time_query import RealTimeQuery
 from moldau.pipeline.spark.session import SparkSettings
@@ -43,7 +43,7 @@ FOLDER_TROUBLES: Final = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES)
 
 class PipelineApp:
     def __init__(self, topology: Topology, settings: AppSettings, spark: SparkSettings | None = None) -> None:
-        """Raises ConfigError for a topology that the latency asked for is not for."""
+        """Raises ConfigError for a topology that cannot run with the requested latency."""
         self.topology = topology
         self.settings = settings
         self._spark = spark or SparkSettings()
@@ -57,7 +57,7 @@ class PipelineApp:
         self._restarts = 0
         self._retry_at_ms = 0
         self.spark_is_gone = False
-        """Then only a new process can go on."""
+        """The JVM has ended: the application can only continue in a new process."""
         self._changed = threading.Condition()
         self._wanted = PipelineState.RUNNING
         self._owner: Owner | None = None
@@ -65,7 +65,7 @@ class PipelineApp:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Returns at once: the state tells when it runs."""
+        """Returns at once. `state` says when it runs."""
         if self._thread is not None:
             raise MoldauError(f"{self.settings.application_id} has been started already")
         name = f"pipeline-{self.settings.application_id}"
@@ -73,14 +73,14 @@ class PipelineApp:
         self._thread.start()
 
     def pause(self) -> None:
-        """Stops reading, keeps its place; costs nothing until it is resumed."""
+        """Stops reading and keeps its position. A paused application uses no resources."""
         self._want(PipelineState.PAUSED)
 
     def resume(self) -> None:
         self._want(PipelineState.RUNNING)
 
     def stop(self) -> None:
-        """Returns when the last batch is done and nothing runs any more."""
+        """Returns when the last batch is done and the application has stopped."""
         self._want(PipelineState.STOPPED)
         if self._thread is not None:
             self._thread.join(STOP_S_MAX)
@@ -101,7 +101,7 @@ class PipelineApp:
         )
 
     def wait(self, *states: PipelineState, timeout_s: float | None = None) -> PipelineState:
-        """Until it is in one of the states; without any, until it has ended."""
+        """Waits until it is in one of the states. Without any: until it has stopped or failed."""
         ends = states or (PipelineState.STOPPED, PipelineState.FAILED)
         with self._changed:
             self._changed.wait_for(lambda: self._state in ends, timeout_s)
@@ -129,7 +129,7 @@ class PipelineApp:
             self._end_badly(str(failure))
         except (Py4JError, ConnectionError) as failure:
             self.spark_is_gone = True
-            self._end_badly(f"Spark's JVM has gone: {failure}")
+            self._end_badly(f"Spark's JVM has ended: {failure}")
         except BaseException as failure:
             self._end_badly(f"{type(failure).__name__}: {failure}")
             raise
@@ -148,7 +148,7 @@ class PipelineApp:
         self._enter(PipelineState.FAILED)
 
     def _run_once(self) -> None:
-        """One run of the query, to its end or its failure and the wait after it."""
+        """Runs the query until it ends or fails. After a failure, waits for the back-off."""
         self._enter(PipelineState.RESTARTING if self._restarts else PipelineState.STARTING)
         try:
             self._run_query()
@@ -156,11 +156,11 @@ class PipelineApp:
             self._failed(str(failure))
         except KafkaException as unreachable:
             servers = self.settings.bootstrap_servers
-            self._failed(f"the broker at {servers} cannot be asked: {unreachable.args[0].str()}")
+            self._failed(f"the broker at {servers} cannot be reached: {unreachable.args[0].str()}")
         except TimeoutError as silent:
             self._failed(str(silent) or f"no broker answers at {self.settings.bootstrap_servers}")
         except (Py4JJavaError, PySparkException, OSError) as refused:
-            # A network error of Py4J is none of these: it means that the JVM is gone.
+            # A network error of Py4J means that the JVM has ended.
             if isinstance(refused, ConnectionError):
                 raise
             cause = cause_of(refused)
@@ -179,7 +179,7 @@ class PipelineApp:
             run.follow(self._goes_on, self._is_well)
             is_well = True
         except StoppedInBatch:
-            log.warning("%s was stopped within a batch: its next run does the batch again", self._name)
+            log.warning("%s was stopped during a batch: its next run repeats the batch", self._name)
         finally:
             run.close(is_well=is_well)
 
@@ -202,7 +202,7 @@ class PipelineApp:
         return True
 
     def _is_well(self) -> None:
-        """A batch is done, or there is none to do."""
+        """A batch has succeeded, or there is nothing to do."""
         self._back_off.progressed()
         if self._state is not PipelineState.RUNNING and self._wanted is PipelineState.RUNNING:
             self._enter(PipelineState.RUNNING)
@@ -216,7 +216,7 @@ class PipelineApp:
         self._last_error = cause
         self._restarts += 1
         self._retry_at_ms = int(time.time() * 1000) + wait_ms
-        log.warning("%s failed and starts again in %d ms: %s", self.settings.application_id, wait_ms, cause)
+        log.warning("%s failed and restarts in %d ms: %s", self.settings.application_id, wait_ms, cause)
         self._enter(PipelineState.RESTARTING)
         self._wait_while(PipelineState.RUNNING, wait_ms / 1000)
         self._retry_at_ms = 0
@@ -228,12 +228,13 @@ class PipelineApp:
         self._wait_while(state)
 
     def _wait_while(self, wanted: PipelineState, timeout_s: float = math.inf) -> None:
-        """Until something else is wanted. One that waits is still its own: nobody else may run or reset it."""
+        """Waits until another state is wanted. A paused application keeps its owner file: no other process may run or
+        reset it."""
         deadline = time.monotonic() + timeout_s
         while self._wanted is wanted and (left_s := deadline - time.monotonic()) > 0:
             with self._changed:
                 self._changed.wait_for(lambda: self._wanted is not wanted, min(left_s, CONFIRM_EVERY_S))
-            # What cannot be written now is written the next time.
+            # A write that fails is tried again the next time.
             with contextlib.suppress(OSError):
                 if self._owner is not None:
                     self._owner.confirm()

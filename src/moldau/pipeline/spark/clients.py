@@ -1,4 +1,4 @@
-"""The settings of the Kafka clients a pipeline uses: ours, then the user's, with what exactly-once needs on top."""
+"""The settings of a pipeline's Kafka clients: our defaults, the user's settings, then what exactly-once requires."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -8,35 +8,43 @@ from moldau.core.errors import ConfigError
 CONSUMER_PREFIX: Final = "consumer."
 PRODUCER_PREFIX: Final = "producer."
 CONNECTOR_PREFIX: Final = "connector."
-"""Of Java's clients, in their words, inside Spark's connector."""
+"""For the Java clients in Spark's connector, with their own names."""
 TRANSACTION_TIMEOUT_MS: Final = 300_000
-"""A killed worker's transaction is ended by its successor long before; a slow batch must not be cut off by it."""
+"""Long enough for a slow batch. The transaction of a killed worker is aborted earlier, by its successor."""
+
+OFFSETS_S_MAX: Final = 30.0
+"""For send_offsets_to_transaction. librdkafka ignores its timeout while it waits for the coordinator, so the call runs
+in a thread. If it does not return, the producer must be kept and not closed, because closing waits for the call."""
+COORDINATOR_S_MAX: Final = 60.0
+"""How long to wait for a group's or a transaction's coordinator."""
+TIMESTAMP_MS_MIN: Final = 1
+"""librdkafka takes a timestamp of 0 as not set and writes the current time. A record of time 0 is written with 1."""
 
 ClientSettings = Mapping[str, str]
 
 
 def shared(bootstrap_servers: str, settings: ClientSettings) -> dict[str, Any]:
-    """For administration, and the ground of the other two: what has no prefix is for every client."""
+    """For admin clients, and the base of the other two. Settings without a prefix are for every client."""
     common = {
         key: value
         for key, value in settings.items()
         if not key.startswith((CONSUMER_PREFIX, PRODUCER_PREFIX, CONNECTOR_PREFIX))
     }
-    # A broker that is away is told by the supervisor, once; the clients would say it again and again.
+    # The supervisor reports an unreachable broker once. The clients would log it again and again.
     return {"bootstrap.servers": bootstrap_servers, "log_level": "2", **common}
 
 
 def consumer(bootstrap_servers: str, settings: ClientSettings, group: str) -> dict[str, Any]:
     return {
         **shared(bootstrap_servers, settings),
-        # Fetches ahead of the tasks, within limits.
+        # Prefetch for the tasks, within limits.
         "queued.min.messages": "200000",
         "queued.max.messages.kbytes": "32768",
         "fetch.message.max.bytes": str(8 << 20),
-        # How long a full queue waits before it fetches again.
+        # How long a full queue waits before the next fetch.
         "fetch.queue.backoff.ms": "10",
-        # The end of a range that ends with a transaction's marker shows in the next answer, which must not wait for
-        # new records. A consumer that has nothing to read is not assigned anything, so it asks nothing.
+        # The end of a range that ends with a transaction marker is only seen in the next response, which must not wait
+        # for new records. A consumer with nothing to read has no assignment, so it does not poll the broker.
         "fetch.wait.max.ms": "5",
         **_prefixed(settings, CONSUMER_PREFIX),
         "group.id": group,
@@ -54,13 +62,13 @@ def producer(
     ours = {
         **shared(bootstrap_servers, settings),
         "linger.ms": "5",
-        # What is too large is for each topic's own limit to say.
+        # The limit of each topic decides what is too large.
         "message.max.bytes": str(10 << 20),
         "batch.size": str(1 << 20),
         "batch.num.messages": "100000",
         "queue.buffering.max.messages": "2000000",
         "queue.buffering.max.kbytes": str(1 << 20),
-        # As Java's clients do, so that a key goes where they would send it.
+        # The default of the Java clients, so that a key goes to the same partition.
         "partitioner": "murmur2_random",
         **_prefixed(settings, PRODUCER_PREFIX),
         "enable.idempotence": "true",
@@ -71,20 +79,20 @@ def producer(
     return {
         **ours,
         "transactional.id": transactional_id,
-        # A client that lost all brokers would forget them and begin again with its bootstrap servers, and librdkafka
-        # then waits for the old connection to the group's coordinator forever. A slot that fails is made anew instead.
+        # A client that lost all brokers would start over from its bootstrap servers, and librdkafka then waits forever
+        # for the old connection to the group coordinator. A slot that fails is built again instead.
         "metadata.recovery.strategy": "none",
         "transaction.timeout.ms": str(TRANSACTION_TIMEOUT_MS),
     }
 
 
 def connector(bootstrap_servers: str, settings: ClientSettings) -> dict[str, str]:
-    """Options of Spark's connector. Its clients are Java's: what opens a secured broker has other names there."""
+    """Options of Spark's connector. It uses the Java clients, whose security settings have other names."""
     theirs = _prefixed(settings, CONNECTOR_PREFIX)
     if "security.protocol" in settings and "security.protocol" not in theirs:
         raise ConfigError(
-            "latency real_time reads with Java's clients, which do not know librdkafka's settings: name theirs too, "
-            "with connector. in front (connector.security.protocol, connector.sasl.jaas.config, ...)"
+            "latency real_time reads with the Java clients, which do not know librdkafka's settings: give theirs too, "
+            "with the prefix connector. (connector.security.protocol, connector.sasl.jaas.config, ...)"
         )
     return {
         f"kafka.{key}": value for key, value in {"bootstrap.servers": bootstrap_servers, **theirs}.items()

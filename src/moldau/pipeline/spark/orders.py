@@ -1,4 +1,4 @@
-"""What the driver asks of a worker for one batch, and what the worker answers. Plain data that travels both ways."""
+"""What the driver sends to a worker for a batch, and what the worker reports. Plain data."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from moldau.pipeline.spark.positions import OffsetRange
 
 
 class TaskId(NamedTuple):
-    """Kafka Streams' words: `0_3` is sub-topology 0 on partition 3."""
+    """As in Kafka Streams: `0_3` is sub-topology 0 on partition 3."""
 
     part: int
     partition: int
@@ -19,7 +19,7 @@ class TaskId(NamedTuple):
 
 @dataclass(frozen=True)
 class Application:
-    """What a worker must know of an application, the same for all its batches."""
+    """What a worker must know about an application. The same for all its batches."""
 
     application_id: str
     checkpoint_id: str
@@ -31,15 +31,15 @@ class Application:
     topology: bytes
     """Pickled by value: the user's functions need not be importable where the worker runs."""
     changelogs: Mapping[str, str]
-    """Store to the topic that its changes are written to."""
+    """Store to changelog topic."""
     run_id: str
-    """New with each start of the query: what a worker kept from the run before is not used."""
+    """New with each start of the query, so that a worker does not use what it kept from an earlier run."""
     record_cache: bool = True
     partitioners: Mapping[str, tuple[str, int]] = field(default_factory=dict)
-    """Topic to how keys are spread over it and its number of partitions, where the client's own way is not meant."""
+    """Topic to partitioner and number of partitions, for topics that do not use the client's default."""
     record_ms_max: int = 300_000
     state_folders: tuple[str, ...] = ()
-    """Of the sub-topologies by their index; one that is not among them uses its index."""
+    """Folder of each sub-topology, by its index. A sub-topology beyond the end uses its index."""
     state_begins: Mapping[str, int] = field(default_factory=dict)
     """Store or operator to the first batch whose state counts."""
 
@@ -64,13 +64,13 @@ class SlotOrder:
     clock_ms: int = 0
     """The batch's wall clock; 0: now."""
     advance_ms: int | None = None
-    """Stream time goes on to this without input."""
+    """Stream time advances to this without input."""
     rests: bool = False
-    """Nothing more is there to be read."""
+    """There is nothing more to read after this batch."""
     is_last: bool = False
-    """The application rests: the worker closes what it has kept for it."""
+    """The run has ended: the worker closes what it kept for it."""
     holder: str = ""
-    """The process that ran the slot's batch before this one. Any other that has kept the slot is not its owner now."""
+    """The process that ran the slot's previous batch. Another process that kept the slot does not own it any more."""
 
 
 @dataclass
@@ -85,13 +85,13 @@ class SlotReport:
     error: str | None = None
     """Why nothing of the order was committed, as `Kind: message`."""
     is_final: bool = False
-    """The error handlers of the topology chose to fail: it is not tried again."""
+    """The error handlers of the topology chose to fail: no retry."""
     sizes: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Topic to records and bytes read."""
     due_ms: dict[str, int | None] = field(default_factory=dict)
-    """Task to when its wall-clock timers want to be called next."""
+    """Task to the time of its next wall-clock timer. None: it has none."""
     dropped: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
-    """(operator, reason) to how many records it did not take, and the latest of them in milliseconds."""
+    """(operator, reason) to the number of dropped records and the largest lateness in milliseconds."""
     newest_ms: int = -1
     """The time of the newest record read."""
     phase_ms: dict[str, float] = field(default_factory=dict)

@@ -1,7 +1,7 @@
-"""How keys are spread over partitions, and which way a topic's producers really used.
+"""How keys are assigned to partitions, and which partitioner the producers of a topic really used.
 
-Java's clients hash a key by murmur2, librdkafka's (confluent-kafka among them) by CRC32. A repartition topic that is
-joined with a topic of the user must spread keys as that topic's producers do, else equal keys do not meet.
+The Java clients hash a key with murmur2, librdkafka (and so confluent-kafka) with CRC32. A repartition topic that is
+joined with a topic of the user must use the partitioner of that topic's producers, or equal keys do not meet.
 """
 
 import zlib
@@ -13,7 +13,7 @@ from moldau.core.errors import ConfigError
 Partitioner = Callable[[bytes, int], int]
 
 CERTAIN_KEYS_MIN: Final = 4
-"""So many different keys where a partitioner would have put them are no accident: with two partitions one in 16."""
+"""This many keys that match a partitioner are enough: with two partitions, the chance that it is wrong is 1 in 16."""
 
 
 def crc32(key: bytes, partitions: int) -> int:
@@ -40,7 +40,7 @@ def fnv1a(key: bytes, partitions: int) -> int:
     value = 0x811C9DC5
     for byte in key:
         value = (value ^ byte) * 0x01000193 & 0xFFFFFFFF
-    # librdkafka takes the hash for a signed number and then its absolute value.
+    # librdkafka uses the absolute value of the hash as a signed number.
     signed = value - (1 << 32) if value & 0x80000000 else value
     return abs(signed) % partitions
 
@@ -53,13 +53,13 @@ PARTITIONERS: Final[Mapping[str, Partitioner]] = {
     "fnv1a": fnv1a,
     "fnv1a_random": fnv1a,
 }
-"""By the names of librdkafka. `_random`: a record without a key goes anywhere, as everywhere here."""
+"""By librdkafka's names. `_random`: a record without a key goes to any partition, as everywhere here."""
 DEFAULT: Final = "murmur2_random"
 KNOWN: Final = ("murmur2_random", "consistent_random", "fnv1a_random")
 
 
 class Sample(NamedTuple):
-    """Where the keys of some records of a topic lie."""
+    """The partitions of some keys of a topic."""
 
     topic: str
     partitions: int
@@ -73,7 +73,7 @@ def require_known(name: str, where: str) -> str:
 
 
 def detected(sample: Sample) -> str | None:
-    """The partitioner that put all these keys where they are; None when there is no telling."""
+    """The partitioner that put all these keys where they are. None if it cannot be determined."""
     if sample.partitions < 2 or len(sample.keys) < CERTAIN_KEYS_MIN:
         return None
     fitting = [name for name in KNOWN if _fits(name, sample)]
@@ -86,15 +86,15 @@ def choose(
     internal: Iterable[str],
     named: Mapping[str, str],
 ) -> dict[str, str]:
-    """The partitioner of each internal topic that is not the default's. `groups` are topics that are joined, with the
-    user's line. Raises ConfigError where equal keys of joined topics lie in different partitions."""
+    """The partitioner of each internal topic that does not use the default. `groups` are joined topics, with the user's
+    line. Raises ConfigError if equal keys of joined topics are in different partitions."""
     internal, groups = set(internal), list(groups)
     known = dict(named)
     for topic, sample in samples.items():
         name = detected(sample)
         if name is not None:
             known.setdefault(topic, name)
-    # An internal topic may hand on to the next what it was told by the one before.
+    # A partitioner may propagate from one internal topic to the next.
     for _ in groups:
         for group, where in groups:
             found = {topic: known[topic] for topic in group if topic in known}
@@ -112,13 +112,13 @@ def _require_same(
     users: Sequence[str], found: Mapping[str, str], samples: Mapping[str, Sample], where: str
 ) -> None:
     cure = (
-        "so equal keys do not meet. Repartition one of them (stream.repartition()), or produce both with the same "
+        "so equal keys do not meet. Repartition one of them (stream.repartition()), or produce to both with the same "
         "partitioner (librdkafka: partitioner=murmur2_random is what Java's clients do)"
     )
     if len(set(found.values())) > 1:
         listed = ", ".join(f"{topic} by {name}" for topic, name in sorted(found.items()))
         raise ConfigError(
-            f"{where}: what is joined here was spread over partitions in different ways ({listed}), {cure}"
+            f"{where}: the topics joined here were produced with different partitioners ({listed}), {cure}"
         )
     for index, topic in enumerate(users):
         for other in users[index + 1 :]:

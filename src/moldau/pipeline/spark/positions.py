@@ -9,7 +9,7 @@ Positions = dict[str, dict[int, int]]
 
 
 class OffsetRange(NamedTuple):
-    """`start_offset` to before `end_offset`; empty where the two are equal."""
+    """From `start_offset`, up to but without `end_offset`."""
 
     topic: str
     partition: int
@@ -32,14 +32,14 @@ def positions_to_json(positions: Positions) -> dict[str, dict[str, int]]:
 
 
 def ranges_between(starts: Positions, ends: Positions) -> Iterator[OffsetRange]:
-    """All partitions, also those where nothing is new."""
+    """Ranges of all partitions, also empty ones."""
     for topic, partitions in ends.items():
         for partition, end_offset in partitions.items():
-            # A partition that was added since begins at its first record.
+            # A partition that was added later starts at its first record.
             start_offset = starts.get(topic, {}).get(partition, 0)
             yield OffsetRange(topic, partition, start_offset, max(start_offset, end_offset))
 
 
 def distance(starts: Positions, ends: Positions) -> int:
-    """How many offsets lie between the two."""
+    """The number of offsets between the two."""
     return sum(one.end_offset - one.start_offset for one in ranges_between(starts, ends))

@@ -1,4 +1,4 @@
-"""Starts Spark as pipelines need it: local unless a master is named. Owns the one session of the process."""
+"""Starts Spark as pipelines need it, locally unless a master is named. Owns the session of the process."""
 
 import importlib.util
 import os
@@ -18,23 +18,22 @@ if TYPE_CHECKING:
 
 CONNECT_SCHEME: Final = "sc://"
 THREAD_STACK: Final = "-Xss8m"
-"""Plans of long pipelines are walked recursively."""
+"""Spark walks the plans of long pipelines recursively."""
 
 
 PER_SESSION: Final = {
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
-    # The offset log is read by `offset_log`, in this form.
+    # Keeps the format of the offset log.
     "spark.sql.streaming.offsetLog.formatVersion": "1",
 }
 
 
 @dataclass(frozen=True)
 class SparkSettings:
-    """`master` is any that Spark knows, or the `sc://` address of a Spark Connect server, which `spark.remote` in
-    `conf` names as well. `conf` is any of Spark's own settings, which go before ours. `jars_folder`: connector jars
-    kept by hand."""
+    """`master` is any master of Spark, or the `sc://` address of a Spark Connect server (`spark.remote` in `conf` does
+    the same). `conf` has Spark's own settings and overrides ours. `jars_folder`: a folder with the connector's jars."""
 
     master: str = "local[*]"
     conf: Mapping[str, str] = field(default_factory=dict)
@@ -51,13 +50,13 @@ class SparkSettings:
         named = self.conf.get("spark.remote")
         if named is not None and not named.startswith(CONNECT_SCHEME):
             raise ConfigError(
-                f"spark.remote is {named!r}, but names a Spark Connect server: {CONNECT_SCHEME}host:15002. "
-                "For a cluster without one, name its master"
+                f"spark.remote is {named!r}, but must be the address of a Spark Connect server: "
+                f"{CONNECT_SCHEME}host:15002. For a cluster without one, give its master"
             )
 
 
 def start_session(settings: SparkSettings | None = None) -> "SparkSession":
-    """The session of this process: a second call gets the first one's."""
+    """The session of this process. A second call returns the same session."""
     settings = settings or SparkSettings()
     require_spark()
     from pyspark.sql import SparkSession
@@ -66,14 +65,14 @@ def start_session(settings: SparkSettings | None = None) -> "SparkSession":
     if running is not None:
         if settings.with_connectors and CONNECTOR not in (running.conf.get("spark.jars", "") or ""):
             raise ConfigError(
-                "latency real_time needs Spark's Kafka connector, and the session of this process was started without: "
-                "start it with SparkSettings(with_connectors=True)"
+                "latency real_time needs Spark's Kafka connector, and the session of this process was started without "
+                "it: start it with SparkSettings(with_connectors=True)"
             )
         return running
-    # Workers run the interpreter that has this package.
+    # Workers must run the interpreter that has this package.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-    # And find the modules that lie beside the user's file.
+    # Workers must find the modules beside the user's file.
     os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(path for path in sys.path if path))
     builder = SparkSession.Builder().master(settings.master).appName("moldau")
     for key, value in {**_ours(settings), **settings.conf}.items():
@@ -89,7 +88,7 @@ def require_pyspark() -> None:
 
 
 def require_spark() -> None:
-    """Says what a driver here would miss before Spark says it in its own way."""
+    """Raises ConfigError for what is missing here to start a driver, in clearer words than Spark's."""
     require_pyspark()
     home = os.environ.get("JAVA_HOME")
     java = Path(home, "bin", "java") if home else None
@@ -107,15 +106,15 @@ def _ours(settings: SparkSettings) -> dict[str, str]:
         **PER_SESSION,
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        # Without checksum files beside those of the checkpoint: for each file Hadoop starts a process (chmod).
+        # No checksum files in the checkpoint: Hadoop starts a process (chmod) for each file.
         "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
         "spark.python.worker.reuse": "true",
-        # Between driver, workers and JVM on one machine: the default of 15 s is too short for a busy one.
+        # Between driver, workers and JVM. The default of 15 s is too short on a busy machine.
         "spark.python.authenticate.socketTimeout": "300s",
         "spark.driver.extraJavaOptions": java_options,
         "spark.executor.extraJavaOptions": THREAD_STACK,
         "spark.driver.host": "127.0.0.1" if settings.master.startswith("local") else "",
-        # The statuses of a batch's jobs are looked at by nobody.
+        # Nobody reads the status of a batch's jobs.
         "spark.ui.retainedJobs": "10",
         "spark.ui.retainedStages": "10",
         "spark.ui.retainedTasks": "100",

@@ -1,4 +1,4 @@
-"""What the user says about how an application runs: where, how much at a time, with which promise."""
+"""The settings of an application: where it runs, how much a batch reads, which guarantee it gives."""
 
 import re
 from collections.abc import Mapping
@@ -20,33 +20,33 @@ def require_legal_id(application_id: str) -> None:
     if not LEGAL_ID.fullmatch(application_id) or application_id in (".", ".."):
         shown = application_id if len(application_id) <= SHOWN_MAX else f"{application_id[:SHOWN_MAX]}..."
         raise ConfigError(
-            f"the application id {shown!r} cannot be part of a topic's name: use letters, digits, '.', '_' and '-', at "
-            "most 200 of them"
+            f"the application id {shown!r} cannot be part of a topic name: use letters, digits, '.', '_' and '-', at "
+            "most 200 characters"
         )
 
 
 @dataclass(frozen=True)
 class AppSettings:
-    """What each setting means:
+    """The settings that are not obvious:
 
     - `instances`: worker slots; 0: as many as Spark has cores.
-    - `trigger_ms`: how often small batches are run. A batch that leaves something is followed by the next at once.
-    - `records_per_batch_max`, `bytes_per_batch_max`: what a batch reads of the user's topics at most.
-    - `max_task_idle_ms` as in Kafka Streams: how long an empty partition is waited for, when one it is joined with has
-      records.
-    - `close_idle_ms`: after so long without input stream time goes on with the clock, so that windows close and
-      suppressed results are told. None: only records move it.
+    - `trigger_ms`: how often small batches run. After a batch that leaves records unread, the next follows at once.
+    - `records_per_batch_max`, `bytes_per_batch_max`: how much a batch reads from the user's topics at most.
+    - `max_task_idle_ms`: as in Kafka Streams, how long to wait for an empty partition when a partition that it is
+      joined with has records.
+    - `close_idle_ms`: after this long without input, stream time advances with the clock, so that windows close and
+      suppressed results are emitted. None: only records advance it.
     - `record_ms_max`: a function that takes longer for one record has failed.
-    - `record_cache`: an aggregate tells one change per key and batch, the last, as Kafka Streams does with its record
-      cache on; off, every change.
-    - `latency`: `real_time` is Spark's Real-Time Mode, for a chain of expressions built at least once; what it cannot
-      run is refused with the reason. Its output carries the time of its writing.
-    - `partitioners`: topic to the name of the partitioner its producers used, or an internal topic is to use, where
-      its records do not tell.
-    - `on_change`: when the topology has changed, what becomes of state that it does not keep. `refuse`: the application
-      does not start, and says what it is; `drop`: it is let go; `keep`: a changed store goes on with what it holds.
-    - `client_settings`: librdkafka's keys for every client; with `consumer.` or `producer.` in front for one kind
-      alone, with `connector.` Java's keys for Spark's connector.
+    - `record_cache`: an aggregate emits only the last change per key and batch, as Kafka Streams does with its record
+      cache. Off: every change.
+    - `latency`: `real_time` is Spark's Real-Time Mode, for a chain of expressions with at-least-once delivery. What it
+      cannot run is rejected with the reason. Its output has the time of writing as timestamp.
+    - `partitioners`: topic to the name of a partitioner: the one that its producers used, where its records do not show
+      it, or the one that an internal topic is to use.
+    - `on_change`: what happens to state that a changed topology does not keep. `refuse`: the application does not
+      start, and says what would be lost; `drop`: the state is dropped; `keep`: a changed store keeps its content.
+    - `client_settings`: librdkafka's keys for every client. The prefix `consumer.` or `producer.` is for one kind only,
+      `connector.` for the Java keys of Spark's connector.
     """
 
     application_id: str
@@ -76,7 +76,7 @@ class AppSettings:
             )
         if self.close_idle_ms is not None and self.close_idle_ms < 1:
             raise ConfigError(
-                "close_idle_ms must be at least 1; leave it out and only records move stream time"
+                "close_idle_ms must be at least 1; leave it out and only records advance stream time"
             )
         if self.records_per_batch_max < 1 or self.trigger_ms < 0 or self.instances < 0:
             raise ConfigError(
@@ -85,7 +85,7 @@ class AppSettings:
 
     @property
     def folder(self) -> str:
-        """Of this application alone."""
+        """The checkpoint folder of this application."""
         root = (
             self.checkpoint_dir if "://" in self.checkpoint_dir else str(Path(self.checkpoint_dir).absolute())
         )

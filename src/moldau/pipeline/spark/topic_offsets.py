@@ -1,4 +1,4 @@
-"""Where partitions begin and end for a reader of committed records, and which topics there are, asked of the broker."""
+"""Asks the broker which topics exist, and for the first and end offsets as a read_committed consumer sees them."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
@@ -17,7 +17,7 @@ class TopicFacts(NamedTuple):
 
 
 def topic_facts(admin: AdminClient, topics: Iterable[str]) -> dict[str, TopicFacts]:
-    """Without those that do not exist."""
+    """Leaves out topics that do not exist."""
     wanted = sorted(set(topics))
     if not wanted:
         return {}
@@ -35,7 +35,7 @@ def topic_facts(admin: AdminClient, topics: Iterable[str]) -> dict[str, TopicFac
 
 
 def end_offsets(admin: AdminClient, partitions: Mapping[str, int]) -> Positions:
-    """The last stable offsets of topics given with their number of partitions."""
+    """The last stable offsets. `topics` maps each topic to its number of partitions."""
     return _offsets(admin, partitions, OffsetSpec.latest())
 
 
@@ -59,7 +59,7 @@ def _offsets(admin: AdminClient, partitions: Mapping[str, int], spec: OffsetSpec
         try:
             positions[place.topic][place.partition] = future.result(ANSWER_S_MAX).offset
         except KafkaException as failure:
-            # Deleted a moment ago: the check of topic ids tells the application.
+            # The topic was deleted a moment ago: the check of topic ids will report it.
             if failure.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
                 raise
     return positions

@@ -1,4 +1,8 @@
-"""The Streams API: Kafka Streams' words in Python."""
+"""The Streams API: Kafka Streams' API in Python. Users import everything from here.
+
+`builder.py` (StreamsBuilder) creates streams and tables; their methods add nodes to a `Draft`, and `build()` turns that
+into a `Topology`. Start reading at `stream.py` and `draft.py`. Imported by applications, the test driver and `spark`.
+"""
 
 from moldau.pipeline.operators.processors import ProcessorContext, Record
 from moldau.pipeline.operators.timers import PunctuationType
@@ -20,11 +24,11 @@ from moldau.pipeline.plan.windows import (
 )
 from moldau.pipeline.serdes import BOOLEAN, BYTES, DOUBLE, FLOAT, INT, JSON, LONG, SHORT, STRING, Serde
 from moldau.pipeline.streams.builder import StreamsBuilder
-from moldau.pipeline.streams.by_hand import TopologyBuilder
 from moldau.pipeline.streams.global_table import GlobalKTable
 from moldau.pipeline.streams.grouped import KGroupedStream
 from moldau.pipeline.streams.stream import KStream
 from moldau.pipeline.streams.table import KTable
+from moldau.pipeline.streams.topology_builder import TopologyBuilder
 
 __all__ = [
     "BOOLEAN",

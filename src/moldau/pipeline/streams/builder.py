@@ -1,4 +1,4 @@
-"""StreamsBuilder: where a topology is written down, and where its mistakes are found."""
+"""StreamsBuilder: creates the streams and tables of a topology, and builds and checks it."""
 
 import difflib
 import re
@@ -37,8 +37,8 @@ E = TypeVar("E", bound=StrEnum)
 
 
 class StreamsBuilder:
-    """`key` and `value` are the serdes where nothing else is said. `application_id` is the prefix of the application's
-    own topics and the name of its consumer group."""
+    """`key` and `value` are the default serdes. `application_id` is the prefix of internal topics and the name of the
+    consumer group."""
 
     def __init__(self, application_id: str = "app", *, key: Serde = STRING, value: Serde = JSON) -> None:
         where = callers_location()
@@ -56,9 +56,9 @@ class StreamsBuilder:
         offset_reset: OffsetReset | str = OffsetReset.EARLIEST,
         name: str | None = None,
     ) -> KStream[K, V]:
-        """The records of one or more topics, or of all that match a pattern, `re.compile(...)`, when the application
-        starts. `timestamp`: the field of the value that holds the event time in ms, a
-        column expression, or a function of (value, record timestamp)."""
+        """The records of one or more topics, or of all topics that match a pattern, `re.compile(...)`, when the
+        application starts. `timestamp`: the field of the value with the event time in ms, a column expression, or a
+        function of (value, record timestamp)."""
         reset = _one_of(OffsetReset, offset_reset, "offset_reset", self._draft.here())
         pattern = topics[0].pattern if len(topics) == 1 and isinstance(topics[0], re.Pattern) else ""
         named = (unresolved(pattern),) if pattern else topics
@@ -76,8 +76,8 @@ class StreamsBuilder:
         history_ms: int | None = None,
         name: str | None = None,
     ) -> KTable[K, V]:
-        """A topic as a table: the last value of each key. With `history_ms` it keeps what held before, so far back: a
-        row that comes late goes where its time belongs, and a stream that is joined sees the rows of its own time."""
+        """A topic as a table: the last value of each key. `history_ms` also keeps earlier values that long: a late row
+        is inserted at its time, and a joined stream sees the rows as of its own time."""
         draft = self._draft
         source = self._source(
             (topic,), key, value, timestamp, OffsetReset.EARLIEST, name and f"{name}-source"
@@ -104,7 +104,7 @@ class StreamsBuilder:
         store: str | None = None,
         name: str | None = None,
     ) -> GlobalKTable[K, V]:
-        """A whole topic at every task's hand, for joins on any key."""
+        """A whole topic that every task can read, for joins on any key."""
         draft = self._draft
         keys: Serde = key or draft.key_serde
         values: Serde = value or draft.value_serde
@@ -136,7 +136,7 @@ class StreamsBuilder:
         sessions: bool = False,
     ) -> str:
         """A state store for processors: by key, with `window_ms` by key and window start, with `history_ms` by key and
-        time, with `sessions` by key and session. Sessions and windows are kept for `retention_ms`. Gives its name."""
+        time, with `sessions` by key and session. Sessions and windows are kept for `retention_ms`. Returns its name."""
         draft, where = self._draft, self._draft.here()
         check_name("store", name, where)
         made = {store.name: node.where for node in draft.nodes.values() for store in node.stores()}
@@ -175,8 +175,8 @@ class StreamsBuilder:
         guarantee: Guarantee | str = Guarantee.EXACTLY_ONCE,
         error_handlers: ErrorHandlers | None = None,
     ) -> Topology:
-        """The finished topology. With the partition counts of its source topics it also checks that joins fit.
-        `error_handlers`: what becomes of records that cannot be read, processed or written."""
+        """The finished topology. With the partition counts of its source topics it also checks the joins.
+        `error_handlers`: what happens to records that cannot be read, processed or written."""
         draft = self._draft
         if not draft.nodes:
             raise ConfigError(
@@ -196,7 +196,7 @@ class StreamsBuilder:
             if topic not in read.source_topics:
                 hint = near(topic, read.source_topics, "leave it out")
                 raise ConfigError(
-                    f"{draft.here()}: build() is told the partitions of {topic!r}, which is not read; {hint}"
+                    f"{draft.here()}: build() is given the partitions of {topic!r}, which is not read; {hint}"
                 )
         settle_partitions(read, partitions or {})
         return topology
@@ -228,7 +228,7 @@ class StreamsBuilder:
         )
 
     def _with_stores(self) -> list[Node]:
-        """Gives each store the user added to the first node that uses it; refuses names nobody made."""
+        """Adds each store of the user to the first node that uses it. Rejects unknown names."""
         draft = self._draft
         made = {store.name for node in draft.nodes.values() for store in node.stores()}
         owned: set[str] = set()
@@ -275,4 +275,4 @@ def near(name: str, known: Iterable[str], otherwise: str) -> str:
 
 def _unknown_store(node: Node, name: str, known: set[str]) -> str:
     hint = near(name, known, "add it with add_store()")
-    return f"{node.where}: {node.name} uses the store {name!r}, which nobody made; {hint}"
+    return f"{node.where}: {node.name} uses the store {name!r}, which does not exist; {hint}"

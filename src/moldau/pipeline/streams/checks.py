@@ -1,5 +1,5 @@
-"""The mistakes that can be seen in a node alone: names no topic can have, serdes that are none, functions that are none
-or take other arguments than they will be given. Every message begins with the user's line.
+"""Checks of a single node: invalid topic names, values that are no serdes or functions, functions with the wrong
+arguments. Every message begins with the user's line.
 """
 
 import inspect
@@ -29,7 +29,7 @@ NATURAL: dict[type, Serde] = {
     dict: JSON,
     list: JSON,
 }
-"""The serde of a plain type where nothing is said."""
+"""The default serde of each plain type."""
 
 RECORD, VALUE = ("key", "value"), ("value",)
 FOLD = ("key", "value", "so far")
@@ -65,7 +65,7 @@ _TAKES: dict[type[plan.Node], dict[str, tuple[str, ...]]] = {
     plan.ForeignKeySubscribe: {"extractor": VALUE},
     plan.ForeignKeyResolve: {"joiner": SIDES},
 }
-"""What each function of the user is given. With the key in front where the user asked for it; see `_arguments`."""
+"""The arguments of each function of the user, without the optional key in front; see `_arguments`."""
 
 
 def check_node(node: plan.Node) -> None:
@@ -88,16 +88,16 @@ def check_node(node: plan.Node) -> None:
 
 
 def check_name(what: str, name: object, where: Location) -> None:
-    """Topics, and all that becomes part of a topic's name."""
+    """Checks names of topics, and names that become part of a topic name."""
     if isinstance(name, re.Pattern):
         raise ConfigError(
-            f"{where}: a pattern names topics of stream() alone, as its only argument: a table needs one topic"
+            f"{where}: only stream() takes a pattern, as its only argument: a table needs one topic"
         )
     if not isinstance(name, str):
         raise ConfigError(f"{where}: {name!r} is no {what}: give names as strings, one by one")
     if not _NAME.fullmatch(name) or name in (".", "..") or len(name) > NAME_LENGTH_MAX:
         raise ConfigError(
-            f"{where}: the {what} {name!r} cannot be a topic's name, nor part of one: use letters, digits, '.', '_' "
+            f"{where}: the {what} {name!r} cannot be a topic name, or part of one: use letters, digits, '.', '_' "
             f"and '-', at most {NAME_LENGTH_MAX} of them"
         )
 
@@ -118,8 +118,8 @@ def check_serde(serde: object, where: Location) -> None:
 def serde_of_result(
     function: object, given: Serde | None, before: Serde | None, where: Location
 ) -> Serde | None:
-    """Of what a function of values gives: the serde the user names; else the one before, unless the function says that
-    it returns what that one cannot write."""
+    """The serde of a function's results: the one that the user names, else the previous one. Raises ConfigError if the
+    function is annotated with a type that this one cannot write."""
     check_serde(given, where)
     serde, returned = given or before, _returned(function)
     if serde is None or not serde.takes or not returned or returned & serde.takes:
@@ -134,7 +134,7 @@ def serde_of_result(
 
 
 def check_start(initializer: Callable[[], Any] | None, serde: Serde, where: Location) -> None:
-    """An aggregate must be able to write what it starts with."""
+    """The serde of an aggregate must be able to write its initial value."""
     if callable(initializer) and serde.takes:
         start = initializer()
         if start is not None and type(start) not in serde.takes:
@@ -171,7 +171,7 @@ def _check_rule(node: plan.Node, field: str, rule: object) -> None:
     try:
         signature = inspect.signature(rule)
     except (TypeError, ValueError):
-        return  # some built-in functions do not tell
+        return  # some built-in functions have no signature
     try:
         signature.bind(*wanted)
     except TypeError:
@@ -201,7 +201,7 @@ def _check_processor(node: plan.Process) -> None:
 
 
 def _returned(function: object) -> frozenset[type]:
-    """The types a function says it returns; empty where it does not say, or says more than a plain type."""
+    """The annotated result types of a function. Empty if it has no annotation or one that is not a plain type."""
     if isinstance(function, type):
         return frozenset({function})
     try:

@@ -1,4 +1,4 @@
-"""CogroupedKStream: several grouped streams folded into one table, each by its own adder (KIP-150)."""
+"""CogroupedKStream: aggregates several grouped streams into one table, each with its own adder (KIP-150)."""
 
 from collections.abc import Callable
 from typing import Any, Generic
@@ -17,7 +17,7 @@ Adder = Callable[[Any, Any, Any], Any]
 
 
 class CogroupedKStream(Generic[K, V]):
-    """V is the type of the aggregate. In windows the keys of the table are `Windowed`."""
+    """V is the type of the aggregate. With windows, the keys of the table are `Windowed`."""
 
     def __init__(
         self,
@@ -32,14 +32,14 @@ class CogroupedKStream(Generic[K, V]):
     def cogroup(
         self, grouped: KGroupedStream[K, V2], adder: Callable[[K, V2, V], V]
     ) -> "CogroupedKStream[K, V]":
-        """One more stream; its keys must be of the same kind."""
+        """Adds a stream. Its keys must be of the same kind."""
         where = self._draft.here()
         self._draft.check_builder(grouped, where)
         first = self._members[0][0]
         if grouped.key_serde != first.key_serde:
             raise ConfigError(
                 f"{where}: streams grouped by {first.key_serde.name} and by {grouped.key_serde.name} keys "
-                "cannot be folded into one table; give both the same key serde"
+                "cannot be aggregated into one table; give both the same key serde"
             )
         return CogroupedKStream(self._draft, [*self._members, (grouped, adder)], self._windows)
 
@@ -55,7 +55,7 @@ class CogroupedKStream(Generic[K, V]):
         store: str | None = None,
         name: str | None = None,
     ) -> KTable[K, V]:
-        """`merger(key, one, other)` is needed for sessions, which may merge."""
+        """`merger(key, one, other)` is required for sessions, which may merge."""
         draft, windows, first = self._draft, self._windows, self._members[0][0]
         where = draft.here()
         if isinstance(windows, SessionWindows) and merger is None:

@@ -1,7 +1,7 @@
-"""The topology while it is being written: nodes as far as they are settled, names, and who needs what of a table.
+"""The topology while it is being built: its nodes so far, names, and what other nodes need of a table.
 
-A table is given a store, and told to send old values, only when something needs it; each need is settled at once and
-walks up to the tables it is made of, in Kafka Streams' order, since that decides which tombstones are told.
+A table gets a store, and sends old values, only if another node needs that. Each need is resolved at once and
+propagates to the parents in Kafka Streams' order, because that decides which tombstones are emitted.
 """
 
 from dataclasses import replace
@@ -44,14 +44,14 @@ class Draft:
         self._numbers = 0
 
     def name(self, prefix: str, given: str | None = None) -> str:
-        """The name the user gave, or the next of Kafka's kind."""
+        """The user's name, or the next generated one, in Kafka's format."""
         if given is not None:
             return given
         self._numbers += 1
         return f"{prefix}-{self._numbers - 1:010d}"
 
     def add(self, node: N, latent_store: StoreSpec | None = None) -> N:
-        """`latent_store` is the store a table gets once something needs it."""
+        """`latent_store` is the store that a table gets once another node needs it."""
         check_node(node)
         if node.name in self.nodes:
             raise ConfigError(
@@ -86,7 +86,7 @@ class Draft:
         history_ms: int | None,
         where: Location,
     ) -> StoreSpec:
-        """The store of a table: under the name the user gave, who may then ask it, or the next of Kafka's kind."""
+        """The store of a table, with the user's name (then it can be queried) or the next generated one."""
         if history_ms is not None and history_ms < 0:
             raise ConfigError(f"{where}: history_ms must not be negative, not {history_ms}")
         kind = StoreKind.KEY_VALUE if history_ms is None else StoreKind.VERSIONED
@@ -100,7 +100,7 @@ class Draft:
         self.nodes[name] = changed
 
     def need_values(self, table: str) -> None:
-        """Something looks this table up: it must be readable, through a store of its own or of those it is made of."""
+        """Another node looks rows of this table up: it must be readable, with its own store or its parents'."""
         node = self.nodes[table]
         if isinstance(node, TableSource):
             if node.store is None:
@@ -112,7 +112,8 @@ class Draft:
                 self.need_values(parent)
 
     def need_old_values(self, table: str, *, force: bool = True) -> bool:
-        """Asks a table to send old values; without `force` only if that costs no new store. Says whether it will."""
+        """Makes a table send old values; without `force` only if it needs no new store for that. Returns whether it
+        will."""
         node = self.nodes[table]
         match node:
             case TableSource():
@@ -136,9 +137,9 @@ class Draft:
         return True
 
     def check_builder(self, other: object, where: Location) -> None:
-        """What is put together must come from one builder."""
+        """Streams and tables that are combined must come from one builder."""
         if getattr(other, "_draft", None) is not self:
-            raise ConfigError(f"{where}: the two sides come from two builders; make both with one")
+            raise ConfigError(f"{where}: the two sides come from two builders; create both with one")
 
     def _check_store_name(self, store: StoreSpec, node: Node) -> None:
         if store.name in self.user_stores and not isinstance(node, Process):
@@ -155,5 +156,5 @@ class Draft:
 
     @staticmethod
     def here() -> Location:
-        """The user's line."""
+        """The current line of the user's program."""
         return callers_location()

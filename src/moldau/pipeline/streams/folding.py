@@ -1,4 +1,4 @@
-"""How a grouped stream becomes a table: what is folded (`Fold`), and what its windows make of store, key and node."""
+"""How a grouped stream becomes a table: the functions (`Fold`), and the store, key and node that its windows need."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,8 +25,8 @@ Function = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Fold:
-    """`initializer` None: a reduce. `merger` makes one of two sessions; a reduce does without. `summary` and `column`
-    tell a host which aggregate it is, should it know a faster way."""
+    """`initializer` None: a reduce. `merger` merges two sessions; a reduce does not need it. `summary` and `column`
+    tell a host which aggregate it is, in case it has a faster implementation."""
 
     initializer: Callable[[], Any] | None
     adder: Function
@@ -135,7 +135,7 @@ def fold_store(
     if not isinstance(windows, SessionWindows):
         kept_ms = max(retention_ms, windows.retention_ms)
         return StoreSpec(name, StoreKind.WINDOW, key, value, kept_ms, windows.size_ms, queryable=queryable)
-    # A session is told when the retention is over: one that ended at its very edge must still be there.
+    # A session is emitted when the retention is over: one that ended at its very edge must still exist.
     longer_ms = 1 if emit is EmitWhen.CLOSE else 0
     kept_ms = max(retention_ms, windows.retention_ms + longer_ms)
     return StoreSpec(name, StoreKind.SESSION, key, value, kept_ms, queryable=queryable)
@@ -148,7 +148,7 @@ def folded_table(
     windows: Windows | None,
     sources: tuple[str, ...],
 ) -> KTable:
-    """The table in the user's hands; its keys have their window with them."""
+    """The resulting KTable. Its keys are `Windowed` if there are windows."""
     draft, key = grouped._draft, grouped.key_serde
     match windows:
         case None:

@@ -1,4 +1,4 @@
-"""GlobalKTable: a whole topic, every partition of it, at every task's hand."""
+"""GlobalKTable: a whole topic, with every partition, that every task can read."""
 
 from typing import Generic
 
@@ -8,7 +8,7 @@ from moldau.pipeline.streams.draft import Draft
 
 
 class GlobalKTable(Generic[K, V]):
-    """Only for lookups: join a stream with it, or read its store in a processor."""
+    """For lookups only: join a stream with it, or read its store in a processor."""
 
     def __init__(
         self, draft: Draft, node: str, key_serde: Serde[K], value_serde: Serde[V], store: str

@@ -1,4 +1,4 @@
-"""KGroupedStream: records grouped by key, on their way to an aggregate."""
+"""KGroupedStream: records grouped by key, to be aggregated."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, overload
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class KGroupedStream(Generic[K, V]):
-    """`name` names the repartition topic, where one is needed."""
+    """A stream grouped by key. `name` names the repartition topic, if one is needed."""
 
     def __init__(
         self, stream: "KStream[K, V]", key_serde: Serde[K], value_serde: Serde[V], name: str | None
@@ -31,13 +31,13 @@ class KGroupedStream(Generic[K, V]):
         self._repartitioned: tuple[str, tuple[str, ...]] | None = None
 
     def count(self, *, store: str | None = None, name: str | None = None) -> KTable[K, int]:
-        """How many records each key has had; records without a value do not count."""
+        """Counts the records of each key. Records without a value do not count."""
         return folded(self, counting(), store, name)
 
     def reduce(
         self, reducer: Callable[[V, V], V], *, store: str | None = None, name: str | None = None
     ) -> KTable[K, V]:
-        """`reducer(so far, value)`; the first value of a key starts it."""
+        """`reducer(aggregate, value)`, starting with the first value of a key."""
         return folded(self, reducing(reducer, self.value_serde), store, name)
 
     def aggregate(
@@ -49,13 +49,13 @@ class KGroupedStream(Generic[K, V]):
         store: str | None = None,
         name: str | None = None,
     ) -> KTable[K, R]:
-        """`adder(key, value, so far)` from `initializer()`; `value` is the serde of what comes out."""
+        """`adder(key, value, aggregate)`, starting with `initializer()`. `value` is the serde of the aggregate."""
         return folded(self, Fold(initializer, adder, value or self._draft.value_serde), store, name)
 
     def summarize(
         self, summary: Summary, *, store: str | None = None, name: str | None = None
     ) -> KTable[K, Any]:
-        """A ready-made aggregate: total, lowest, top_k, latest, collect_list and their kind."""
+        """A predefined aggregate, such as total, lowest, top_k, latest or collect_list."""
         fold = summarizing(summary, self._draft.value_serde, self._draft.here())
         return folded(self, fold, store, name)
 
@@ -64,7 +64,7 @@ class KGroupedStream(Generic[K, V]):
     @overload
     def windowed_by(self, windows: SessionWindows) -> "SessionWindowedKStream[K, V]": ...
     def windowed_by(self, windows: object) -> "TimeWindowedKStream[K, V] | SessionWindowedKStream[K, V]":
-        """Aggregates per window: tumbling, hopping or sliding ones, or sessions."""
+        """Aggregates per window: tumbling, hopping, sliding or session windows."""
         from moldau.pipeline.streams.windowed import SessionWindowedKStream, TimeWindowedKStream
 
         if isinstance(windows, SessionWindows):
@@ -76,13 +76,13 @@ class KGroupedStream(Generic[K, V]):
         )
 
     def cogroup(self, adder: Callable[[K, V, R], R]) -> "CogroupedKStream[K, R]":
-        """Several grouped streams folded into one table, each by its own adder."""
+        """Aggregates several grouped streams into one table, each with its own adder."""
         from moldau.pipeline.streams.cogrouped import CogroupedKStream
 
         return CogroupedKStream(self._draft, [(self, adder)])
 
     def belonging(self, name: str) -> tuple[str, tuple[str, ...]]:
-        """The node whose records lie where their group belongs, and the topics they come from."""
+        """The node whose records are partitioned by group, and the topics that they come from."""
         stream = self._stream
         if not stream._rekeyed:
             return stream.node, stream._sources

@@ -1,4 +1,4 @@
-"""KGroupedTable: a table regrouped, on its way to an aggregate that subtracts what left and adds what came."""
+"""KGroupedTable: a regrouped table. Its aggregates subtract old values and add new ones."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,7 +25,7 @@ class KGroupedTable(Handle[K, V]):
         self._repartitioned: tuple[str, str] | None = None
 
     def count(self, *, store: str | None = None, name: str | None = None) -> KTable[K, int]:
-        """How many rows each group has."""
+        """Counts the rows of each group."""
         return self._aggregate(zero, one_more, _one_less, LONG, store, name)
 
     def reduce(
@@ -36,7 +36,7 @@ class KGroupedTable(Handle[K, V]):
         store: str | None = None,
         name: str | None = None,
     ) -> KTable[K, V]:
-        """`adder(so far, value)` for a row that came, `subtractor(so far, value)` for one that left."""
+        """`adder(aggregate, value)` for a new row, `subtractor(aggregate, value)` for a row that left the group."""
         serde = self._values(None, self._draft.here())
         return self._aggregate(None, adder, subtractor, serde, store, name, "KTABLE-REDUCE")
 
@@ -50,7 +50,7 @@ class KGroupedTable(Handle[K, V]):
         store: str | None = None,
         name: str | None = None,
     ) -> KTable[K, R]:
-        """`adder(key, value, so far)`, `subtractor(key, value, so far)`, from `initializer()`."""
+        """`adder(key, value, aggregate)` and `subtractor(key, value, aggregate)`, starting with `initializer()`."""
         return self._aggregate(initializer, adder, subtractor, value or self._draft.value_serde, store, name)
 
     def _aggregate(

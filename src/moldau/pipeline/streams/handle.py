@@ -1,4 +1,4 @@
-"""What streams and tables in the user's hands have in common: the node behind them, serdes, partitioning."""
+"""What KStream and KTable have in common: the node behind them, serdes, partitioning."""
 
 from typing import Any, Generic
 
@@ -12,8 +12,9 @@ from moldau.pipeline.streams.draft import Draft
 
 
 class Handle(Generic[K, V]):
-    """`key_serde` and `value_serde` None: not known, the builder's defaults will be used. `sources`: the topics whose
-    partitions its records are in. `rekeyed`: the key may have changed since, so those partitions are not its own."""
+    """`key_serde` and `value_serde` None: not known, the builder's defaults apply. `sources`: the topics whose
+    partitions the records are in. `rekeyed`: the key may have changed since, so the records may be in the wrong
+    partitions."""
 
     def __init__(
         self,
@@ -35,16 +36,16 @@ class Handle(Generic[K, V]):
         self._rekeyed = rekeyed
         self._key_sure = key_sure
         self._value_sure = value_sure
-        self._homes: dict[bool, Handle[K, V]] = {}
-        """This stream behind a repartition topic, with null keys or without: several joins share it."""
+        self._by_key: dict[bool, Handle[K, V]] = {}
+        """This stream behind a repartition topic, with null keys or without. Several joins share it."""
 
     def _next(self, prefix: str, name: str | None) -> dict[str, Any]:
-        """The fields every node after this one has."""
+        """The fields that every node after this one has."""
         draft = self._draft
         return {"name": draft.name(prefix, name), "parents": (self.node,), "where": draft.here()}
 
     def _keys(self, given: Serde[K] | None, where: Location) -> Serde[K]:
-        """The serde for keys here: the one given, checked against what is known to flow, or what is known."""
+        """The serde for keys here: the given one, checked against the known one, or else the known one."""
         return _settled("key", given, self.key_serde, self._key_sure, self._draft.key_serde, where)
 
     def _values(self, given: Serde[V] | None, where: Location) -> Serde[V]:
@@ -60,7 +61,7 @@ class Handle(Generic[K, V]):
         partitions: int = 0,
         keeps_null_keys: bool = False,
     ) -> tuple[str, str]:
-        """Sends what flows here through a repartition topic; gives the node that reads it again, and the topic."""
+        """Sends the records through a repartition topic. Returns the node that reads it, and the topic."""
         draft = self._draft
         topic = f"{draft.application_id}-{name}-repartition"
         parent = self.node
@@ -97,7 +98,7 @@ class Handle(Generic[K, V]):
             )
 
     def _copartition(self, *others: "Handle") -> tuple[str, ...]:
-        """Notes that the topics of these must have equal partitions; gives all their topics."""
+        """Notes that the topics of these must have equal partition counts. Returns all their topics."""
         sources = tuple(dict.fromkeys(topic for one in (self, *others) for topic in one._sources))
         if len(sources) > 1:
             self._draft.copartitioned.append((sources, self._draft.here()))

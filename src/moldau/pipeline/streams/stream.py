@@ -1,25 +1,162 @@
-"""KStream: a stream of records in the user's hands."""
+"""KStream: the stream that a user works with."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, Generic
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal, TextIO, overload
 
-from moldau.core.errors import ConfigError
 from moldau.pipeline.operators.context import RecordContext
 from moldau.pipeline.plan.expressions import Expression
-from moldau.pipeline.plan.nodes import Arm, Node, Process, Rule, SelectKey, Sink, Split, TableSource
+from moldau.pipeline.plan.location import Location
+from moldau.pipeline.plan.nodes import (
+    Filter,
+    FlatMap,
+    FlatMapValues,
+    JoinKind,
+    Map,
+    MapValues,
+    Node,
+    Peek,
+    Process,
+    SelectKey,
+)
+from moldau.pipeline.plan.windows import JoinWindows
 from moldau.pipeline.serdes.kinds import K2, V2, K, R, V
 from moldau.pipeline.serdes.serde import Serde
-from moldau.pipeline.streams.checks import store_names
+from moldau.pipeline.streams.branched import BranchedStream
+from moldau.pipeline.streams.checks import check_serde, serde_of_result, store_names
+from moldau.pipeline.streams.global_table import GlobalKTable
 from moldau.pipeline.streams.grouped import KGroupedStream
-from moldau.pipeline.streams.joins import StreamJoins
+from moldau.pipeline.streams.handle import Handle
+from moldau.pipeline.streams.joins import Joining, join
+from moldau.pipeline.streams.routing import merged, to_table, write
 from moldau.pipeline.streams.table import KTable
 
 
-class KStream(StreamJoins[K, V]):
-    """Records, each a fact of its own. See the operators without state and the joins in the classes it is made of."""
+class KStream(Handle[K, V]):
+    """A stream of independent records. Each operator returns a new stream and leaves this one as it was.
+
+    A join calls `joiner(left, right)`, or `joiner(key, left, right)` with `with_key`. A join with a stream needs
+    `windows`. A join with a global table needs `on(key, value)`, which returns the key to look up there. A join with a
+    table that keeps its history may have `grace_ms`: how long records wait for rows that arrive late.
+    """
+
+    # More than 20 public methods: they mirror Kafka Streams' KStream, which users know.
+
+    def filter(
+        self, predicate: Callable[[K, V], object] | Expression, *, name: str | None = None
+    ) -> "KStream[K, V]":
+        """Keeps the records for which `predicate(key, value)`, or the column expression, is true."""
+        return self._same(Filter(**self._next("KSTREAM-FILTER", name), predicate=predicate))
+
+    def filter_not(
+        self, predicate: Callable[[K, V], object] | Expression, *, name: str | None = None
+    ) -> "KStream[K, V]":
+        """Keeps the records for which `predicate(key, value)`, or the column expression, is false."""
+        return self._same(Filter(**self._next("KSTREAM-FILTER", name), predicate=predicate, negate=True))
+
+    def map(
+        self,
+        mapper: Callable[[K, V], tuple[K2, V2]],
+        *,
+        key: Serde[K2] | None = None,
+        value: Serde[V2] | None = None,
+        name: str | None = None,
+    ) -> "KStream[K2, V2]":
+        """`mapper(key, value)` returns (key, value). A group or a join by the new key repartitions first."""
+        return self._changed(Map(**self._next("KSTREAM-MAP", name), mapper=mapper), key, value, rekeyed=True)
+
+    @overload
+    def map_values(
+        self, mapper: Expression, *, value: Serde[R] | None = None, name: str | None = None
+    ) -> "KStream[K, R]": ...
+    @overload
+    def map_values(
+        self, mapper: Callable[[V], R], *, value: Serde[R] | None = None, name: str | None = None
+    ) -> "KStream[K, R]": ...
+    @overload
+    def map_values(
+        self,
+        mapper: Callable[[K, V], R],
+        *,
+        with_key: Literal[True],
+        value: Serde[R] | None = None,
+        name: str | None = None,
+    ) -> "KStream[K, R]": ...
+    def map_values(
+        self, mapper: Any, *, with_key: bool = False, value: Any = None, name: str | None = None
+    ) -> "KStream[K, Any]":
+        """The new value is `mapper(value)`, `mapper(key, value)` with `with_key`, or a column expression."""
+        node = MapValues(**self._next("KSTREAM-MAPVALUES", name), mapper=mapper, with_key=with_key)
+        serde = serde_of_result(mapper, value, self.value_serde, node.where)
+        stream = self._changed(node, None, serde)
+        stream._value_sure = value is not None
+        return stream
+
+    def flat_map(
+        self,
+        mapper: Callable[[K, V], Iterable[tuple[K2, V2]]],
+        *,
+        key: Serde[K2] | None = None,
+        value: Serde[V2] | None = None,
+        name: str | None = None,
+    ) -> "KStream[K2, V2]":
+        """`mapper(key, value)` returns any number of (key, value)."""
+        node = FlatMap(**self._next("KSTREAM-FLATMAP", name), mapper=mapper)
+        return self._changed(node, key, value, rekeyed=True)
+
+    @overload
+    def flat_map_values(
+        self, mapper: Callable[[V], Iterable[R]], *, value: Serde[R] | None = None, name: str | None = None
+    ) -> "KStream[K, R]": ...
+    @overload
+    def flat_map_values(
+        self,
+        mapper: Callable[[K, V], Iterable[R]],
+        *,
+        with_key: Literal[True],
+        value: Serde[R] | None = None,
+        name: str | None = None,
+    ) -> "KStream[K, R]": ...
+    def flat_map_values(
+        self, mapper: Any, *, with_key: bool = False, value: Any = None, name: str | None = None
+    ) -> "KStream[K, Any]":
+        """`mapper(value)`, or `mapper(key, value)` with `with_key`, returns any number of values."""
+        node = FlatMapValues(**self._next("KSTREAM-FLATMAPVALUES", name), mapper=mapper, with_key=with_key)
+        return self._changed(node, None, value)
+
+    def select_key(
+        self,
+        mapper: Callable[[K, V], K2] | Expression,
+        *,
+        key: Serde[K2] | None = None,
+        name: str | None = None,
+    ) -> "KStream[K2, V]":
+        """`mapper(key, value)` returns the new key."""
+        return self._with_key_of("KSTREAM-KEY-SELECT", name, mapper, key)
+
+    def peek(self, action: Callable[[K, V], object], *, name: str | None = None) -> "KStream[K, V]":
+        """Calls `action(key, value)` and passes the record on."""
+        return self._same(Peek(**self._next("KSTREAM-PEEK", name), action=action))
+
+    def foreach(self, action: Callable[[K, V], object], *, name: str | None = None) -> None:
+        """Calls `action(key, value)`. The stream ends here."""
+        self._draft.add(Peek(**self._next("KSTREAM-FOREACH", name), action=action))
+
+    def print(self, label: str = "", *, file: TextIO | None = None) -> None:
+        """Prints each record as a line."""
+        shown = label or self.node
+
+        def write_line(key: Any, value: Any) -> None:
+            (file or sys.stdout).write(f"[{shown}]: {key}, {value}\n")
+
+        self.foreach(write_line)
+
+    def merge(self, *others: "KStream[K, V]", name: str | None = None) -> "KStream[K, V]":
+        """The records of all these streams. The order within each stream is kept."""
+        return merged(self, others, name)
 
     def split(self, *, name: str | None = None) -> "BranchedStream[K, V]":
-        """Several ways out: `.branch(predicate, name)` for each, then `.rest(name)` or `.no_rest()`."""
+        """Splits the stream: `.branch(predicate, name)` for each branch, then `.rest(name)` or `.no_rest()`."""
         return BranchedStream(self, name)
 
     def repartition(
@@ -30,7 +167,7 @@ class KStream(StreamJoins[K, V]):
         key: Serde[K] | None = None,
         value: Serde[V] | None = None,
     ) -> "KStream[K, V]":
-        """Through a topic of the application, so that records lie where their keys belong."""
+        """Sends the records through a repartition topic, so that equal keys are in the same partition."""
         where = self._draft.here()
         keys, values = self._keys(key, where), self._values(value, where)
         node, topic = self._through_topic(
@@ -47,19 +184,8 @@ class KStream(StreamJoins[K, V]):
         partition_of: Callable[[str, K, V], int] | None = None,
         name: str | None = None,
     ) -> None:
-        """Writes to a topic, or to the one that `topic(key, value, context)` names for each record."""
-        fields = self._next("KSTREAM-SINK", name)
-        chosen = None if isinstance(topic, str) else topic
-        self._draft.add(
-            Sink(
-                **fields,
-                topic=topic if isinstance(topic, str) else None,
-                topic_of=chosen,
-                key_serde=self._keys(key, fields["where"]),
-                value_serde=self._values(value, fields["where"]),
-                partition_of=partition_of,
-            )
-        )
+        """Writes to a topic, or to the topic that `topic(key, value, context)` returns for each record."""
+        write(self, topic, key, value, partition_of, name)
 
     def to_table(
         self,
@@ -70,25 +196,8 @@ class KStream(StreamJoins[K, V]):
         history_ms: int | None = None,
         name: str | None = None,
     ) -> KTable[K, V]:
-        """The stream as a table: the last value of each key; with `history_ms` also those before it, so far back."""
-        draft, where = self._draft, self._draft.here()
-        keys, values = self._keys(key, where), self._values(value, where)
-        table_name = draft.name("KSTREAM-TOTABLE", name)
-        latent = draft.table_store(store, "KSTREAM-TOTABLE-STATE-STORE", keys, values, history_ms, where)
-        parent, sources = self.node, self._sources
-        if self._rekeyed:
-            parent, topic = self._through_topic(table_name, keys, values, where)
-            sources = (topic,)
-        draft.add(
-            TableSource(
-                name=table_name,
-                parents=(parent,),
-                where=where,
-                store=None if store is None and history_ms is None else latent,
-            ),
-            latent,
-        )
-        return KTable(draft, table_name, keys, values, sources)
+        """Turns the stream into a table of the last value of each key. `history_ms` keeps earlier values that long."""
+        return to_table(self, store, key, value, history_ms, name)
 
     def group_by(
         self,
@@ -98,20 +207,64 @@ class KStream(StreamJoins[K, V]):
         value: Serde[V] | None = None,
         name: str | None = None,
     ) -> KGroupedStream[K2, V]:
-        """Groups by `mapper(key, value)`; the records travel to the partition of their new key."""
+        """Groups by `mapper(key, value)`. The records go through a repartition topic."""
         where = self._draft.here()
-        node = SelectKey(**self._next("KSTREAM-KEY-SELECT", None), mapper=mapper)
-        stream = self._changed(node, key, value, rekeyed=True)
-        if value is None:
-            stream._value_sure = self._value_sure
+        stream = self._with_key_of("KSTREAM-KEY-SELECT", None, mapper, key, value)
         return KGroupedStream(stream, stream._keys(key, where), stream._values(value, where), name)
 
     def group_by_key(
         self, *, key: Serde[K] | None = None, value: Serde[V] | None = None, name: str | None = None
     ) -> KGroupedStream[K, V]:
-        """Groups by the key records have; without a topic between, if the key has not changed."""
+        """Groups by the current key. Needs no repartition topic unless the key has changed."""
         where = self._draft.here()
         return KGroupedStream(self, self._keys(key, where), self._values(value, where), name)
+
+    def join(
+        self,
+        other: "KStream[K, Any] | KTable[K, Any] | GlobalKTable",
+        joiner: Callable[..., R],
+        *,
+        windows: JoinWindows | None = None,
+        on: Callable[[K, V], object] | Expression | None = None,
+        grace_ms: int | None = None,
+        with_key: bool = False,
+        value: Serde[R] | None = None,
+        name: str | None = None,
+    ) -> "KStream[K, R]":
+        """Only the records that have a match."""
+        joining = Joining(JoinKind.INNER, joiner, with_key, value, name, self._draft.here())
+        return join(self, other, joining, windows, on, grace_ms)
+
+    def left_join(
+        self,
+        other: "KStream[K, Any] | KTable[K, Any] | GlobalKTable",
+        joiner: Callable[..., R],
+        *,
+        windows: JoinWindows | None = None,
+        on: Callable[[K, V], object] | Expression | None = None,
+        grace_ms: int | None = None,
+        with_key: bool = False,
+        value: Serde[R] | None = None,
+        name: str | None = None,
+    ) -> "KStream[K, R]":
+        """Every record of this stream. The right value is None where nothing matches; in a join of two streams such a
+        record is emitted when its window closes."""
+        joining = Joining(JoinKind.LEFT, joiner, with_key, value, name, self._draft.here())
+        return join(self, other, joining, windows, on, grace_ms)
+
+    def outer_join(
+        self,
+        other: "KStream[K, Any]",
+        joiner: Callable[..., R],
+        *,
+        windows: JoinWindows,
+        with_key: bool = False,
+        value: Serde[R] | None = None,
+        name: str | None = None,
+    ) -> "KStream[K, R]":
+        """Every record of both streams, with None where nothing matches."""
+        joining = Joining(JoinKind.OUTER, joiner, with_key, value, name, self._draft.here())
+        return join(self, other, joining, windows, None, None)
 
     def process(
         self,
@@ -122,13 +275,9 @@ class KStream(StreamJoins[K, V]):
         value: Serde[V2] | None = None,
         name: str | None = None,
     ) -> "KStream[K2, V2]":
-        """Each task runs the processor that `supplier()` makes: any object with `process(record)`."""
-        node = Process(
-            **self._next("KSTREAM-PROCESSOR", name),
-            supplier=supplier,
-            uses=store_names(stores, self._draft.here()),
-        )
-        return self._changed(node, key, value, rekeyed=True)
+        """Each task runs the processor that `supplier()` returns: any object with `process(record)`."""
+        fields, uses = self._next("KSTREAM-PROCESSOR", name), store_names(stores, self._draft.here())
+        return self._changed(Process(**fields, supplier=supplier, uses=uses), key, value, rekeyed=True)
 
     def process_values(
         self,
@@ -138,52 +287,58 @@ class KStream(StreamJoins[K, V]):
         value: Serde[R] | None = None,
         name: str | None = None,
     ) -> "KStream[K, R]":
-        """As process, by a processor that leaves the key alone: what follows needs no repartitioning."""
-        node = Process(
-            **self._next("KSTREAM-PROCESSVALUES", name),
-            supplier=supplier,
-            uses=store_names(stores, self._draft.here()),
-            values_only=True,
+        """Like process, with a processor that does not change the key: no repartitioning is needed after it."""
+        fields, uses = self._next("KSTREAM-PROCESSVALUES", name), store_names(stores, self._draft.here())
+        return self._changed(Process(**fields, supplier=supplier, uses=uses, values_only=True), None, value)
+
+    def _same(self, node: Node) -> "KStream[K, V]":
+        """A stream with the same kinds of keys and values."""
+        self._draft.add(node)
+        return KStream(
+            self._draft,
+            node.name,
+            self.key_serde,
+            self.value_serde,
+            self._sources,
+            rekeyed=self._rekeyed,
+            key_sure=self._key_sure,
+            value_sure=self._value_sure,
         )
-        return self._changed(node, None, value)
 
+    def _changed(
+        self, node: Node, key: Serde | None, value: Serde | None, *, rekeyed: bool = False
+    ) -> "KStream[Any, Any]":
+        """A stream with other values, and other keys if `rekeyed`. A serde that is not given is assumed unchanged."""
+        for serde in (key, value):
+            check_serde(serde, node.where)
+        stream: KStream[Any, Any] = self._same(node)
+        stream.value_serde, stream._value_sure = value or self.value_serde, value is not None
+        if rekeyed:
+            stream.key_serde, stream._key_sure = key or self.key_serde, key is not None
+            stream._rekeyed = True
+        return stream
 
-class BranchedStream(Generic[K, V]):
-    """A split under way: each record takes the first branch whose predicate holds."""
+    def _with_key_of(
+        self, prefix: str, name: str | None, mapper: Any, key: Serde | None, value: Serde | None = None
+    ) -> "KStream[Any, V]":
+        """A stream whose keys are what `mapper` returns; the values stay as they are."""
+        stream = self._changed(SelectKey(**self._next(prefix, name), mapper=mapper), key, value, rekeyed=True)
+        if value is None:
+            stream._value_sure = self._value_sure
+        return stream
 
-    def __init__(self, stream: KStream[K, V], name: str | None) -> None:
-        draft = stream._draft
-        self._stream = stream
-        self._split = draft.add(Split(**stream._next("KSTREAM-BRANCH", name), predicates=()))
-        self._branches: dict[str, KStream[K, V]] = {}
-
-    def branch(
-        self, predicate: Callable[[K, V], object] | Expression, name: str | None = None
-    ) -> "BranchedStream[K, V]":
-        """One more way out. Its name in the result is the one given, or the number of the branch, from 1."""
-        self._add(predicate, name or str(len(self._branches) + 1))
-        return self
-
-    def rest(self, name: str = "0") -> dict[str, KStream[K, V]]:
-        """A last branch for records that took none; gives all branches by name."""
-        self._add(None, name)
-        return self._branches
-
-    def no_rest(self) -> dict[str, KStream[K, V]]:
-        """Records that took no branch are dropped; gives all branches by name."""
-        return self._branches
-
-    def _add(self, predicate: Rule | None, name: str) -> None:
-        draft = self._stream._draft
-        where = draft.here()
-        if name in self._branches:
-            raise ConfigError(f"{where}: the branch {name!r} exists already; give it another name")
-        split = draft.nodes[self._split.name]
-        assert isinstance(split, Split)
-        if any(one is None for one in split.predicates):
-            raise ConfigError(f"{where}: branch {name!r} comes after the rest and would get nothing")
-        draft.change(split.name, predicates=(*split.predicates, predicate))
-        arm: Node = Arm(
-            name=f"{split.name}-{name}", parents=(split.name,), where=where, index=len(split.predicates)
-        )
-        self._branches[name] = self._stream._same(arm)
+    def _partitioned_by_key(
+        self, name: str | None, where: Location, *, keeps_null_keys: bool
+    ) -> "KStream[K, V]":
+        """This stream with equal keys in the same partition: behind a repartition topic if the keys may have changed.
+        Several joins share one such topic."""
+        found = self._by_key.get(keeps_null_keys) if self._rekeyed else self
+        if found is not None:
+            assert isinstance(found, KStream)
+            return found
+        keys, values = self._keys(None, where), self._values(None, where)
+        given = name or (f"{self.node}-with-null-keys" if keeps_null_keys else self.node)
+        node, topic = self._through_topic(given, keys, values, where, keeps_null_keys=keeps_null_keys)
+        stream = KStream(self._draft, node, keys, values, (topic,), value_sure=self._value_sure)
+        self._by_key[keeps_null_keys] = stream
+        return stream

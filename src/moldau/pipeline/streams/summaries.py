@@ -1,7 +1,7 @@
-"""Ready-made aggregates: what SQL calls SUM, MIN, TOPK, LATEST_BY_OFFSET, COLLECT_LIST and so on.
+"""Predefined aggregates: SQL's SUM, MIN, TOPK, LATEST_BY_OFFSET, COLLECT_LIST and so on.
 
-Each is an initializer, an adder and a merger (for sessions). `column` picks what to aggregate out of the value; without
-it the value itself is taken. Nulls are left out, as in SQL.
+Each has an initializer, an adder and a merger (for sessions). `column` selects what to aggregate; without it, the value
+itself. Nulls are skipped, as in SQL.
 """
 
 from collections.abc import Callable
@@ -13,12 +13,12 @@ from moldau.pipeline.serdes.primitives import DOUBLE, JSON, LONG
 from moldau.pipeline.serdes.serde import Serde
 
 COLLECTED_MAX = 1000
-"""How many values a collection keeps; further ones are left out (ksqlDB's limit)."""
+"""How many values a collection keeps. Further ones are dropped (ksqlDB's limit)."""
 
 
 @dataclass(frozen=True)
 class Summary:
-    """`name` tells a host which aggregate it is, should it know a faster way."""
+    """`name` tells a host which aggregate it is, in case it has a faster implementation."""
 
     name: str
     initializer: Callable[[], Any]
@@ -45,7 +45,7 @@ def highest(column: Expression | str | None = None, *, serde: Serde = JSON) -> S
 
 
 def counted(column: Expression | str | None = None) -> Summary:
-    """How many values are not null."""
+    """The number of non-null values."""
     return _folding(
         "count", column, LONG, lambda so_far, value: so_far + 1, start=0, merge=lambda a, b: a + b
     )
@@ -75,7 +75,7 @@ def collect_list(column: Expression | str | None = None, *, at_most: int = COLLE
 
 
 def collect_set(column: Expression | str | None = None, *, at_most: int = COLLECTED_MAX) -> Summary:
-    """Each value once, in the order they first came."""
+    """Each value once, in the order of first occurrence."""
 
     def add(so_far: list[Any], value: Any) -> list[Any]:
         return so_far if value in so_far or len(so_far) >= at_most else [*so_far, value]
@@ -89,7 +89,7 @@ def collect_set(column: Expression | str | None = None, *, at_most: int = COLLEC
 
 
 def top_k(k: int, column: Expression | str | None = None) -> Summary:
-    """The k highest values, highest first; equal ones as often as they came."""
+    """The k highest values, highest first. Equal values count separately."""
 
     def merge(a: list[Any], b: list[Any]) -> list[Any]:
         return sorted([*a, *b], reverse=True)[:k]
@@ -100,7 +100,7 @@ def top_k(k: int, column: Expression | str | None = None) -> Summary:
 
 
 def top_k_distinct(k: int, column: Expression | str | None = None) -> Summary:
-    """The k highest different values, highest first."""
+    """The k highest distinct values, highest first."""
 
     def merge(a: list[Any], b: list[Any]) -> list[Any]:
         return sorted({*a, *b}, reverse=True)[:k]
@@ -119,7 +119,7 @@ def _folding(
     start: Any = None,
     merge: Callable[[Any, Any], Any] | None = None,
 ) -> Summary:
-    """`add(so far, value)` over values that are not null; merging is adding unless `merge` says otherwise."""
+    """`add(aggregate, value)` over non-null values. Merging uses `add`, too, unless `merge` is given."""
     picked = col(column) if isinstance(column, str) else column
     pick: Evaluator | None = None if picked is None else picked.evaluator()
 

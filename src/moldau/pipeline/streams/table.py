@@ -1,32 +1,49 @@
-"""KTable: a table in the user's hands: the last value of each key, and every change of it."""
+"""KTable: the table that a user works with."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from moldau.core.errors import ConfigError
 from moldau.pipeline.plan.expressions import Expression
+from moldau.pipeline.plan.location import Location
 from moldau.pipeline.plan.nodes import (
-    Suppress,
+    JoinKind,
     TableFilter,
     TableGroup,
     TableMapValues,
     TableToStream,
     TableTransformValues,
-    history_of,
 )
 from moldau.pipeline.plan.stores import StoreKind, StoreSpec
 from moldau.pipeline.serdes.kinds import K2, V2, K, R, V
 from moldau.pipeline.serdes.serde import Serde
 from moldau.pipeline.streams.checks import serde_of_result, store_names
-from moldau.pipeline.streams.table_joins import TableJoins
+from moldau.pipeline.streams.draft import Draft
+from moldau.pipeline.streams.handle import Handle
+from moldau.pipeline.streams.suppressing import suppress
+from moldau.pipeline.streams.table_joins import Joining, join
 
 if TYPE_CHECKING:
     from moldau.pipeline.streams.grouped_table import KGroupedTable
     from moldau.pipeline.streams.stream import KStream
 
 
-class KTable(TableJoins[K, V]):
-    """`store=` anywhere names a store that can be asked from outside."""
+class KTable(Handle[K, V]):
+    """A table: the last value of each key, and every change of it. `store=` names a store that can be queried."""
+
+    def __init__(
+        self,
+        draft: Draft,
+        node: str,
+        key_serde: Serde[K],
+        value_serde: Serde[V] | None,
+        sources: tuple[str, ...],
+        *,
+        value_sure: bool = True,
+        grace_ms: int | None = None,
+    ) -> None:
+        super().__init__(draft, node, key_serde, value_serde, sources, value_sure=value_sure)
+        self._grace_ms = grace_ms
+        """Of its windows; None for a table without windows."""
 
     def filter(
         self,
@@ -35,7 +52,7 @@ class KTable(TableJoins[K, V]):
         store: str | None = None,
         name: str | None = None,
     ) -> "KTable[K, V]":
-        """Rows for which `predicate(key, value)` holds; a row for which it no longer does is removed."""
+        """Keeps the rows for which `predicate(key, value)` is true. A row for which it becomes false is removed."""
         return self._filter(predicate, store, name, negate=False)
 
     def filter_not(
@@ -84,7 +101,8 @@ class KTable(TableJoins[K, V]):
         store: str | None = None,
         name: str | None = None,
     ) -> "KTable[K, Any]":
-        """`mapper(value)`, `mapper(key, value)` or a column expression; never called for a removed row."""
+        """`mapper(value)`, `mapper(key, value)` with `with_key`, or a column expression. Not called for removed
+        rows."""
         fields = self._next("KTABLE-MAPVALUES", name)
         serde = serde_of_result(mapper, value, self.value_serde, fields["where"])
         spec = self._store(store, serde, fields["where"])
@@ -100,7 +118,7 @@ class KTable(TableJoins[K, V]):
         store: str | None = None,
         name: str | None = None,
     ) -> "KTable[K, R]":
-        """As map_values, by an object with `transform(key, value)` that may use stores; it also hears of removals."""
+        """Like map_values, with an object with `transform(key, value)` that may use stores. It also gets removals."""
         fields, serde = self._next("KTABLE-TRANSFORMVALUES", name), value or self.value_serde
         spec, uses = self._store(store, serde, fields["where"]), store_names(stores, fields["where"])
         self._draft.add(TableTransformValues(**fields, store=spec, supplier=supplier, uses=uses))
@@ -113,8 +131,8 @@ class KTable(TableJoins[K, V]):
         self, mapper: Callable[[K, V], K2], *, key: Serde[K2] | None = None, name: str | None = None
     ) -> "KStream[K2, V]": ...
     def to_stream(self, mapper: Any = None, *, key: Any = None, name: str | None = None) -> "KStream[Any, V]":
-        """Every change as a record of the new value; `mapper(key, value)` gives another key. What is made of a windowed
-        key is taken to be of the builder's default kind."""
+        """Every change as a record of the new value. `mapper(key, value)` returns another key. For a windowed table,
+        that key gets the builder's default serde unless `key` is given."""
         from moldau.pipeline.streams.stream import KStream
 
         fields = self._next("KTABLE-TOSTREAM", name)
@@ -138,7 +156,7 @@ class KTable(TableJoins[K, V]):
         value: Serde[V2] | None = None,
         name: str | None = None,
     ) -> "KGroupedTable[K2, V2]":
-        """Groups rows by the (key, value) that `mapper(key, value)` gives; a changed row leaves its old group."""
+        """Groups rows by the (key, value) that `mapper(key, value)` returns. A changed row leaves its old group."""
         from moldau.pipeline.streams.grouped_table import KGroupedTable
 
         draft = self._draft
@@ -147,6 +165,48 @@ class KTable(TableJoins[K, V]):
         draft.add(TableGroup(**fields, mapper=mapper))
         values: Serde = value or self.value_serde or draft.value_serde
         return KGroupedTable(draft, fields["name"], key or draft.key_serde, values, name)
+
+    def join(
+        self,
+        other: "KTable[K2, V2]",
+        joiner: Callable[[V, V2], R],
+        *,
+        foreign_key: Callable[[V], K2 | None] | None = None,
+        value: Serde[R] | None = None,
+        store: str | None = None,
+        name: str | None = None,
+    ) -> "KTable[K, R]":
+        """Rows that are in both tables: `joiner(left, right)`. `foreign_key(left value)` returns the key of the right
+        row, if it is not the same key."""
+        joining = Joining(JoinKind.INNER, joiner, value, store, name, self._draft.here())
+        return join(self, other, joining, foreign_key)
+
+    def left_join(
+        self,
+        other: "KTable[K2, V2]",
+        joiner: Callable[[V, V2 | None], R],
+        *,
+        foreign_key: Callable[[V], K2 | None] | None = None,
+        value: Serde[R] | None = None,
+        store: str | None = None,
+        name: str | None = None,
+    ) -> "KTable[K, R]":
+        """Every row of this table. The right value is None if there is none."""
+        joining = Joining(JoinKind.LEFT, joiner, value, store, name, self._draft.here())
+        return join(self, other, joining, foreign_key)
+
+    def outer_join(
+        self,
+        other: "KTable[K, V2]",
+        joiner: Callable[[V | None, V2 | None], R],
+        *,
+        value: Serde[R] | None = None,
+        store: str | None = None,
+        name: str | None = None,
+    ) -> "KTable[K, R]":
+        """Every row of either table."""
+        joining = Joining(JoinKind.OUTER, joiner, value, store, name, self._draft.here())
+        return join(self, other, joining, None)
 
     def suppress(
         self,
@@ -157,44 +217,13 @@ class KTable(TableJoins[K, V]):
         when_full: Literal["emit", "fail"] = "emit",
         name: str | None = None,
     ) -> "KTable[K, V]":
-        """Holds changes back: until their window closes, or with `until_ms` for that long of stream time."""
-        draft, where = self._draft, self._draft.here()
-        if until_ms is None and self._grace_ms is None:
-            raise ConfigError(
-                f"{where}: this table has no windows that could close; give suppress() until_ms="
-            )
-        if history_of(self.node, draft.nodes) is not None:
-            raise ConfigError(
-                f"{where}: suppress() knows only the present of a table, and this one keeps its history; "
-                "leave history_ms= out, or suppress a table made of it that has a store of its own"
-            )
-        if when_full not in ("emit", "fail"):
-            raise ConfigError(f"{where}: when_full= is 'emit' or 'fail', not {when_full!r}")
-        for limit, at_least in ((until_ms, 0), (records_max, 1), (bytes_max, 1)):
-            if limit is not None and limit < at_least:
-                raise ConfigError(
-                    f"{where}: suppress() cannot hold back until {limit}: give at least {at_least}"
-                )
-        draft.need_old_values(self.node)
-        fields = self._next("KTABLE-SUPPRESS", name)
-        keys, values = self._keys(None, where), self._values(None, where)
-        draft.add(
-            Suppress(
-                **fields,
-                store=StoreSpec(f"{fields['name']}-store", StoreKind.BUFFER, keys, values),
-                until_ms=until_ms,
-                grace_ms=self._grace_ms or 0,
-                records_max=records_max,
-                bytes_max=bytes_max,
-                when_full=when_full,
-            )
-        )
-        return self._made(fields["name"], self.value_serde, value_sure=self._value_sure)
+        """Holds changes back until their window closes, or with `until_ms` for that long in stream time."""
+        return suppress(self, until_ms, records_max, bytes_max, when_full, name)
 
     def _filter(self, predicate: Any, store: str | None, name: str | None, *, negate: bool) -> "KTable[K, V]":
         fields = self._next("KTABLE-FILTER", name)
         spec = self._store(store, self.value_serde, fields["where"])
-        # A parent that has its old values at hand spares its readers removals of rows that never passed.
+        # If the parent has old values at hand, the filter need not emit removals of rows that never passed.
         sends_old = self._draft.need_old_values(self.node, force=False)
         self._draft.add(
             TableFilter(**fields, store=spec, send_old_values=sends_old, predicate=predicate, negate=negate)
@@ -212,3 +241,9 @@ class KTable(TableJoins[K, V]):
             value_sure=value_sure,
             grace_ms=self._grace_ms,
         )
+
+    def _store(self, name: str | None, value_serde: Serde | None, where: Location) -> StoreSpec | None:
+        if name is None:
+            return None
+        values = value_serde or self._draft.value_serde
+        return StoreSpec(name, StoreKind.KEY_VALUE, self._keys(None, where), values, queryable=True)

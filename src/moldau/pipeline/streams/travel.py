@@ -1,8 +1,8 @@
-"""Whether a topology can go to the workers of a cluster, and what it would take there in vain.
+"""Checks that a topology can be sent to the workers of a cluster.
 
-Functions are sent with what they use from around them, as copies. What cannot be copied is refused with the user's line
-and the variable; what a function would change in its copy, where nobody sees it, is worth a warning. Nothing of this
-concerns the test driver, which runs the functions where they are.
+Functions are sent with copies of the variables that they capture. A variable that cannot be copied is an error with the
+user's line. A function that changes a captured variable gets a warning, because it only changes the copy. The test
+driver runs the functions where they are and does not need these checks.
 """
 
 import ast
@@ -50,8 +50,8 @@ CURE: Final = "keep it in a store: process(..., stores=[...])"
 
 
 def check_travels(topology: Topology, dumps: Callable[[Any], bytes]) -> list[str]:
-    """Raises ConfigError for what `dumps`, which pickles functions by value, cannot send. Gives warnings: captured
-    state that a function changes."""
+    """Raises ConfigError for what `dumps`, which pickles functions by value, cannot send. Returns warnings for captured
+    variables that a function changes."""
     for node in topology.nodes:
         for function in functions_of(node):
             _check_spark_objects(node, function)
@@ -64,21 +64,21 @@ def check_travels(topology: Topology, dumps: Callable[[Any], bytes]) -> list[str
 
 
 def changed_captures(topology: Topology) -> list[str]:
-    """A warning for each variable from around a function that the function changes."""
+    """A warning for each captured variable that a function changes."""
     told: dict[str, None] = {}
     for node in topology.nodes:
         for function in functions_of(node):
             for name, line in _changes(function, set()):
                 told.setdefault(
-                    f"{node.where}: {_shown(function)} changes {name!r} (line {line}), which it has from around it. "
-                    "Each worker changes a copy of its own, that is lost with the worker and that nobody else sees: "
+                    f"{node.where}: {_shown(function)} changes {name!r} (line {line}), a variable from outside of it. "
+                    "Each worker changes its own copy, which nobody else sees and which is lost with the worker: "
                     f"{CURE}"
                 )
     return list(told)
 
 
 def functions_of(node: Node) -> Iterator[Any]:
-    """The user's functions in a node, classes of processors included."""
+    """The user's functions in a node, including classes of processors."""
     for field in fields(node):
         given = getattr(node, field.name)
         for one in given if isinstance(given, tuple) else (given,):
@@ -86,7 +86,7 @@ def functions_of(node: Node) -> Iterator[Any]:
 
 
 def _users_own(given: Any) -> Iterator[Any]:
-    """A function of the user, or those that one of ours was made with."""
+    """A function of the user, or the ones that a function of ours has captured."""
     if not callable(given) or isinstance(given, Serde):
         return
     if not (getattr(given, "__module__", None) or "").startswith("moldau.pipeline."):
@@ -97,7 +97,7 @@ def _users_own(given: Any) -> Iterator[Any]:
 
 
 def captured(function: Any) -> dict[str, Any]:
-    """What a function uses from around it by name: variables of the functions around it, and of its module."""
+    """The captured variables of a function by name: from enclosing functions and from its module."""
     found: dict[str, Any] = {}
     for one in _plain_functions(function):
         for name, cell in zip(one.__code__.co_freevars, one.__closure__ or (), strict=True):
@@ -157,7 +157,7 @@ def _cannot_travel(
             name, value = found
             return (
                 f"{node.where}: {_shown(function)} uses {name!r}, a {type(value).__name__}, which cannot be sent to "
-                f"the workers ({why}). Make it there: inside the function, or in init() of a processor"
+                f"the workers ({why}). Create it there: inside the function, or in init() of a processor"
             )
     return (
         f"{node.where}: the {field} of {node.name} cannot be sent to the workers ({why}): {_shown(given)}. "
@@ -166,7 +166,7 @@ def _cannot_travel(
 
 
 def _culprit(function: Any, dumps: Callable[[Any], bytes], seen: set[int]) -> tuple[str, Any] | None:
-    """The variable that cannot be pickled; of functions that use others, the innermost."""
+    """The variable that cannot be pickled. If functions use others, the innermost one."""
     seen.add(id(function))
     for name, value in captured(function).items():
         if id(value) in seen or _refusal(value, dumps) is None:
@@ -184,7 +184,8 @@ def _refusal(value: Any, dumps: Callable[[Any], bytes]) -> Exception | None:
 
 
 def _changes(function: Any, seen: set[int]) -> Iterator[tuple[str, int]]:
-    """(variable, line) of what a function changes though it is not its own, and those of its module that it calls."""
+    """(variable, line) for each captured variable that a function, or a function of its module that it calls,
+    changes."""
     if id(function) in seen:
         return
     seen.add(id(function))
@@ -229,14 +230,14 @@ def _changed_name(sub: ast.AST, around: dict[str, Any], rebound: set[str]) -> st
 
 
 def _root(target: ast.AST) -> str:
-    """The variable at the beginning of `seen[key].items`."""
+    """The variable that an expression like `seen[key].items` begins with."""
     while isinstance(target, ast.Attribute | ast.Subscript):
         target = target.value
     return target.id if isinstance(target, ast.Name) else ""
 
 
 def _tree_of(code: types.CodeType) -> ast.AST | None:
-    """Of the function as it is written, where that can be read."""
+    """The syntax tree of a function, if its source can be read."""
     module = _parsed("".join(linecache.getlines(code.co_filename)))
     if module is None:
         return None

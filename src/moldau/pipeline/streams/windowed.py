@@ -1,5 +1,4 @@
-"""Grouped streams in windows, on their way to an aggregate per key and window. The keys of the table they become are
-`Windowed(key, start_ms, end_ms)`."""
+"""Grouped streams with windows, to be aggregated per key and window, into tables with keys of the type `Windowed`."""
 
 from collections.abc import Callable
 from typing import Any, Generic, Self
@@ -15,7 +14,7 @@ from moldau.pipeline.streams.table import KTable
 
 
 class WindowedKStream(Generic[K, V]):
-    """What windows of all kinds have in common. `retention_ms`: how long they can be read, if longer than they need."""
+    """What all kinds of windows have in common. `retention_ms`: how long they can be read, if longer than necessary."""
 
     def __init__(
         self, grouped: KGroupedStream[K, V], windows: Windows, emit: EmitWhen = EmitWhen.UPDATE
@@ -25,7 +24,7 @@ class WindowedKStream(Generic[K, V]):
         self._emit = emit
 
     def emit_on_close(self) -> Self:
-        """Tells each window once, when it has closed (KIP-825), instead of every update."""
+        """Emits each window once, when it has closed (KIP-825), instead of every update."""
         return type(self)(self._grouped, self._windows, EmitWhen.CLOSE)
 
     def count(
@@ -41,7 +40,7 @@ class WindowedKStream(Generic[K, V]):
         name: str | None = None,
         retention_ms: int = 0,
     ) -> KTable[Windowed[K], V]:
-        """`reducer(so far, value)`; the first value in a window starts it."""
+        """`reducer(aggregate, value)`, starting with the first value in a window."""
         return self._fold(reducing(reducer, self._grouped.value_serde), store, name, retention_ms)
 
     def summarize(
@@ -71,13 +70,13 @@ class TimeWindowedKStream(WindowedKStream[K, V]):
         name: str | None = None,
         retention_ms: int = 0,
     ) -> KTable[Windowed[K], R]:
-        """`adder(key, value, so far)` from `initializer()`."""
+        """`adder(key, value, aggregate)`, starting with `initializer()`."""
         serde = value or self._grouped._draft.value_serde
         return self._fold(Fold(initializer, adder, serde), store, name, retention_ms)
 
 
 class SessionWindowedKStream(WindowedKStream[K, V]):
-    """Sessions; one that was merged into another is told as removed."""
+    """Session windows. A session that was merged into another is emitted as removed."""
 
     _windows: SessionWindows
 
@@ -92,6 +91,6 @@ class SessionWindowedKStream(WindowedKStream[K, V]):
         name: str | None = None,
         retention_ms: int = 0,
     ) -> KTable[Windowed[K], R]:
-        """`adder(key, value, so far)`; `merger(key, one, other)` makes one of two sessions."""
+        """`adder(key, value, aggregate)`. `merger(key, one, other)` merges two sessions."""
         serde = value or self._grouped._draft.value_serde
         return self._fold(Fold(initializer, adder, serde, merger), store, name, retention_ms)

@@ -1,4 +1,4 @@
-"""Materialised views: the present content of state stores, fed from their committed changelogs, served by key.
+"""Materialised views: the current content of state stores, read from their committed changelogs and served over HTTP.
 
-Knows changelog topics and serdes; knows nothing of Spark.
+Knows changelog topics and serdes, but not Spark. Imported by `spark`. Start reading at `view_host.py`.
 """

@@ -1,4 +1,4 @@
-"""The present content of one store, as its committed changelog tells it. Readers and the feed share it under a lock."""
+"""The current content of one store, from its committed changelog. Readers and the writer share it under a lock."""
 
 import threading
 from collections.abc import Sequence
@@ -25,17 +25,17 @@ from moldau.pipeline.plan.stores import StoreKind, StoreSpec
 from moldau.pipeline.plan.windows import Windowed
 
 ENTRIES_MAX: Final = 10_000
-"""Of one answer: a scan of everything is a consumer's work."""
+"""Per response. To scan everything, use a consumer."""
 FOREVER_MS: Final = 2**62
 Entry = tuple[Any, Any]
 
 
 class ChangelogView:
-    """Keys and values are those the user's serdes give; a windowed entry has a `Windowed` key."""
+    """Keys and values are decoded by the user's serdes. A windowed entry has a `Windowed` key."""
 
     def __init__(self, spec: StoreSpec) -> None:
         self.spec = spec
-        # The application tells what has passed its retention, task by task: one task's time says nothing of another's.
+        # The application writes which entries have expired, per task: the time of one task says nothing about another.
         self._store = TaskState([replace(spec, retention_ms=FOREVER_MS)]).stores[spec.name]
         self._view = view(spec, self._store)
         self._lock = threading.Lock()
@@ -59,7 +59,7 @@ class ChangelogView:
                     self._store.trim(key, self.spec.retention_ms)
 
     def get(self, key: Any, as_of_ms: int | None = None) -> Any:
-        """The value of a key, None when there is none; of a store that keeps its history also that of a time."""
+        """The value of a key, None if there is none. A store that keeps its history also has the value at a time."""
         found = self._plain()
         with self._lock:
             if as_of_ms is None:
@@ -68,11 +68,11 @@ class ChangelogView:
                 return found.get(key, as_of_ms)
         raise ApiError(
             ErrorCode.INVALID_REQUEST,
-            f"the store {self.spec.name} keeps no history: only its present can be asked for",
+            f"the store {self.spec.name} keeps no history: only its current values can be read",
         )
 
     def range(self, low: Any = None, high: Any = None, *, limit: int = ENTRIES_MAX) -> list[Entry]:
-        """Keys from low to high, both included, in the order of their bytes."""
+        """Keys from low to high, inclusive, in the order of their bytes."""
         found = self._plain()
         with self._lock:
             return list(islice(found.range(low, high), limit))

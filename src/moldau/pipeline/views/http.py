@@ -2,10 +2,10 @@
 
     GET /views                                     the stores that are served
     GET /views/{store}?low=&high=&limit=           entries in the order of their keys
-    GET /views/{store}/keys/{key}?at=              the value of one key; of a store with a history that of a time
+    GET /views/{store}/keys/{key}?at=              the value of one key, also at a time if the store has a history
     GET /views/{store}/windows/{key}?from=&to=     a key's windows or sessions, by their start in milliseconds
 
-Keys are written as text; those of a number or JSON serde are read as JSON.
+Keys are text. With a number or JSON serde they are parsed as JSON.
 """
 
 from collections.abc import Awaitable, Callable
@@ -34,7 +34,7 @@ STATUS: Final = {
 
 
 Find = Callable[[Request], ViewHost]
-"""Whose views a request is about. Raises ApiError when there are none."""
+"""The views that a request is about. Raises ApiError if there are none."""
 
 
 def view_routes(find: Find, prefix: str = "") -> list[Route]:
@@ -85,7 +85,7 @@ def view_server(host: ViewHost) -> Starlette:
 
 
 def answered(ask: Callable[[Request], Awaitable[Any]]) -> Callable[[Request], Awaitable[Response]]:
-    """The one place where answers and refusals become HTTP."""
+    """Turns results and errors into HTTP responses."""
 
     async def answer(request: Request) -> Response:
         try:

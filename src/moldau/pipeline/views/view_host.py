@@ -1,5 +1,5 @@
-"""Keeps the views of an application up to date: one consumer reads the changelogs of all its queryable stores from
-their beginning, so that a view that is lost is built again by starting anew.
+"""Keeps the views of an application up to date: one consumer reads the changelogs of all its queryable stores from the
+beginning. A restart builds the views again.
 """
 
 import logging
@@ -24,7 +24,7 @@ READABLE: Final = frozenset({StoreKind.KEY_VALUE, StoreKind.VERSIONED, StoreKind
 
 
 class ViewHost:
-    """`client_settings` are librdkafka's; `bootstrap.servers` among them."""
+    """`client_settings` are librdkafka's, including `bootstrap.servers`."""
 
     def __init__(self, topology: Topology, application_id: str, client_settings: Mapping[str, str]) -> None:
         specs = [
@@ -58,17 +58,17 @@ class ViewHost:
             self._thread.join(ASK_S)
 
     def wait_ready(self, timeout_s: float | None = None) -> bool:
-        """Until all that was in the changelogs at the start has been read."""
+        """Waits until everything that was in the changelogs at the start has been read."""
         return self._ready.wait(timeout_s)
 
     def __getitem__(self, store: str) -> ChangelogView:
-        """Raises ApiError for a store that is not served, or not yet."""
+        """Raises ApiError for a store that is not served, or not ready yet."""
         found = self.views.get(store)
         if found is None:
             names = ", ".join(sorted(self.views)) or "none"
             raise ApiError(
                 ErrorCode.RESOURCE_NOT_FOUND,
-                f"there is no view of a store {store!r}; served are: {names}. Only stores that are given a name are",
+                f"there is no view of a store {store!r}; there are: {names}. Only named stores have one",
             )
         if not self._ready.is_set():
             raise ApiError(
@@ -91,7 +91,7 @@ class ViewHost:
             consumer.close()
 
     def _retrying(self, attempt: Callable[[], bool]) -> bool:
-        """Until it succeeds; False when the host is stopped before."""
+        """Retries until it succeeds. Returns False if the host is stopped before."""
         while not self._stopping.is_set():
             try:
                 if attempt():
@@ -102,7 +102,7 @@ class ViewHost:
         return False
 
     def _assign(self, consumer: Consumer) -> bool:
-        """False while a changelog is not there yet: the application makes them when it starts."""
+        """Returns False while a changelog does not exist yet: the application creates them when it starts."""
         places = []
         for topic in self._by_topic:
             found = consumer.list_topics(topic, timeout=ASK_S).topics[topic]

@@ -124,7 +124,7 @@ class KafkaStreams:
             )
 
     def run(self, application: str, cases: Iterable[Case], inputs: str) -> dict[str, Any]:
-        """Processes all that the inputs hold; tells how many records were dropped."""
+        """Processes all input records. Returns how many records were dropped."""
         assert self._child.stdin is not None and self._child.stdout is not None
         described = [{"ops": as_run(case, inputs, application)["ops"]} for case in cases]
         order = {

@@ -129,7 +129,7 @@ def test_a_record_whose_output_is_refused_goes_to_the_dead_letters_with_all_it_d
     assert driver.store("counts").get("k") == 2
     (dead,) = driver.dead
     assert (dead.topic, dead.offset, dead.value) == ("in", 1, b"big")
-    assert dead.reason == "ProductionError: out does not take what was made of it: MESSAGE_TOO_LARGE"
+    assert dead.reason == "ProductionError: the broker rejects its output for out: MESSAGE_TOO_LARGE"
 
 
 def test_a_refused_output_alone_can_be_left_out() -> None:
@@ -150,7 +150,9 @@ def test_a_refused_output_alone_can_be_left_out() -> None:
 
 
 def test_a_refused_output_stops_the_task_and_is_named() -> None:
-    told = "the broker does not take a record for out: MESSAGE_TOO_LARGE; it was made of the record of in-0 at offset 1"
+    told = (
+        "the broker rejects a record for out: MESSAGE_TOO_LARGE; its input was the record of in-0 at offset 1"
+    )
     with pytest.raises(ProcessingError, match=told):
         run(writing(None), b"a", b"big", refuse=too_large)
 

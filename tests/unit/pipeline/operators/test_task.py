@@ -1,4 +1,4 @@
-"""The task: order of input, what fails, state that can be told and taken back."""
+"""The task: order of input, failures, changes of the state and rollback."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`Task.advance_time`: what waits for stream time is let go as if a record of that time had come, and only that."""
+"""`Task.advance_time` releases what waits for stream time, as a record of that time would, and nothing else."""
 
 from collections.abc import Callable
 from typing import Any

@@ -15,13 +15,13 @@ from moldau.pipeline.spark.checkpoint.application_record import ApplicationRecor
 from moldau.pipeline.spark.checkpoint.folder import Folder
 from moldau.pipeline.spark.driver.batch_plan import BatchPlan
 from moldau.pipeline.spark.driver.failures import cause_of
+from moldau.pipeline.spark.marker import Marker
 from moldau.pipeline.spark.orders import Application, TaskId
 from moldau.pipeline.spark.planning.ledger import Ledger
 from moldau.pipeline.spark.planning.planner import Plan
 from moldau.pipeline.spark.positions import OffsetRange, Positions, ranges_between
 from moldau.pipeline.spark.topic_offsets import TopicFacts
 from moldau.pipeline.spark.worker.repartition_headers import by_writer, stamped
-from moldau.pipeline.spark.worker.sink import Marker
 from moldau.pipeline.streams import STRING, StreamsBuilder, Topology
 
 APPLICATION = Application("app", "c", "nowhere:1", {}, True, None, "state", b"", {}, "run")
@@ -130,7 +130,7 @@ def test_a_checkpoint_refuses_what_it_does_not_fit(tmp_path: Path) -> None:
         check_topics("app", record.topic_ids, {"t": TopicFacts("id-2", 3)})
     with pytest.raises(ConfigError, match="was deleted"):
         check_topics("app", record.topic_ids, {})
-    with pytest.raises(ConfigError, match="not the one its checkpoint was made by"):
+    with pytest.raises(ConfigError, match="not the one that made its checkpoint"):
         record.check_form("app", "other")
 
 
@@ -138,7 +138,7 @@ def test_a_checkpoint_of_another_application_is_refused(tmp_path: Path) -> None:
     folder = Folder(str(tmp_path))
     ApplicationRecord.new("app", "print", {}, {}, 1, {}).save(folder)
     with pytest.raises(
-        ConfigError, match="is that of the application app, not of other: name another folder"
+        ConfigError, match="belongs to the application app, not to other: name another folder"
     ):
         ApplicationRecord.load(folder, "other")
     (tmp_path / "application.json").write_text('{"checkpoint_id": "c"}')

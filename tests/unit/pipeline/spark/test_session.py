@@ -24,7 +24,9 @@ def test_a_machine_without_java_is_told_so(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_remote_that_is_no_server_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"spark.remote is 'local', but names a Spark Connect server"):
+    with pytest.raises(
+        ConfigError, match=r"spark.remote is 'local', but must be the address of a Spark Connect server"
+    ):
         SparkSettings(conf={"spark.remote": "local"})
     with pytest.raises(ConfigError, match="sc://host/path is not the address of a Spark Connect server"):
         connect_session(SparkSettings(master="sc://host/path"))

@@ -189,7 +189,7 @@ def test_an_object_that_cannot_be_pickled() -> None:
 
     message = refused(write)
     assert "the lambda uses 'lock', a lock, which cannot be sent to the workers (TypeError" in message
-    assert "Make it there: inside the function, or in init() of a processor" in message
+    assert "Create it there: inside the function, or in init() of a processor" in message
 
 
 @pytest.mark.parametrize("kind", [DataFrame, SparkSession])

@@ -54,7 +54,7 @@ def test_unknown_store() -> None:
         builder.build()
 
     message = refused(mistake)
-    assert "'count', which nobody made; did you mean 'counts'?" in message
+    assert "'count', which does not exist; did you mean 'counts'?" in message
 
 
 def test_wrong_serde() -> None:
@@ -218,16 +218,16 @@ ONE_LINERS: dict[str, tuple[Callable[[], object], str]] = {
     "nothing at all": (lambda: StreamsBuilder().build(), "the topology is empty"),
     "a topic's name": (
         lambda: StreamsBuilder().stream("my topic"),
-        "the topic 'my topic' cannot be a topic's name",
+        "the topic 'my topic' cannot be a topic name",
     ),
     "a list of topics": (lambda: StreamsBuilder().stream(["a", "b"]), "['a', 'b'] is no topic"),
     "a pattern": (
         lambda: StreamsBuilder().table(re.compile("a.*")),
-        "a pattern names topics of stream() alone",
+        "only stream() takes a pattern",
     ),
     "a pattern and a name": (
         lambda: StreamsBuilder().stream("b", re.compile("a.*")),
-        "a pattern names topics of stream() alone, as its only argument",
+        "only stream() takes a pattern, as its only argument",
     ),
     "sessions without end": (
         lambda: StreamsBuilder().add_store("s", sessions=True),

@@ -94,7 +94,7 @@ def test_views_over_http_from_not_ready_to_built_again(servers: str) -> None:
         windows = http.get("/views/per-window/windows/7?from=10&to=20").json()
         assert [(one["window_start_ms"], one["value"]) for one in windows] == [(10, 2), (20, 3)]
         refused_for = {
-            "/views/nams/keys/1": (404, "served are: names, per-window"),
+            "/views/nams/keys/1": (404, "there are: names, per-window"),
             "/views/names/keys/3": (404, "has no key 3"),
             "/views/names/keys/one": (400, "the key 'one' is no long"),
             "/views/names/keys/%22one%22": (400, "'one' cannot be written as long"),

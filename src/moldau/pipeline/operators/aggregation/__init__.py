@@ -1,1 +1,1 @@
-"""Aggregates of streams and tables, with and without windows."""
+"""Aggregates of streams and tables, with and without windows, and suppress. Start at `aggregates.py`."""

@@ -1,4 +1,4 @@
-"""Aggregation without windows: of a grouped stream, and of a grouped table, whose old values are subtracted."""
+"""Aggregation without windows, of a grouped stream and of a grouped table. A table's old values are subtracted."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +14,7 @@ Add = Callable[[Any, Any, Any], Any]
 
 
 def first_or_reduced(node: Aggregate | TableAggregate) -> tuple[Callable[[], Any], Add]:
-    """Initializer and adder; of a reduce, whose first value starts it, the initializer gives None."""
+    """Initializer and adder. For a reduce, which starts with the first value, the initializer returns None."""
     adder = node.adder
     if node.initializer is not None:
         return node.initializer, adder
@@ -49,7 +49,7 @@ def aggregate(node: Aggregate, wiring: Wiring) -> list[Push]:
             before = decode(found[0])
             if found[1] > timestamp_ms:
                 timestamp_ms = found[1]
-        # The user's function may change the aggregate in place: an old value that is told is a copy. Of a new key it is
+        # The user's function may change the aggregate in place, so an emitted old value is a copy. For a new key it is
         # the initial value, as in Kafka Streams.
         old = _copied(before, encode, decode) if send_old else None
         after = add(key, value, before)
@@ -83,7 +83,7 @@ def aggregate_getter(node: Aggregate, wiring: Wiring) -> Getter:
 
 @builds(TableGroup)
 def table_group(node: TableGroup, wiring: Wiring) -> list[Push]:
-    """One record with both values where the group stays the same, else one to take away and one to add (KIP-904)."""
+    """One record with both values if the group stays the same, else one to subtract and one to add (KIP-904)."""
     forward, mapper = wiring.downstream(node), node.mapper
 
     def pair_of(key: Any, value: Any) -> tuple[Any, Any]:

@@ -1,9 +1,9 @@
-"""Aggregates that tell one change per key and batch, as Kafka Streams does with its record cache on.
+"""Aggregates that emit one change per key and batch, as Kafka Streams does with its record cache.
 
-While a batch runs, the aggregates it touches are held as values, not bytes; at its end each is written and told once.
-Readers in the same task see what is held. What is told is the last of what would have been told without collapsing,
-in the context of the record that changed it last. Should telling fail, the batch is done again record by record, each
-telling its own change.
+During a batch, changed aggregates are held as values, not bytes. At its end each is written to the store and emitted
+once. Readers in the same task see the held values. The emitted change is the last one that would have been emitted
+without collapsing, in the context of the record that made it. If emitting fails, the batch is run again record by
+record, and each record emits its own change.
 """
 
 from collections.abc import Callable
@@ -17,12 +17,12 @@ from moldau.pipeline.plan.nodes import Aggregate, Process, TableTransformValues,
 from moldau.pipeline.plan.windows import TimeWindows, Windowed
 
 KEY, AGGREGATE, OLD, TIMESTAMP_MS, HEADERS, COLUMNS, OFFSET, ORDER_MS = range(8)
-"""What is held of a key, as a list: it changes with every record. The last three are where the record came from, and
-in what order; the order None: nothing was added yet."""
+"""What is held for a key: a list, because it changes with every record. The last three are the origin of the record and
+its order. Order None: nothing was added yet."""
 
 
 def collapses(node: Aggregate, wiring: Wiring) -> bool:
-    """Not where a processor of the user looks into the store itself."""
+    """Not if a processor of the user reads the store itself."""
     users = (one for one in wiring.part.nodes if isinstance(one, Process | TableTransformValues))
     return wiring.collapse and not any(node.store.name in user.uses for user in users)
 
@@ -64,7 +64,7 @@ def collapsed_aggregate(node: Aggregate, wiring: Wiring) -> Push:
 
 
 def _tell_all(held: dict[Any, list[Any]], wiring: Wiring, tell: Callable[[Any, list[Any]], None]) -> None:
-    """In the order of the records that changed them last."""
+    """Emits in the order of the records that made the last changes."""
     if not held:
         return
     entries = list(held.items())

@@ -1,6 +1,6 @@
-"""Aggregation in sessions: a record joins every session it is close enough to, and those become one.
+"""Aggregation in sessions: a record merges all sessions that it is close enough to into one.
 
-The sessions that were merged are told as removed, then the merged one as new: readers downstream never see both.
+The old sessions are emitted as removed, then the merged one as new: readers downstream never see both.
 """
 
 from typing import Any

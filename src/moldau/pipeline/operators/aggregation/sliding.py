@@ -1,7 +1,7 @@
-"""Aggregation in sliding windows (KIP-450): a record ends one window and, where others follow, starts one after itself.
+"""Aggregation in sliding windows (KIP-450): a record ends one window and, if others follow it, starts one after itself.
 
-A window that exists in the store holds at least one record. The timestamp kept with a window is that of its latest
-record, which tells what lies in it. Windows that would start before 0 share the one that starts at 0.
+A window in the store contains at least one record. Its timestamp in the store is that of its latest record, which shows
+what it contains. Windows that would start before 0 share the one that starts at 0.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ TimedBytes = tuple[bytes, int]
 
 @dataclass(slots=True)
 class _Arrival:
-    """One record on its way through the windows it touches, and what it met there."""
+    """A record during its walk over the windows around it, and what the walk has found."""
 
     key: Any
     stored_key: bytes
@@ -32,13 +32,13 @@ class _Arrival:
     stream_time_ms: int
     starts: set[int] = field(default_factory=set)
     right: TimedBytes | None = None
-    """A window that reaches past the record: what its own right window will hold."""
+    """A window that extends past the record: the content of the record's right window."""
     left: TimedBytes | None = None
     """The latest window that ended before the record."""
     left_exists: bool = False
     right_exists: bool = False
     previous_ms: int | None = None
-    """The timestamp of the record before, where its right window may be missing."""
+    """The timestamp of the previous record, if its right window may be missing."""
 
 
 class _SlidingAggregate:
@@ -55,7 +55,7 @@ class _SlidingAggregate:
         self._on_update = node.emit is EmitWhen.UPDATE
 
     def take(self, arrival: _Arrival) -> None:
-        """Updates the windows the record falls into, latest first, then makes those that are missing."""
+        """Updates the windows that contain the record, latest first, then creates the missing ones."""
         at_ms = arrival.timestamp_ms
         windows = self._store.fetch(arrival.stored_key, max(0, at_ms - 2 * self._size_ms), at_ms + 1)
         for start_ms, found in reversed(windows):
@@ -95,7 +95,8 @@ class _SlidingAggregate:
         self._make_right(arrival)
 
     def take_early(self, arrival: _Arrival) -> None:
-        """A record before the end of the first possible window: [0, size] stands for all that would start before 0."""
+        """For a record before the end of the first possible window: [0, size] replaces all windows that would start
+        before 0."""
         at_ms = arrival.timestamp_ms
         first: TimedBytes | None = None
         for start_ms, found in self._store.fetch(arrival.stored_key, 0, at_ms + 1):
@@ -118,7 +119,7 @@ class _SlidingAggregate:
         self._update(arrival, 0, self._fresh(at_ms) if first is None else first)
 
     def _make_right(self, arrival: _Arrival) -> None:
-        """The window after the record, when something lies in it already; the record itself is not in it."""
+        """The window after the record, if it contains something already. The record itself is not in it."""
         right, at_ms = arrival.right, arrival.timestamp_ms
         if arrival.right_exists or right is None or right[1] <= at_ms:
             return
@@ -145,7 +146,7 @@ class _SlidingAggregate:
         self._context.outputs.drop(self._node.name, LATE, stream_time_ms - timestamp_ms)
 
     def _fresh(self, timestamp_ms: int) -> TimedBytes | None:
-        """What a new window starts from; None for a reduce."""
+        """The initial value of a new window. None for a reduce."""
         initial = self._encode(self._initial())
         return None if initial is None else (initial, timestamp_ms)
 

@@ -1,4 +1,4 @@
-"""Suppress: changes held back until their window has closed, or for a while of stream time (KIP-328)."""
+"""Suppress: holds changes back until their window closes, or for a time span of stream time (KIP-328)."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from moldau.pipeline.plan.nodes import Suppress
 
 
 class BufferFull(TaskFailed):
-    """A strict buffer of suppress has more than it may hold. No fault of the record that came last: the task stops."""
+    """A strict suppress buffer is full. This is not the last record's fault: the task stops."""
 
 
 @builds(Suppress)
@@ -27,7 +27,7 @@ def suppress(node: Suppress, wiring: Wiring) -> list[Push]:
     send_old = node.send_old_values
 
     def emit(held: Held) -> None:
-        # A window that came and went before it closed never was: its removal is nobody's news.
+        # A window that was created and removed before it closed was never emitted, so its removal is not either.
         if held.new is None and until_window_closes:
             return
         old = decode(held.old) if send_old else None
@@ -68,7 +68,7 @@ def _refuse_when_strict(node: Suppress, buffer: BufferStore) -> None:
 
 @looks_up(Suppress)
 def suppress_getter(node: Suppress, wiring: Wiring) -> Getter:
-    """What was told downstream: the value before the change that is held back, else the parent's."""
+    """The value that was emitted downstream: the one before the held change, else the parent's."""
     buffer = wiring.state.buffer(node.store.name)
     encode_key, _, decode = wiring.store_codecs(node.store)
     parent = wiring.getter(node.parents[0])

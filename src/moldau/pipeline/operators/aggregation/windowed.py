@@ -1,7 +1,7 @@
-"""Aggregation in tumbling and hopping windows. A window takes records until stream time passes its end and the grace.
+"""Aggregation in tumbling and hopping windows. A window accepts records until stream time passes its end and the grace.
 
-Stream time here is the highest timestamp this operator has seen, record by record, as in Kafka Streams. A null value
-is a value: count counts it (Kafka's windowed aggregations differ in this from those without windows).
+Stream time here is the highest timestamp that this operator has seen, as in Kafka Streams. A null value counts as a
+value (Kafka's windowed aggregations differ in this from those without windows).
 """
 
 from collections.abc import Callable
@@ -56,8 +56,8 @@ def _aligned(node: WindowAggregate, wiring: Wiring, windows: TimeWindows) -> Pus
         if timestamp_ms > stream_time_ms:
             stream_time_ms = times[clock] = timestamp_ms
         close_ms = stream_time_ms - grace_ms
-        # Before the record moves the store's time on, which would drop the windows it closes. No window is both closed
-        # by a record and changed by it.
+        # Before the record advances the store's time, which would drop the windows that it closes. A record never
+        # closes and changes the same window.
         if emit_closed is not None:
             emit_closed(close_ms, headers)
         stored_key = encode_key(key) or b""
@@ -121,7 +121,7 @@ def _closing_sliding(node: WindowAggregate, wiring: Wiring, windows: SlidingWind
 
 
 def emitter(node: WindowAggregate, wiring: Wiring, size_ms: int) -> Callable[[int, int, Headers], None]:
-    """Tells the final results of windows that start in [oldest, newest], in the order of time, then of keys."""
+    """Emits the final results of windows that start in [oldest, newest], ordered by time, then by key."""
     forward = wiring.downstream(node)
     store, decode_key, decode = _reading(node, wiring)
 
@@ -135,7 +135,7 @@ def emitter(node: WindowAggregate, wiring: Wiring, size_ms: int) -> Callable[[in
 
 
 def follow_time(node: Node, wiring: Wiring, clock: str, wait_ms: int, emit_closed: EmitClosed | None) -> None:
-    """Has windows close when time is moved on without a record."""
+    """Closes windows when stream time advances without a record."""
 
     def advance(to_ms: int) -> None:
         stream_time_ms = wiring.move_clock(clock, to_ms)

@@ -1,1 +1,1 @@
-"""Joins of streams and tables."""
+"""Joins: stream-stream, stream-table (`lookups.py`), table-table and by foreign key."""

@@ -1,11 +1,11 @@
 """The foreign-key join of two tables (KIP-213), in three steps with a topic between each.
 
-subscribe (left side) -> answer (right side, by foreign key) -> resolve (left side again). An answer carries the digest
-of the left value it was asked for; one that arrives after that value changed again is dropped.
+subscribe (left side) -> answer (right side, by foreign key) -> resolve (left side again). An answer has the digest of
+the left value that subscribed. It is dropped if that value has changed meanwhile.
 
-An inner join asks for an answer only where one may change its result: a row that had no result needs none when it finds
-nothing. Whether it has one is not known while an answer is on its way, which may be dropped. So a row whose answer is
-outstanding asks for one in any case: else what it was joined with before would stay its result.
+An inner join asks for an answer only if that may change its result: a row without a result does not need one when
+nothing is found. While an answer is outstanding, it is not known whether the row has a result, because the answer may
+be dropped. Such a row always asks for an answer; otherwise its previous result would stay.
 """
 
 import hashlib
@@ -27,14 +27,14 @@ def digest_of(stored: bytes | None) -> bytes | None:
 
 
 class _Unanswered:
-    """Rows of the left whose last subscription that must be answered has not been: by key the digest it was for."""
+    """Left rows with an outstanding answer: key to the digest of the subscription."""
 
     def __init__(self, spec: StoreSpec, wiring: Wiring) -> None:
         self._store = wiring.state.key_value(spec.name)
         self._encode_key, _, _ = wiring.store_codecs(spec)
 
     def asked(self, key: Any, digest: bytes | None, instruction: Instruction) -> Instruction:
-        """The instruction to send instead."""
+        """Returns the instruction to send instead."""
         if instruction is Instruction.DELETE_QUIETLY:
             return instruction
         place = self._encode_key(key) or b""

@@ -1,7 +1,7 @@
-"""Joins in which a stream looks into a table: the table of its own partition, or a global one.
+"""Joins of a stream with a table: the table of the same partition, or a global table.
 
-A change of the table joins nothing; only what comes later sees it. A table that keeps its history is read as of the
-record's own time, and a record may wait for a grace period, in which rows that come late still find their place.
+A change of the table emits nothing; only later stream records see it. A table that keeps its history is read as of the
+record's timestamp. With a grace period, records wait for late rows.
 """
 
 import struct
@@ -29,8 +29,8 @@ def stream_table_join(node: StreamTableJoin, wiring: Wiring) -> list[Push]:
 
 
 def _joining(node: StreamTableJoin, wiring: Wiring) -> Push:
-    """A record with what the table has for it: now, or at the record's time where the table knows that. A left join
-    keeps a record without a key (KIP-962); nobody joins a null value."""
+    """Joins a record with the table's current row, or the row at the record's timestamp if the table keeps its history.
+    A left join keeps a record without a key (KIP-962). A null value is never joined."""
     forward = wiring.downstream(node)
     joiner, takes_key, left = node.joiner, node.with_key, node.kind is JoinKind.LEFT
     context = wiring.context
@@ -59,8 +59,8 @@ def _joining(node: StreamTableJoin, wiring: Wiring) -> Push:
 
 
 class _Waiting:
-    """Records that wait for their grace to pass, in the order of their times; one that comes later than that is joined
-    at once."""
+    """Records that wait until their grace has passed, in the order of their timestamps. A later record is joined at
+    once."""
 
     def __init__(self, node: StreamTableJoin, buffer: StoreSpec, wiring: Wiring, join: Push) -> None:
         self._node = node

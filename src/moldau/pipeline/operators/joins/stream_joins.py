@@ -1,7 +1,7 @@
-"""Stream-stream joins: records of one key that lie close enough in time, and in left and outer joins those left alone.
+"""Stream-stream joins: records of the same key that are close in time, and in left and outer joins also the rest.
 
-A record without a partner waits in the outer store until no partner can come any more: until stream time passes its
-window and the grace. Both sides share one stream time. As Kafka Streams 4.2 (KAFKA-10847: no spurious left results).
+A record without a match waits in the outer store until no match can come any more: until stream time passes its window
+and the grace. Both sides share one stream time. As in Kafka Streams 4.2 (KAFKA-10847: no spurious left results).
 """
 
 import struct
@@ -23,7 +23,7 @@ Join = Callable[[Any, Any, Any], Any]
 
 
 class _Unmatched:
-    """Records of both sides still without a partner, oldest first, and the stream time both sides share."""
+    """Records of both sides that have no match yet, oldest first, and the stream time that both sides share."""
 
     def __init__(self, node: StreamJoin, wiring: Wiring, join: Join) -> None:
         self._node = node
@@ -42,11 +42,11 @@ class _Unmatched:
 
     @property
     def waits(self) -> bool:
-        """Whether anything is held back: not in an inner join."""
+        """Whether records are held back. Not in an inner join."""
         return self._store is not None
 
     def advance(self, timestamp_ms: int) -> int:
-        """Takes note of a record's time; gives the stream time."""
+        """Notes a record's timestamp and returns the stream time."""
         stream_time_ms = max(self._times.get(self._clock, -1), timestamp_ms)
         self._times[self._clock] = stream_time_ms
         return stream_time_ms
@@ -64,14 +64,14 @@ class _Unmatched:
         self._store.put(place, pack_frames([*waiting, value]), timestamp_ms)
 
     def matched(self, is_left: bool, key: bytes, timestamp_ms: int) -> None:
-        """A partner came: what waited at this time waits no longer."""
+        """A match has come: the record of this time no longer waits."""
         if self._store is not None:
             place = _PLACE.pack(timestamp_ms, is_left) + key
             if self._store.get(place) is not None:
                 self._store.put(place, None, 0)
 
     def emit_closed(self, stream_time_ms: int, look_back_ms: int, headers: Headers) -> None:
-        """Tells the records whose windows have closed."""
+        """Emits the records whose windows have closed."""
         store, times, windows = self._store, self._times, self._windows
         if (
             store is None

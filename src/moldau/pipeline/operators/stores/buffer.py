@@ -1,7 +1,7 @@
-"""What suppress holds back: one change per key, given up in the order of time.
+"""The buffer of suppress: one change per key, released in the order of time.
 
-An entry keeps the place of its key's first change: a later change of the same key takes that place over, as in Kafka's
-buffer, and the value before the first change stays the old value that will be told.
+A later change of the same key replaces the entry and keeps its position, as in Kafka's buffer. The value before the
+first change stays the old value that will be emitted.
 """
 
 import heapq
@@ -18,14 +18,14 @@ OVERHEAD_BYTES = 8
 
 
 class Held(NamedTuple):
-    """`buffer_time_ms`, then the key, is its place in the order; the rest is the change itself."""
+    """Ordered by `buffer_time_ms`, then the key. The rest is the change itself."""
 
     buffer_time_ms: int
     key: bytes
     new: bytes | None
     old: bytes | None
     prior: bytes | None
-    """What was told downstream for this key last."""
+    """The value that was last emitted downstream for this key."""
     timestamp_ms: int
     headers: Headers
 
@@ -46,7 +46,7 @@ class BufferStore(Store):
         timestamp_ms: int,
         headers: Headers,
     ) -> None:
-        """Takes a change in; the place of an earlier one of the same key is kept."""
+        """Adds a change. It takes the position of an earlier one of the same key."""
         before = self._held.get(key)
         self._before.setdefault(key, before)
         if before is None:
@@ -62,7 +62,7 @@ class BufferStore(Store):
         return self._held[self._order[0][1]] if self._order else None
 
     def release(self) -> Held:
-        """Gives the oldest up."""
+        """Removes and returns the oldest."""
         _, key = heapq.heappop(self._order)
         held = self._held.pop(key)
         self._before.setdefault(key, held)

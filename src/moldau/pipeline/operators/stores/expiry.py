@@ -1,6 +1,6 @@
-"""Which entries of a windowed store are past its retention: kept in segments of time, dropped a segment at a time.
+"""The retention of a windowed store: entries are kept in segments of time and dropped a segment at a time.
 
-A reader never sees an entry past the retention, whether its segment was dropped yet or not: `oldest_ms` is the bound.
+A reader never sees an entry past the retention, even if its segment still exists: `oldest_ms` is the bound.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ class Expiry:
         self._dropped_below = -(2**63)
 
     def observe(self, timestamp_ms: int) -> bool:
-        """Takes note of a time; says whether it moved time on."""
+        """Notes a timestamp. Returns whether it advanced the time."""
         if timestamp_ms <= self.stream_time_ms:
             return False
         self.stream_time_ms = timestamp_ms
@@ -45,7 +45,7 @@ class Expiry:
             entries.discard(entry)
 
     def expired(self) -> Iterator[Entry]:
-        """Hands out, once, the entries of segments that are wholly past."""
+        """Returns, once, the entries of segments that are entirely past."""
         limit = self.oldest_ms // self.segment_ms
         if limit == self._dropped_below:
             return
@@ -54,13 +54,13 @@ class Expiry:
             yield from self._segments.pop(segment)
 
     def between(self, from_ms: int, to_ms: int) -> Iterator[Entry]:
-        """Entries whose times may lie in [from, to]: those of the segments that touch it."""
+        """Entries whose times may be in [from, to]: those of the segments that overlap it."""
         first, last = from_ms // self.segment_ms, to_ms // self.segment_ms
         for segment in sorted(segment for segment in self._segments if first <= segment <= last):
             yield from self._segments[segment]
 
     def mark(self) -> tuple[int, int, int]:
-        """What time it is here, to be put back by `put_back`."""
+        """The current time here, for `put_back`."""
         return self.stream_time_ms, self.oldest_ms, self._dropped_below
 
     def put_back(self, mark: tuple[int, ...]) -> None:
@@ -74,7 +74,7 @@ class Expiry:
 
 
 class ExpiringStore(Store):
-    """A store whose entries go when stream time has passed them by its retention."""
+    """A store whose entries are removed when they are older than stream time by its retention."""
 
     def __init__(self, name: str, retention_ms: int) -> None:
         super().__init__(name)

@@ -1,4 +1,4 @@
-"""The store of one side of a stream-stream join: every record of a key by its time, equal times kept apart."""
+"""The store of one side of a stream-stream join: every record of a key by its timestamp, also records of equal ones."""
 
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Iterator
@@ -8,7 +8,7 @@ from moldau.pipeline.operators.stores.keys import split_window_key, window_key
 from moldau.pipeline.operators.stores.store import Change, Item
 
 Place = tuple[int, int]
-"""Timestamp and number: records of the same time are told apart by the order they came in."""
+"""Timestamp and number. The number distinguishes records of the same timestamp, in the order of arrival."""
 
 SEQUENCE_MAX = 0x7FFFFFFF
 
@@ -21,7 +21,7 @@ class JoinStore(ExpiringStore):
         self._sequence = 0
 
     def put(self, key: bytes, value: bytes, timestamp_ms: int) -> bool:
-        """A record past the retention is not taken: False."""
+        """Returns False for a record past the retention, which is not stored."""
         if self._expiry.observe(timestamp_ms):
             self._drop_expired()
         elif timestamp_ms < self._expiry.oldest_ms:

@@ -11,13 +11,13 @@ Timed = tuple[bytes, int]
 
 class KeyValueStore(Store):
     def __init__(self, name: str, *, ordered: bool = False) -> None:
-        """`ordered`: keys are kept in order as they come, for a store that is read in order all the time."""
+        """`ordered`: keys are always kept in order, for a store that is often read in order."""
         super().__init__(name)
         self._ordered = ordered
         self._values: dict[bytes, Timed] = {}
         self._sorted: list[bytes] | None = []
         self.get = self._values.get
-        """(value, timestamp) of a key, or None. Bound once: it is the hottest call of all."""
+        """(value, timestamp) of a key, or None. Bound once, because it is the most frequent call."""
 
     def put(self, key: bytes, value: bytes | None, timestamp_ms: int) -> None:
         """A value None removes the key."""
@@ -33,7 +33,7 @@ class KeyValueStore(Store):
         values[key] = (value, timestamp_ms)
 
     def range(self, low: bytes | None = None, high: bytes | None = None) -> Iterator[tuple[bytes, Timed]]:
-        """Keys from `low` to `high`, both included; None is no bound. The keys are those at the time of the call."""
+        """Keys from `low` to `high`, inclusive; None: no bound. A snapshot of the keys at the time of the call."""
         keys = self._keys_in_order()
         first = 0 if low is None else bisect_left(keys, low)
         end = len(keys) if high is None else bisect_right(keys, high)

@@ -28,7 +28,7 @@ def split_session_key(data: bytes) -> tuple[bytes, int, int]:
 
 
 def timed(value: bytes, timestamp_ms: int) -> bytes:
-    """A value with its time in front, as Kafka's timestamped stores keep it."""
+    """A value after its timestamp, as in Kafka's timestamped stores."""
     return _TIME.pack(timestamp_ms) + value
 
 

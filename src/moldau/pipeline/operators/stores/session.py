@@ -1,4 +1,4 @@
-"""The session store: one aggregate per key and session, found by the time it touches."""
+"""The session store: one aggregate per key and session, found by the time that it overlaps."""
 
 from collections.abc import Iterable, Iterator
 
@@ -23,7 +23,7 @@ class SessionStore(ExpiringStore):
         return self._sessions.get(key, {}).get((start_ms, end_ms))
 
     def put(self, key: bytes, start_ms: int, end_ms: int, value: bytes | None) -> bool:
-        """A value None removes the session. A session that ended before the retention is not taken: False."""
+        """A value None removes the session. Returns False for a session past the retention, which is not stored."""
         if self._expiry.observe(end_ms):
             self._drop_expired()
         elif end_ms < self._expiry.oldest_ms:
@@ -86,7 +86,7 @@ class SessionStore(ExpiringStore):
         return session_key(place[0], *place[1]), held
 
     def _note(self, key: bytes, session: Session) -> None:
-        """Remembers what is there before it is changed."""
+        """Remembers the entry before it is changed."""
         place = (key, session)
         if place not in self._before:
             self._before[place] = self._sessions.get(key, {}).get(session)

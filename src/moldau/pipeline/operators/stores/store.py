@@ -1,8 +1,8 @@
-"""What every state store can do for its host: tell its content and its changes as bytes, and take them back.
+"""What every state store offers its host: its content and its changes as bytes, and loading them again.
 
-All stores speak bytes: an aggregate that a user's function mutates cannot reach back into the store, and a snapshot
-needs no more than a copy. Keys of the content are unique; values None in changes mean removed. A store remembers what
-each place held before it was first changed, and so goes back to a savepoint.
+All stores hold bytes: a user's function that mutates an aggregate cannot change the store, and a snapshot is just a
+copy. Keys of the content are unique; a value None in changes means removed. A store remembers the previous value of
+each changed key, and so can roll back to a savepoint.
 """
 
 from abc import ABC, abstractmethod
@@ -17,10 +17,10 @@ class Store(ABC):
     def __init__(self, name: str) -> None:
         self.name = name
         self._before: dict[Any, Any] = {}
-        """What each place held at the last savepoint, None for nothing; of those changed since. Without a savepoint:
-        when changes were last told."""
+        """The keys changed since the last savepoint, or without one since the last `take_changes`, to their values
+        before. None: the key did not exist."""
         self._outer: list[tuple[dict[Any, Any], tuple[Any, ...]]] = []
-        """The same of the savepoints around the last, and what else there is to put back to it."""
+        """The same for the outer savepoints, and what else has to be restored."""
 
     @abstractmethod
     def items(self) -> Iterator[Item]:
@@ -28,19 +28,19 @@ class Store(ABC):
 
     @abstractmethod
     def take_changes(self) -> list[Change]:
-        """What changed since the last call, each key once with its present value."""
+        """The changes since the last call, each key once with its current value."""
 
     @abstractmethod
     def load(self, changes: Iterable[Change]) -> None:
-        """Applies items of a snapshot, or changes since; none of it counts as a change of its own."""
+        """Applies the items of a snapshot, or changes. They do not count as changes themselves."""
 
     def savepoint(self) -> None:
-        """Begins a stretch of changes that can be put back; savepoints nest."""
+        """Sets a savepoint. Savepoints nest."""
         self._outer.append((self._before, self._mark()))
         self._before = {}
 
     def keep(self) -> None:
-        """Keeps what was changed since the last savepoint."""
+        """Keeps the changes since the last savepoint."""
         inner, (outer, _) = self._before, self._outer.pop()
         if outer:
             for place, held in inner.items():
@@ -50,25 +50,25 @@ class Store(ABC):
         self._before = outer
 
     def rollback(self) -> None:
-        """Puts everything back as it was at the last savepoint."""
+        """Restores the content as of the last savepoint."""
         changed, (self._before, mark) = self._before, self._outer.pop()
         self.load([self._packed(place, held) for place, held in changed.items()])
         self._put_back(mark)
 
     @abstractmethod
     def _packed(self, place: Any, held: Any) -> Change:
-        """What a place held, as `load` takes it."""
+        """The previous value of a key, in the form for `load`."""
 
     def _mark(self) -> tuple[Any, ...]:
-        """What a savepoint keeps beside the changed places."""
+        """What a savepoint keeps besides the changed keys."""
         return ()
 
     def _put_back(self, mark: tuple[Any, ...]) -> None:
         assert not mark
 
     def _take_touched(self) -> dict[Any, Any]:
-        """The places changed since changes were last told."""
-        assert not self._outer, "changes are told between batches"
+        """The keys changed since the last `take_changes`."""
+        assert not self._outer, "changes are taken between batches"
         touched, self._before = self._before, {}
         return touched
 
@@ -82,7 +82,7 @@ class Store(ABC):
         return None
 
     def advance(self, stream_time_ms: int) -> None:
-        """Takes the time back that `stream_time_ms` told, after `load`."""
+        """Restores the time that `stream_time_ms` returned, after `load`."""
         assert self.stream_time_ms is not None
 
     @abstractmethod

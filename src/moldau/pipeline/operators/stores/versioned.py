@@ -1,7 +1,8 @@
-"""The versioned store: the present value of each key, and the versions before it as far back as its history goes.
+"""The versioned store: the current value of each key, and earlier versions as far back as its history goes.
 
-A version holds from its timestamp until that of the next; a removal is a version, too. One that comes late is put where
-it belongs and leaves the present alone. The present value of a key never goes. As Kafka's versioned stores (KIP-889).
+A version is valid from its timestamp until that of the next. A removal is a version, too. A late version is inserted at
+its time and does not change the current value. The current value of a key never expires. As in Kafka's versioned stores
+(KIP-889).
 """
 
 from bisect import bisect_left, bisect_right
@@ -22,7 +23,7 @@ _REMOVED, _PRESENT = b"\x00", b"\x01"
 
 
 class Placed(Enum):
-    """Where a version has gone."""
+    """What happened to a version."""
 
     LATEST = "it is the present value"
     BEFORE = "it came late, and is history"
@@ -32,7 +33,7 @@ class Placed(Enum):
 class VersionedStore(KeyValueStore):
     def __init__(self, name: str, history_ms: int) -> None:
         super().__init__(name)
-        # One more than the history: what is asked for as of its very edge must still be there.
+        # One more than the history: the version at its very edge must still exist.
         self._expiry = Expiry(history_ms + 1)
         self._versions: dict[bytes, list[Version]] = {}
 
@@ -40,7 +41,7 @@ class VersionedStore(KeyValueStore):
         self.put_version(key, value, timestamp_ms)
 
     def put_version(self, key: bytes, value: bytes | None, since_ms: int) -> Placed:
-        """A value None says that the key was removed at that time."""
+        """A value None: the key was removed at that time."""
         if self._expiry.observe(since_ms):
             self._drop_expired()
         elif since_ms < self._expiry.oldest_ms:
@@ -57,7 +58,7 @@ class VersionedStore(KeyValueStore):
         return Placed.LATEST
 
     def get_as_of(self, key: bytes, as_of_ms: int) -> Timed | None:
-        """The value that held at a time, and since when; None when there was none or history does not go there."""
+        """The value at a time, and since when it was valid. None if there was none or the history ends after that."""
         present = self._values.get(key)
         if present is not None and present[1] <= as_of_ms:
             return present
@@ -71,11 +72,11 @@ class VersionedStore(KeyValueStore):
         return None if value is None else (value, since_ms)
 
     def versions(self, key: bytes) -> list[Version]:
-        """All there is of a key, oldest first."""
+        """All versions of a key, oldest first."""
         return list(self._versions.get(key, ()))
 
     def trim(self, key: bytes, history_ms: int) -> None:
-        """Drops versions that ended so long before the key's present one."""
+        """Drops versions that ended longer before the key's current one than the history."""
         versions = self._versions.get(key, [])
         while len(versions) > 1 and versions[1][0] <= versions[-1][0] - history_ms:
             self._remove(key, versions[0][0])
@@ -150,7 +151,7 @@ class VersionedStore(KeyValueStore):
             del self._versions[key]
 
     def _note_ends(self, key: bytes, affected: slice, *, note: bool) -> None:
-        """A version expires when the next one is past the history; a removal that none follows, when it is itself."""
+        """A version expires when the next one is past the history; a removal without a next one, when it is itself."""
         versions = self._versions[key]
         for at in range(*affected.indices(len(versions))):
             since_ms, value = versions[at]
@@ -174,7 +175,7 @@ class VersionedStore(KeyValueStore):
             self._before[place] = self._stored(key, since_ms)
 
     def _stored(self, key: bytes, since_ms: int) -> bytes | None:
-        """None when the version is gone."""
+        """None if the version no longer exists."""
         versions = self._versions.get(key, [])
         at = bisect_left(versions, since_ms, key=_since)
         found = at < len(versions) and versions[at][0] == since_ms
@@ -182,12 +183,12 @@ class VersionedStore(KeyValueStore):
 
 
 def version(key: bytes, value: bytes | None, since_ms: int) -> Change:
-    """A version as `load` takes it."""
+    """A version in the form for `load`."""
     return window_key(key, since_ms), _packed(value)
 
 
 def split_version(place: bytes, stored: bytes) -> tuple[bytes, bytes | None, int]:
-    """Key, value and time of a version as `items` and `take_changes` tell it."""
+    """Key, value and timestamp of a version from `items` or `take_changes`."""
     key, since_ms, _ = split_window_key(place)
     return key, _unpacked(stored), since_ms
 

@@ -1,4 +1,4 @@
-"""Stores as users see them, keys and values instead of bytes: for processors, the test driver and queries."""
+"""Stores as users see them, with keys and values instead of bytes: for processors, the test driver and queries."""
 
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ def _nobody_counts(late_ms: int) -> None:
 
 
 class StoreView:
-    """What the views have in common: the serdes."""
+    """The serdes, which all views have."""
 
     def __init__(self, spec: StoreSpec) -> None:
         if spec.key_serde is None or spec.value_serde is None:
@@ -37,7 +37,7 @@ class StoreView:
         self._decode_value = spec.value_serde.decoder(spec.name, is_key=False)
 
     def count_expired(self, count: Callable[[int], None]) -> None:
-        """`count(how far behind)` hears of what came too late for the store."""
+        """`count(lateness)` is called for an entry that is too late for the store."""
         self._on_expired = count
 
     def _key(self, key: Any) -> bytes:
@@ -64,20 +64,20 @@ class KeyValueView(StoreView):
         self._store.put(self._key(key), self._encode_value(value), timestamp_ms)
 
     def put_if_absent(self, key: Any, value: Any, timestamp_ms: int = -1) -> Any:
-        """Gives the value that was there, if there was one; then nothing is put."""
+        """Puts the value only if the key has none. Returns the existing value, if there is one."""
         found = self.get(key)
         if found is None:
             self.put(key, value, timestamp_ms)
         return found
 
     def delete(self, key: Any) -> Any:
-        """Removes the key; gives the value it had."""
+        """Removes the key and returns its value."""
         found = self.get(key)
         self.put(key, None)
         return found
 
     def range(self, low: Any = None, high: Any = None) -> Iterator[tuple[Any, Any]]:
-        """Keys from low to high, both included, in the order of their bytes; None is no bound."""
+        """Keys from low to high, inclusive, in the order of their bytes. None: no bound."""
         bounds = (None if bound is None else self._key(bound) for bound in (low, high))
         for key, (value, _) in self._store.range(*bounds):
             yield self._decode_key(key), self._decode_value(value)
@@ -90,23 +90,23 @@ class KeyValueView(StoreView):
 
 
 class GlobalView(KeyValueView):
-    """Of a global table, as processors see it: what is in it comes from its topic."""
+    """The store of a global table for processors. Read-only: its content comes from its topic."""
 
     def put(self, key: Any, value: Any, timestamp_ms: int = -1) -> None:
         raise ConfigError(
-            f"store {self.name!r} is that of a global table and can only be read: write to its topic instead"
+            f"store {self.name!r} belongs to a global table and can only be read: write to its topic instead"
         )
 
 
 class VersionedView(KeyValueView):
-    """Where no time is said, the present."""
+    """Without a time, methods use the current value."""
 
     def __init__(self, spec: StoreSpec, store: VersionedStore) -> None:
         super().__init__(spec, store)
         self._versions = store
 
     def put(self, key: Any, value: Any, timestamp_ms: int = -1) -> None:
-        """None removes the key from that time on. What is older than the history is not taken, and counted."""
+        """None removes the key from that time on. A version older than the history is not stored, and counted."""
         placed = self._versions.put_version(self._key(key), self._encode_value(value), timestamp_ms)
         if placed is Placed.NOWHERE:
             self._on_expired((self._versions.stream_time_ms or 0) - timestamp_ms)
@@ -116,14 +116,14 @@ class VersionedView(KeyValueView):
         return None if found is None else found[0]
 
     def get_with_timestamp(self, key: Any, as_of_ms: int | None = None) -> tuple[Any, int] | None:
-        """The value that held at a time, and since when."""
+        """The value at a time, and since when it was valid."""
         if as_of_ms is None:
             return super().get_with_timestamp(key)
         found = self._versions.get_as_of(self._key(key), as_of_ms)
         return None if found is None else (self._decode_value(found[0]), found[1])
 
     def history(self, key: Any) -> list[tuple[int, Any]]:
-        """(since when, value) of all that is known of a key, oldest first; a value None: removed."""
+        """(since when, value) of all versions of a key, oldest first. A value None: removed."""
         return [
             (since_ms, self._decode_value(value))
             for since_ms, value in self._versions.versions(self._key(key))
@@ -142,7 +142,7 @@ class WindowView(StoreView):
         return None if found is None else self._decode_value(found[0])
 
     def put(self, key: Any, value: Any, start_ms: int) -> None:
-        """A window past the retention is not taken, and counted as expired."""
+        """A window past the retention is not stored, and counted as expired."""
         if not self._store.put(self._key(key), self._encode_value(value), start_ms, start_ms):
             self._on_expired((self._store.stream_time_ms or 0) - start_ms)
 
@@ -175,7 +175,7 @@ class SessionView(StoreView):
         return None if found is None else self._decode_value(found)
 
     def put(self, windowed: Windowed, value: Any) -> None:
-        """None removes the session. One that ended before the retention is not taken, and counted as expired."""
+        """None removes the session. A session past the retention is not stored, and counted as expired."""
         key, start_ms, end_ms = self._key(windowed.key), windowed.start_ms, windowed.end_ms
         if not self._store.put(key, start_ms, end_ms, self._encode_value(value)):
             self._on_expired((self._store.stream_time_ms or 0) - end_ms)
@@ -188,7 +188,7 @@ class SessionView(StoreView):
         return self.find(key, FAR_PAST_MS, FAR_FUTURE_MS)
 
     def find(self, key: Any, earliest_end_ms: int, latest_start_ms: int) -> list[tuple[Windowed, Any]]:
-        """A key's sessions that end at or after the one time and start at or before the other, oldest first."""
+        """A key's sessions that overlap [from, to], oldest first."""
         found = self._store.find(self._key(key), earliest_end_ms, latest_start_ms)
         return [(Windowed(key, start, end), self._decode_value(value)) for (start, end), value in found]
 

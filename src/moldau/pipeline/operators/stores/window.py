@@ -21,7 +21,7 @@ class WindowStore(ExpiringStore):
         return None if windows is None else windows.get(start_ms)
 
     def put(self, key: bytes, value: bytes | None, start_ms: int, timestamp_ms: int) -> bool:
-        """A value None removes the window. A window past the retention is not taken: False."""
+        """A value None removes the window. Returns False for a window past the retention, which is not stored."""
         if self._expiry.observe(start_ms):
             self._drop_expired()
         elif start_ms < self._expiry.oldest_ms:

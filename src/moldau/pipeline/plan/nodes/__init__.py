@@ -1,8 +1,10 @@
-"""The nodes of a topology: what each operator does, as frozen data.
+"""The nodes of a topology: each operator as frozen data.
 
-A node names its parents; a node with several inputs (merge, joins) takes them in the order of `parents`. Functions of
-the user are fields; so are column expressions, which a host may compile to something faster than Python.
-A *stream* edge carries records; a *table* edge carries changes (new and old value of a key).
+A node names its parents. A node with several inputs (merge, joins) has them in the order of `parents`. Functions of the
+user are fields, and so are column expressions, which a host may compile to something faster than Python. A *stream*
+edge carries records, a *table* edge carries changes (new and old value of a key).
+
+Each module has the nodes of one kind, on `node.py`. Others import the nodes from here.
 """
 
 from moldau.pipeline.plan.nodes.aggregates import (

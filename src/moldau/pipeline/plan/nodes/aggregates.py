@@ -1,4 +1,4 @@
-"""Nodes that fold a grouped stream into a table."""
+"""Nodes that aggregate a grouped stream into a table."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,9 +16,9 @@ class EmitWhen(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Aggregate(StoringNode):
-    """A grouped stream folded into a table: `adder(key, value, aggregate)`; with `initializer` None it is a reduce,
-    `adder(aggregate, value)`, whose first value starts it. `summary` names a known aggregate (count, sum...)
-    which a host may compute natively; `column` is what it takes."""
+    """Aggregates a grouped stream: `adder(key, value, aggregate)`. With `initializer` None it is a reduce:
+    `adder(aggregate, value)`, starting with the first value. `summary` names a known aggregate (count, sum...) that a
+    host may compute natively, `column` is its input."""
 
     initializer: Function | None
     adder: Function
@@ -37,7 +37,7 @@ class WindowAggregate(Aggregate):
 
 @dataclass(frozen=True, kw_only=True)
 class SessionAggregate(Aggregate):
-    """`merger(key, one, other)` joins two sessions; None for a reduce, whose adder does it."""
+    """`merger(key, one, other)` merges two sessions. None for a reduce, whose adder does it."""
 
     windows: SessionWindows
     merger: Function | None

@@ -21,7 +21,7 @@ class StreamJoin(Node):
     left_store: StoreSpec
     right_store: StoreSpec
     outer_store: StoreSpec | None
-    """Records still without a partner, kept until their window closes (left and outer joins)."""
+    """Records that have no match yet, kept until their window closes (left and outer joins)."""
     label: ClassVar[str] = "stream-join"
 
     def stores(self) -> tuple[StoreSpec, ...]:
@@ -31,8 +31,8 @@ class StreamJoin(Node):
 
 @dataclass(frozen=True, kw_only=True)
 class StreamTableJoin(Node):
-    """A stream (the parent) looks up a table (a node of the same sub-topology). With a `buffer` its records wait there
-    for `grace_ms` of stream time first (KIP-923)."""
+    """A stream (the parent) looks up rows of a table (a node of the same sub-topology). With a `buffer`, its records
+    first wait there for `grace_ms` of stream time (KIP-923)."""
 
     table: str
     kind: JoinKind
@@ -48,7 +48,7 @@ class StreamTableJoin(Node):
 
 @dataclass(frozen=True, kw_only=True)
 class StreamGlobalJoin(Node):
-    """A stream looks up a global table under the key `selector(key, value)`."""
+    """A stream looks up the key `selector(key, value)` in a global table."""
 
     table: str
     kind: JoinKind
@@ -72,14 +72,14 @@ class TableJoin(TableNode):
 
 @dataclass(frozen=True, kw_only=True)
 class ForeignKeySubscribe(Node):
-    """On the left: tells the foreign key's partition that this row wants (or no longer wants) to hear of it."""
+    """On the left: subscribes to, or unsubscribes from, the foreign key in that key's partition."""
 
     extractor: Function
     kind: JoinKind
     left_value_serde: Serde
     foreign_key_serde: Serde
     unanswered: StoreSpec | None = None
-    """Of an inner join: rows whose subscription must be answered and has not been."""
+    """For an inner join: rows with an outstanding answer."""
     label: ClassVar[str] = "foreign-key-subscribe"
 
     def stores(self) -> tuple[StoreSpec, ...]:
@@ -88,7 +88,8 @@ class ForeignKeySubscribe(Node):
 
 @dataclass(frozen=True, kw_only=True)
 class ForeignKeyAnswer(StoringNode):
-    """On the right: parents (subscriptions, right table). Keeps the subscriptions, answers them and every change."""
+    """On the right: parents (subscriptions, right table). Stores subscriptions and answers them, also at every
+    change."""
 
     table: str
     left_key_serde: Serde
@@ -99,7 +100,7 @@ class ForeignKeyAnswer(StoringNode):
 
 @dataclass(frozen=True, kw_only=True)
 class ForeignKeyResolve(Node):
-    """On the left again: drops answers to values that have changed since, joins the others."""
+    """On the left again: drops answers to values that have changed since, and joins the others."""
 
     table: str
     joiner: Function
@@ -107,7 +108,7 @@ class ForeignKeyResolve(Node):
     left_value_serde: Serde
     right_value_serde: Serde
     unanswered: StoreSpec | None = None
-    """That of the subscribing node."""
+    """The store of the subscribing node."""
     label: ClassVar[str] = "foreign-key-resolve"
 
     def store_names(self) -> tuple[str, ...]:

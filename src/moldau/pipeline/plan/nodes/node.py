@@ -1,4 +1,4 @@
-"""What every node of a topology has, and what functions and choices nodes are made with."""
+"""What every node of a topology has, and the types of functions and choices in nodes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class JoinKind(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Node:
-    """`where` is the user's line that made the node: errors name it; it is no part of what the node is."""
+    """`where` is the user's line that created the node, for errors. It is not part of the node's identity."""
 
     name: str
     parents: tuple[str, ...] = ()
@@ -30,11 +30,11 @@ class Node:
     label: ClassVar[str] = "node"
 
     def stores(self) -> tuple[StoreSpec, ...]:
-        """Stores this node owns."""
+        """The stores that this node owns."""
         return ()
 
     def store_names(self) -> tuple[str, ...]:
-        """Stores this node uses, its own and others': nodes that share a store share a task."""
+        """The stores that this node uses, its own and others. Nodes that share a store are in one task."""
         return tuple(store.name for store in self.stores())
 
 

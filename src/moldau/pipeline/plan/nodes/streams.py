@@ -1,5 +1,4 @@
-"""Nodes of streams: where records come from and go to, what is done to each of them without state, and the processors
-of the user."""
+"""Nodes of streams: sources and sinks, stateless operators, processors of the user."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,7 +15,7 @@ class OffsetReset(StrEnum):
 
 
 def unresolved(pattern: str) -> str:
-    """In the place of a topic's name, for those a pattern will name; no topic is called that."""
+    """A placeholder for the topics that match a pattern. No topic can have this name."""
     return f"/{pattern}/"
 
 
@@ -30,27 +29,27 @@ class Source(Node):
     timestamp: Rule | None = None
     offset_reset: OffsetReset = OffsetReset.EARLIEST
     pattern: str = ""
-    """A regular expression that names the topics: `Topology.with_topics` puts those there are in the place of
-    `topics`, which has `unresolved(pattern)` until then."""
+    """A regular expression for the topics. `topics` has `unresolved(pattern)` until `Topology.with_topics` replaces it
+    by the existing ones."""
     label: ClassVar[str] = "source"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sink(Node):
-    """Writes to one topic, or to the topic that `topic_of(key, value, context)` names."""
+    """Writes to one topic, or to the topic that `topic_of(key, value, context)` returns."""
 
     topic: str | None
     key_serde: Serde
     value_serde: Serde
     topic_of: Function | None = None
     partition_of: Function | None = None
-    """(topic, key, value) -> partition; None: as Kafka's default partitioner."""
+    """(topic, key, value) -> partition. None: Kafka's default partitioner."""
     label: ClassVar[str] = "sink"
 
 
 @dataclass(frozen=True, slots=True)
 class RepartitionTopic:
-    """A topic between two sub-topologies, owned by the application. `partitions` 0: as many as its inputs have."""
+    """An internal topic between two sub-topologies. `partitions` 0: as many as its inputs have."""
 
     name: str
     partitions: int = 0
@@ -73,7 +72,7 @@ def has_key(key: object, value: object) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Map(Node):
-    """`mapper(key, value)` gives (key, value)."""
+    """`mapper(key, value)` returns (key, value)."""
 
     mapper: Rule
     label: ClassVar[str] = "map"
@@ -88,7 +87,7 @@ class MapValues(Node):
 
 @dataclass(frozen=True, kw_only=True)
 class FlatMap(Node):
-    """`mapper(key, value)` gives any number of (key, value)."""
+    """`mapper(key, value)` returns any number of (key, value)."""
 
     mapper: Function
     label: ClassVar[str] = "flat-map"
@@ -109,7 +108,7 @@ class SelectKey(Node):
 
 @dataclass(frozen=True, kw_only=True)
 class Peek(Node):
-    """Calls `action(key, value)`; a peek that nothing follows is a foreach."""
+    """Calls `action(key, value)`. A peek without children is a foreach."""
 
     action: Function
     label: ClassVar[str] = "peek"
@@ -117,7 +116,7 @@ class Peek(Node):
 
 @dataclass(frozen=True, kw_only=True)
 class Split(Node):
-    """Each record goes to the first arm whose predicate holds, or to the default arm (the last, predicate None)."""
+    """Each record goes to the first arm whose predicate is true, or to the default arm (the last, predicate None)."""
 
     predicates: tuple[Rule | None, ...]
     label: ClassVar[str] = "split"
@@ -125,7 +124,7 @@ class Split(Node):
 
 @dataclass(frozen=True, kw_only=True)
 class Arm(Node):
-    """One way out of a split."""
+    """One branch of a split."""
 
     index: int
     label: ClassVar[str] = "arm"
@@ -141,13 +140,13 @@ class Merge(Node):
 
 @dataclass(frozen=True, kw_only=True)
 class Process(Node):
-    """`supplier()` makes a processor for each task. `values_only`: its key may not change (KIP-820)."""
+    """`supplier()` creates a processor for each task. `values_only`: it may not change the key (KIP-820)."""
 
     supplier: Function
     uses: tuple[str, ...] = ()
     values_only: bool = False
     owns: tuple[StoreSpec, ...] = ()
-    """Stores first connected here."""
+    """The stores that this node is the first to use."""
     label: ClassVar[str] = "process"
 
     def stores(self) -> tuple[StoreSpec, ...]:

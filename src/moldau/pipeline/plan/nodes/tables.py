@@ -1,4 +1,4 @@
-"""Nodes of tables: what becomes a table, and what is made of one."""
+"""Nodes of tables: their sources, and the operators of one table."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
@@ -10,7 +10,7 @@ from moldau.pipeline.serdes.serde import Serde
 
 @dataclass(frozen=True, kw_only=True)
 class TableNode(Node):
-    """A table; with a store when the user asked for one or a neighbour needs it."""
+    """A table. It has a store if the user asked for one or another node needs it."""
 
     store: StoreSpec | None = None
     send_old_values: bool = False
@@ -21,14 +21,14 @@ class TableNode(Node):
 
 @dataclass(frozen=True, kw_only=True)
 class TableSource(TableNode):
-    """The stream of its one parent read as a table: the last value of each key. Without a store when none needs one."""
+    """The stream of its one parent as a table: the last value of each key. Has no store if no node needs one."""
 
     label: ClassVar[str] = "table"
 
 
 @dataclass(frozen=True, kw_only=True)
 class GlobalTable(StoringNode):
-    """A whole topic, every partition of it, in every task. Its records come by `Task.apply_global`."""
+    """A whole topic, with every partition, in every task. `Task.apply_global` adds its records."""
 
     topic: str
     key_serde: Serde
@@ -56,7 +56,7 @@ class TableMapValues(TableNode):
 
 @dataclass(frozen=True, kw_only=True)
 class TableTransformValues(TableNode):
-    """`supplier()` makes a transformer with `transform(key, value)`; it may use stores."""
+    """`supplier()` creates a transformer with `transform(key, value)`, which may use stores."""
 
     supplier: Function
     uses: tuple[str, ...] = ()
@@ -83,7 +83,7 @@ class TableMerge(Node):
 
 @dataclass(frozen=True, kw_only=True)
 class TableToStream(Node):
-    """A table's changes as records of their new values; `mapper(key, value)` gives another key."""
+    """The changes of a table as records of the new values. `mapper(key, value)` returns another key."""
 
     mapper: Function | None = None
     label: ClassVar[str] = "to-stream"
@@ -91,8 +91,8 @@ class TableToStream(Node):
 
 @dataclass(frozen=True, kw_only=True)
 class TableGroup(Node):
-    """A table regrouped: `mapper(key, value)` gives (key, value). Gives records whose values are
-    changes (new, old), on their way to a repartition topic."""
+    """Regroups a table: `mapper(key, value)` returns (key, value). Emits records whose values are changes (new, old),
+    for a repartition topic."""
 
     mapper: Function
     label: ClassVar[str] = "group-table"
@@ -100,10 +100,10 @@ class TableGroup(Node):
 
 @dataclass(frozen=True, kw_only=True)
 class TableAggregate(StoringNode):
-    """A grouped table folded again: of each change (a record of a repartition topic) the old value is subtracted, the
-    new one added.
+    """Aggregates a regrouped table: for each change (a record of a repartition topic), subtracts the old value and adds
+    the new one.
 
-    With `initializer` None a reduce: `adder(aggregate, value)`, `subtractor(aggregate, value)`.
+    With `initializer` None it is a reduce: `adder(aggregate, value)`, `subtractor(aggregate, value)`.
     """
 
     initializer: Function | None
@@ -128,8 +128,8 @@ class Suppress(StoringNode):
 
 
 def history_of(table: str, nodes: "Nodes") -> int | None:
-    """How many milliseconds back a table can be read, by its versioned store or that of the table it is made of; None:
-    it has only its present."""
+    """How many milliseconds back a table can be read, from its versioned store or its parent's. None: it only has
+    current values."""
     node = nodes[table]
     if isinstance(node, TableSource):
         versioned = node.store is not None and node.store.kind is StoreKind.VERSIONED

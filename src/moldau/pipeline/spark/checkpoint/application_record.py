@@ -1,5 +1,5 @@
-"""What a checkpoint remembers of its application, beside plans and state: whose it is, which topics it was made of,
-where it began, what its topology keeps and where. Refuses to go on where going on would be wrong, and says why.
+"""What a checkpoint knows about its application, besides plans and state: the application's id, its topics, its first
+positions, the inventory of its topology and the folders of its state. Rejects a checkpoint that does not fit.
 """
 
 import json
@@ -20,12 +20,12 @@ WITHOUT_INVENTORY: Final = 2
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a sub-topology keeps the state of its tasks: `state/<folder>_<partition>`."""
+class StateFolder:
+    """Where the state of a sub-topology's tasks is: `state/<folder>_<partition>`."""
 
     folder: str
     since: Mapping[str, int]
-    """Topic to the first batch whose marker there tells of this state."""
+    """Topic to the first batch whose marker refers to this state."""
 
 
 @dataclass(frozen=True)
@@ -33,22 +33,22 @@ class ApplicationRecord:
     application_id: str
     checkpoint_id: str
     fingerprint: str
-    """Of the topology that made the checkpoint; all there is to compare where there is no inventory."""
+    """Of the topology that made the checkpoint. Compared where there is no inventory."""
     topic_ids: Mapping[str, str]
     initial: Mapping[str, Mapping[str, int]]
     slots: int
     partitioners: Mapping[str, str]
-    """Topic to how keys are spread over it, where that is not the default."""
+    """Topic to partitioner, for topics that do not use the default."""
     inventory: Inventory | None = None
-    places: tuple[Place, ...] = ()
+    places: tuple[StateFolder, ...] = ()
     """Of the sub-topologies in the inventory."""
     folders_made: int = 0
     begins: Mapping[str, int] = field(default_factory=dict)
-    """Store or operator to the first batch whose entries count: what it held before was let go."""
+    """Store or operator to the first batch whose entries count: earlier ones were dropped."""
 
     @classmethod
     def load(cls, folder: Folder, application_id: str) -> Self | None:
-        """Raises ConfigError for what is there but is not this application's."""
+        """Raises ConfigError for a checkpoint that is damaged or another application's."""
         content = folder.read(FILE)
         if content is None:
             return None
@@ -58,17 +58,17 @@ class ApplicationRecord:
             record = cls(**_parsed(found)) if version in (WITHOUT_INVENTORY, VERSION) else None
         except (ValueError, TypeError, AttributeError, KeyError) as broken:
             raise ConfigError(
-                f"{folder.address}/{FILE} cannot be read ({broken}): restore the checkpoint, or forget it with "
+                f"{folder.address}/{FILE} cannot be read ({broken}): restore the checkpoint, or delete it with "
                 f"moldau streams reset {application_id}"
             ) from None
         if record is None:
             raise ConfigError(
-                f"the checkpoint {folder.address} was written by another version of Moldau (form {version}, this one "
-                f"reads {VERSION}): begin again with moldau streams reset {application_id}"
+                f"the checkpoint {folder.address} was written by another version of Moldau (format {version}, this one "
+                f"reads {VERSION}): start over with moldau streams reset {application_id}"
             )
         if record.application_id != application_id:
             raise ConfigError(
-                f"the checkpoint {folder.address} is that of the application {record.application_id}, not of "
+                f"the checkpoint {folder.address} belongs to the application {record.application_id}, not to "
                 f"{application_id}: name another folder with --checkpoint-dir"
             )
         return record
@@ -91,27 +91,28 @@ class ApplicationRecord:
 
     @property
     def state_folders(self) -> tuple[str, ...]:
-        """Of the sub-topologies, by their index."""
+        """The folder of each sub-topology, by its index."""
         return tuple(place.folder for place in self.places)
 
     def save(self, folder: Folder) -> None:
         folder.write(FILE, json.dumps({"version": VERSION, **asdict(self)}, indent=1).encode())
 
     def check_form(self, application_id: str, fingerprint: str) -> None:
-        """Raises ConfigError for another topology where there is no inventory to compare it with."""
+        """Raises ConfigError for a changed topology if there is no inventory to compare it with."""
         if self.inventory is None and fingerprint != self.fingerprint:
             raise ConfigError(
-                f"the topology of {application_id} is not the one its checkpoint was made by, and the checkpoint, "
-                "of an earlier version of Moldau, does not tell what has changed. Run the topology of before once "
+                f"the topology of {application_id} is not the one that made its checkpoint, and the checkpoint, "
+                "from an earlier version of Moldau, does not say what has changed. Run the old topology once "
                 "with this version, then the changed one; or give that another application id; or reset it "
                 f"(moldau streams reset {application_id}), which builds its state again from its topics"
             )
 
     def with_inventory(self, topology: Topology) -> Self:
-        """Of the topology that the checkpoint was made by."""
+        """The record with the inventory of the topology that made the checkpoint."""
         inventory = Inventory.of(topology)
         places = tuple(
-            Place(str(number), dict.fromkeys(part.topics, 0)) for number, part in enumerate(inventory.parts)
+            StateFolder(str(number), dict.fromkeys(part.topics, 0))
+            for number, part in enumerate(inventory.parts)
         )
         return replace(self, inventory=inventory, places=places, folders_made=len(places))
 
@@ -124,7 +125,7 @@ def _parsed(found: dict[str, Any]) -> dict[str, Any]:
     return {
         **found,
         "inventory": None if inventory is None else Inventory.from_json(inventory),
-        "places": tuple(Place(**place) for place in found.get("places", ())),
+        "places": tuple(StateFolder(**place) for place in found.get("places", ())),
     }
 
 
@@ -132,8 +133,8 @@ def check_topics(application_id: str, topic_ids: Mapping[str, str], facts: Mappi
     for topic, topic_id in topic_ids.items():
         if topic not in facts and topic.startswith(f"{application_id}-") and topic.endswith("-repartition"):
             raise ConfigError(
-                f"the topic {topic} was deleted: it is {application_id}'s own, and what was on its way in it is lost. "
-                f"Begin again with moldau streams reset {application_id}"
+                f"the topic {topic} was deleted: it is an internal topic of {application_id}, and its unread records "
+                f"are lost. Start over with moldau streams reset {application_id}"
             )
         if topic not in facts:
             raise ConfigError(
@@ -144,5 +145,5 @@ def check_topics(application_id: str, topic_ids: Mapping[str, str], facts: Mappi
             raise ConfigError(
                 f"the topic {topic}, which {application_id} reads, was deleted and created again: it has the id "
                 f"{facts[topic].topic_id}, the checkpoint knows {topic_id}. The positions and the state of "
-                f"the application belong to the old one. To begin with the new: moldau streams reset {application_id}"
+                f"the application belong to the old one. To use the new one: moldau streams reset {application_id}"
             )

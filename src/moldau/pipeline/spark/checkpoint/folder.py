@@ -1,7 +1,7 @@
-"""A folder of the checkpoint: small whole files, written so that a reader sees all of one or nothing.
+"""A folder of small files, each written atomically: a reader sees the whole file or none.
 
-A path of this machine or any address pyarrow knows (`hdfs://`, `s3://`, `gs://`): executors on other machines must
-reach the same folder.
+A local path or any address that pyarrow knows (`hdfs://`, `s3://`, `gs://`). Executors on other machines must reach the
+same folder.
 """
 
 import os
@@ -20,7 +20,7 @@ class Folder:
         return Folder(f"{self.address.rstrip('/')}/{name}")
 
     def read(self, name: str) -> bytes | None:
-        """None when there is no such file."""
+        """None if there is no such file."""
         try:
             with self._files.open_input_file(f"{self._root}/{name}") as file:
                 content = file.read()
@@ -30,8 +30,8 @@ class Folder:
         return content
 
     def write(self, name: str, content: bytes) -> None:
-        """Replaces what was there in one step."""
-        # The name is unlike any finished file's, and unlike that of a worker believed dead which still writes.
+        """Replaces the file atomically."""
+        # Differs from every finished file's name, and from the one of a worker that is believed dead and still writes.
         unfinished = f"{self._root}/.{name}.{os.getpid()}.{uuid.uuid4().hex[:8]}"
         try:
             self._put(unfinished, content)

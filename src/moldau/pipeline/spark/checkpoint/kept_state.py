@@ -1,7 +1,7 @@
-"""Which entries of a task's state files still count, after the topology has changed.
+"""Which entries of a task's state files still count after the topology has changed.
 
-The files of a task may hold stores that the topology has no more, and what a store held before it was let go. Neither
-is to come back when a task is loaded.
+The files may hold stores that the topology no longer has, and old content of a store that was dropped. Neither must
+come back when a task is loaded.
 """
 
 from collections.abc import Collection, Mapping
@@ -26,7 +26,7 @@ class KeptState:
 
 
 def _counts(time: str, stores: Collection[str], gone: Collection[str]) -> bool:
-    """`store NAME`, or what an operator calls its times, with the operator's name in it."""
+    """`store NAME`, or the key of an operator's times, which contains the operator's name."""
     if time.startswith(OF_STORE):
         return time.removeprefix(OF_STORE) in stores
     return not any(f" {one} " in f" {time} " for one in gone)

@@ -1,7 +1,7 @@
-"""Who runs an application: a file in its checkpoint names the process, which confirms now and then that it lives.
+"""The owner of an application: a file in its checkpoint names the process that runs it, which renews it periodically.
 
-A second run of the same application is refused while the first lives, and told where it runs. On the same machine a
-dead process is known at once; of another machine's nothing is known but that its file stops changing.
+A second run of the same application is rejected while the first is alive; the error says where that runs. A dead
+process on the same machine is detected at once, one on another machine when its file stops changing.
 """
 
 import json
@@ -36,7 +36,7 @@ class Owner:
         self._confirmed_at = -CONFIRM_EVERY_S
 
     def claim(self) -> None:
-        """Raises ConfigError when somebody else runs the application."""
+        """Raises ConfigError if another process runs the application."""
         found = self._read()
         if found is not None and found.get("token") != self._token and self._lives(found):
             raise ConfigError(
@@ -47,7 +47,7 @@ class Owner:
         self._write()
 
     def require_free(self) -> None:
-        """Raises ConfigError when the application runs."""
+        """Raises ConfigError if the application runs."""
         found = self._read()
         if found is not None and self._lives(found):
             raise ConfigError(
@@ -56,14 +56,14 @@ class Owner:
             )
 
     def runner(self) -> Runner | None:
-        """None while nobody runs the application. Takes a while where another machine has to be watched."""
+        """None if nobody runs the application. Takes a while if a process on another machine has to be watched."""
         found = self._read()
         if found is None or not self._lives(found):
             return None
         return Runner(int(found.get("pid", 0)), str(found.get("host", "")))
 
     def confirm(self) -> None:
-        """Called often; now and then it looks whether another run has taken over, and says that this one lives."""
+        """Called often. Periodically checks whether another run has taken over, and renews the file."""
         now = time.monotonic()
         if now - self._confirmed_at < CONFIRM_EVERY_S:
             return
@@ -121,7 +121,7 @@ def _this_process() -> dict[str, Any]:
 
 
 def _machine() -> str | None:
-    """One boot of one machine, as one container sees it."""
+    """Identifies this boot of this machine, as seen from this container."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
         return f"{boot} {Path('/proc/self/ns/pid').readlink()}"
@@ -130,7 +130,7 @@ def _machine() -> str | None:
 
 
 def _started(pid: int) -> str | None:
-    """When a process of this machine began; None when there is none of this number."""
+    """The start time of a process on this machine. None if there is no such process."""
     try:
         facts = Path(f"/proc/{pid}/stat").read_text()
     except OSError:

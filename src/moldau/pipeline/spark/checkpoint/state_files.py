@@ -1,11 +1,12 @@
-"""The state of one task on disk, one version per batch: a delta is what the batch changed, a snapshot
-(`<batch>.snapshot`) the whole state after it, both as Arrow IPC with the columns store, key, value.
+"""The state of one task on disk, one version per batch: a delta has the changes of the batch, a snapshot
+(`<batch>.snapshot`) the whole state after it. Both are Arrow IPC with the columns store, key, value.
 
-A delta's name says which version it continues: `<batch>.after-<version before>.delta`, `<batch>.first.delta` for a
-task's first. A missing file is noticed from the names alone. (`<batch>.delta`, of an earlier form, does not tell.)
+The name of a delta says which version it follows: `<batch>.after-<version before>.delta`, or `<batch>.first.delta` for
+the first one of a task. So a missing file is noticed from the names alone. (`<batch>.delta`, an earlier format, does
+not say it.)
 
-A version is written before its batch is committed to Kafka; a batch that is run again starts from the version
-before it and replaces its own. Old versions are removed once two snapshots cover them.
+A version is written before its batch is committed to Kafka. A batch that is run again starts from the version before
+it and replaces its own version. Old versions are removed once two snapshots cover them.
 """
 
 from collections.abc import Iterable
@@ -24,7 +25,7 @@ SCHEMA: Final = pa.schema(
 )
 DELTAS_PER_SNAPSHOT_MAX: Final = 200
 SNAPSHOT_BYTES_MIN: Final = 1 << 20
-"""Deltas are folded into a snapshot when together they outweigh the last one, but not before this."""
+"""A snapshot is due when the deltas together are larger than the last snapshot, and than this."""
 SNAPSHOTS_KEPT: Final = 2
 START: Final = -1
 """The version before the first batch: no state."""
@@ -32,7 +33,7 @@ CURE: Final = "restore the checkpoint, or reset the application to build its sta
 
 
 class StateLost(MoldauError):
-    """A file of the state that must be there is not."""
+    """A file of the state is missing or damaged."""
 
 
 class File(NamedTuple):
@@ -40,7 +41,7 @@ class File(NamedTuple):
     version: int
     is_snapshot: bool
     after: int | None
-    """The version a delta continues, None when it does not tell."""
+    """The version that a delta follows. None if its name does not say it."""
 
     @classmethod
     def parse(cls, name: str) -> "File":
@@ -58,14 +59,14 @@ class StateFiles:
         self._delta_count = 0
         self._snapshot_bytes = 0
         self._before: int | None = None
-        """The version that the next delta continues, once it is known."""
+        """The version that the next delta follows, once it is known."""
 
     def changes(self, after_version: int, before_version: int) -> tuple[bool, list[Delta]]:
-        """What leads from one version to the one before `before_version`; True with it when a snapshot is part of it,
-        so that the reader must begin with nothing. Raises StateLost when something in between is missing."""
+        """The changes from one version to the one before `before_version`, and whether they start with a snapshot, so
+        that the reader must clear its state first. Raises StateLost if a file in between is missing."""
         files = [file for file in self._files() if file.version < before_version]
         snapshot = max((file.version for file in files if file.is_snapshot), default=START)
-        # What lies before a snapshot may be removed: one that is newer than the reader is where it must begin.
+        # Files before a snapshot may have been removed: a reader older than the snapshot must start there.
         whole = after_version == START or after_version >= before_version or snapshot > after_version
         found: list[Delta] = []
         reached = snapshot if whole else after_version
@@ -80,7 +81,7 @@ class StateFiles:
         return whole, found
 
     def last_version(self) -> int:
-        """START when there is none. Raises StateLost when the way to it has a gap."""
+        """START if there is none. Raises StateLost if the versions have a gap."""
         files = self._files()
         reached = max((file.version for file in files if file.is_snapshot), default=START)
         for file in files:
@@ -104,20 +105,20 @@ class StateFiles:
         return outgrown or self._delta_count >= DELTAS_PER_SNAPSHOT_MAX
 
     def write_snapshot(self, version: int, items: Iterable[Delta]) -> None:
-        """Only of a version whose batch is committed: nobody will ask for one before it."""
+        """Only for a version whose batch is committed: nobody will need an earlier one."""
         content = _encoded(list(items))
         self._folder.write(f"{version}.snapshot", content)
         self._snapshot_bytes, self._delta_bytes, self._delta_count = len(content), 0, 0
         self._remove_old()
 
     def remove_from(self, version: int) -> None:
-        """What a batch has left that is not committed, and will not be run again under its number."""
+        """Removes the files of a batch that is not committed and will not be run again under its number."""
         for file in self._files():
             if file.version >= version:
                 self._folder.remove(file.name)
 
     def _version_before(self, version: int) -> int:
-        """What was read last, or, of a batch that is written again, what was read before it."""
+        """The version that was read last. For a batch that is written again: the one that was read before it."""
         if self._before is None or self._before >= version:
             self._before = max(
                 (file.version for file in self._files() if file.version < version), default=START
@@ -135,7 +136,7 @@ class StateFiles:
                 self._folder.remove(file.name)
 
     def _files(self) -> list[File]:
-        """In the order of their versions; of two that an attempt of each form has left, the one that tells more."""
+        """In the order of their versions. If a batch has a delta in each format, the one whose name says more."""
         files = (File.parse(name) for name in self._folder.names())
         return sorted(files, key=lambda file: (file.version, file.after is None))
 
@@ -146,14 +147,14 @@ class StateFiles:
             "there is nothing before it" if reached == START else f"the one before it is version {reached}"
         )
         raise StateLost(
-            f"the state {self._folder.address} has a gap: {file.name} continues version {file.after}, but {there}: "
+            f"the state {self._folder.address} has a gap: {file.name} follows version {file.after}, but {there}: "
             f"{CURE}"
         )
 
     def _read(self, file: File) -> list[Delta]:
         content = self._folder.read(file.name)
         if content is None:
-            raise StateLost(f"the state file {self._folder.address}/{file.name} is gone: {CURE}")
+            raise StateLost(f"the state file {self._folder.address}/{file.name} is missing: {CURE}")
         try:
             table = ipc.open_file(pa.BufferReader(content)).read_all()
         except pa.ArrowInvalid as damaged:

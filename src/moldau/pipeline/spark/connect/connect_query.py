@@ -1,6 +1,6 @@
 """One run of an application on a Spark Connect server (`spark.remote`): batches are planned here and run there.
 
-A slot may find itself in another worker with each batch: it takes its place back, and reads what is new in its state.
+A slot may run in another worker with each batch. It then fences the previous worker and reads the new state from files.
 """
 
 from typing import TYPE_CHECKING, Final
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 MISSING: Final = ("No module named", "PACKAGE_NOT_INSTALLED")
-"""How workers say that their environment lacks something."""
+"""How workers report a missing package."""
 
 
 class ConnectQuery(Query):
@@ -34,13 +34,13 @@ class ConnectQuery(Query):
             raise
 
     def _leave(self) -> None:
-        """What workers have kept goes when Spark ends them, a minute after their last task."""
+        """The workers release what they kept when Spark ends them, a minute after their last task."""
         self._lanes.close()
         self._session.stop()
 
 
 def require_same_package(session: "SparkSession") -> None:
-    """Raises ConfigError where Spark's workers do not have this package as it is here."""
+    """Raises ConfigError if Spark's workers do not have the same version of this package."""
     mend = (
         f"install moldau[spark-connect]=={__version__} in the Python environment of the Spark Connect server and its "
         "workers (PYSPARK_PYTHON names it)"
@@ -54,4 +54,6 @@ def require_same_package(session: "SparkSession") -> None:
             f"Spark's Python workers cannot run a pipeline ({cause_of(failure)}): {mend}"
         ) from None
     if version != __version__:
-        raise ConfigError(f"Spark's Python workers have moldau {version}, which is not this one: {mend}")
+        raise ConfigError(
+            f"Spark's Python workers have moldau {version}, another version than this one: {mend}"
+        )

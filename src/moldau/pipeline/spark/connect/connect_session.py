@@ -1,5 +1,5 @@
-"""A session at a Spark Connect server. Each run of an application has one of its own: a server that was away knows
-nothing of those it had.
+"""A session on a Spark Connect server. Each run of an application has its own: a restarted server does not know the
+sessions from before.
 """
 
 import os
@@ -19,15 +19,15 @@ ANSWER_S_MAX: Final = 10.0
 ROWS_TO_SHARE: Final = 4_096
 TRIES_MAX: Final = 4
 WAIT_MS_MAX: Final = 4_000
-"""Between two tries of a call. Spark's own defaults go on for ten minutes without a word."""
+"""Between two attempts of a call. Spark's defaults retry for ten minutes without a message."""
 
 
 class SparkAway(OSError):
-    """The server cannot be reached: it is tried again, and the reason told."""
+    """The server cannot be reached. The supervisor retries and reports the reason."""
 
 
 def connect_session(settings: SparkSettings) -> "ClassicSession":
-    """Raises ConfigError for an address that cannot be one, SparkAway while nobody answers there."""
+    """Raises ConfigError for an invalid address, SparkAway while no server answers there."""
     require_pyspark()
     address = settings.remote
     assert address is not None
@@ -37,20 +37,20 @@ def connect_session(settings: SparkSettings) -> "ClassicSession":
         from pyspark.sql.connect.session import SparkSession
     except ImportError as missing:
         raise ConfigError(
-            f"Spark Connect needs more than Spark does ({missing}): pip install 'moldau[spark-connect]'"
+            f"Spark Connect needs a package that is not installed ({missing}): pip install 'moldau[spark-connect]'"
         ) from None
     try:
         server = DefaultChannelBuilder(address)
     except (PySparkValueError, ValueError) as wrong:
         raise ConfigError(f"{address} is not the address of a Spark Connect server: {wrong}") from None
     _require_answer(server.endpoint)
-    # The functions of pyspark that make columns ask this which kind to make.
+    # pyspark's column functions use this variable to decide which kind of column to create.
     os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"
-    # It is told as the failure that it is.
+    # The exception says it, too.
     warnings.filterwarnings("ignore", message=r"\[RETRIES_EXCEEDED\]")
     session = SparkSession(connection=server)
     session.client.set_retry_policies([DefaultPolicy(max_retries=TRIES_MAX, max_backoff=WAIT_MS_MAX)])
-    # In use it is what the driver's own would be; pyspark has no name for both.
+    # It is used like a classic session; pyspark has no common type for both.
     alike = cast("ClassicSession", session)
     for key, value in {**PER_SESSION, **settings.conf}.items():
         if key != "spark.remote":
@@ -64,12 +64,12 @@ def _set(session: "ClassicSession", key: str, value: str) -> None:
     except AnalysisException as refused:
         why = str(refused).splitlines()[0]
         raise ConfigError(
-            f"{key} cannot be set by a client of Spark Connect, only where the server is started: {why}"
+            f"{key} cannot be set by a client of Spark Connect, only when the server is started: {why}"
         ) from None
 
 
 def tasks_at_once(session: "ClassicSession") -> int:
-    """How many Spark runs: it shares rows of no origin among as many."""
+    """How many tasks Spark runs at once: it splits generated rows into as many partitions."""
     from pyspark.sql.functions import spark_partition_id
 
     shares = session.range(ROWS_TO_SHARE).select(spark_partition_id().alias("share")).collect()
@@ -82,5 +82,5 @@ def _require_answer(endpoint: str) -> None:
         socket.create_connection((host.strip("[]"), int(port)), ANSWER_S_MAX).close()
     except OSError as failure:
         raise SparkAway(
-            f"no Spark Connect server answers at {endpoint}: {failure}. Start it, or name another; it is tried again"
+            f"no Spark Connect server answers at {endpoint}: {failure}. Start it, or name another one. Retrying"
         ) from None

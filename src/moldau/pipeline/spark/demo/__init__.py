@@ -1,1 +1,4 @@
-"""The live pipeline that `moldau up` shows: page views, enriched and counted. A Streams application like any other."""
+"""The demo pipeline of `moldau up`: page views, enriched and counted. A Streams application like any other.
+
+`app.py` is the application, `page_views.py` produces its input. Started by the command line; nothing imports it.
+"""

@@ -1,4 +1,4 @@
-"""Page views joined with their users, and counted by page in windows of a minute."""
+"""Joins page views with their users, and counts them by page in windows of a minute."""
 
 from moldau.pipeline.streams import JSON, LONG, STRING, StreamsBuilder, tumbling
 

@@ -1,4 +1,4 @@
-"""Makes page views: `python -m moldau.pipeline.spark.demo.page_views SERVERS`. A few a second, until it is ended."""
+"""Produces a few page views a second until stopped: `python -m moldau.pipeline.spark.demo.page_views SERVERS`."""
 
 import os
 import random

@@ -1,8 +1,8 @@
-"""The process of applications: `python -m moldau.pipeline.spark.driver FILE...`, settings as JSON on standard input.
+"""The driver process: `python -m moldau.pipeline.spark.driver FILE...`, with settings as JSON on standard input.
 
-FILE is a file or a folder of them. Tells states and measurements as lines of JSON on standard output, one an
-application. Whoever started it starts it again when it ends with EXIT_AGAIN: the JVM is gone, and with it all that
-Spark had in memory; the checkpoints have the rest.
+FILE is a Python file or a folder of them. Writes the status of each application as a line of JSON to standard output.
+Exits with EXIT_AGAIN when Spark's JVM has ended: the parent then starts a new process, which continues from the
+checkpoints.
 """
 
 import json
@@ -27,14 +27,14 @@ EXIT_REFUSED: Final = 3
 EXIT_AGAIN: Final = 75
 LOOK_EVERY_S: Final = 0.5
 TELL_ALL_EVERY_S: Final = 2.0
-"""Between, only what has changed is told."""
+"""In between, only changes are written."""
 STARTED_BY: Final = os.getppid()
-"""Process 1 is an orphan's new parent, but in a container also who may have started us."""
+"""Compared with later: process 1 adopts orphans, but in a container it may also be the real parent."""
 TOLD_ANYWAY: Final = (
     "moldau.pipeline.spark.application",
     "py4j",
 )
-"""Loggers of failures that `last_error` has, in fewer words."""
+"""Loggers of failures that `last_error` reports in fewer words."""
 
 
 def main() -> int:
@@ -60,13 +60,13 @@ def main() -> int:
 
 
 def _host(paths: Sequence[str], order: Mapping[str, Any]) -> Host:
-    """Raises ConfigError for what none of the applications could run with."""
+    """Raises ConfigError for settings that no application can run with."""
     folders = [Path(path) for path in paths if Path(path).is_dir()]
     spark = SparkSettings(**order["spark"])
     host = Host(order["settings"], spark, folders, with_views=bool(order.get("http")))
     files = application_files(paths)
     for path in [*(Path(file).parent for file, _ in files), *folders]:
-        # Spark's workers are told where modules are when the session starts.
+        # Spark's workers get the module path when the session starts.
         make_importable(path.resolve())
     if order.get("http"):
         serve_in_thread(host_server(host), order["http"])
@@ -90,7 +90,7 @@ def _host(paths: Sequence[str], order: Mapping[str, Any]) -> Host:
 
 
 def _follow(host: Host, teller: "Teller", stopping: threading.Event, *, is_served: bool) -> bool:
-    """Until there is nothing left to follow; True when Spark is gone."""
+    """Returns when nothing runs any more: True if Spark's JVM has ended."""
     while True:
         if not teller.tell_changes():
             return False
@@ -101,7 +101,7 @@ def _follow(host: Host, teller: "Teller", stopping: threading.Event, *, is_serve
 
 
 def _is_over(host: Host, *, is_served: bool) -> bool:
-    """What is served can be started again over HTTP: one that was stopped is waited for, one that failed is not."""
+    """With HTTP, the process waits for stopped applications, which can be started again, but not for failed ones."""
     now = states(host.all())
     if is_served:
         can_go_on = [state for state in now if state is not PipelineState.FAILED]
@@ -110,7 +110,7 @@ def _is_over(host: Host, *, is_served: bool) -> bool:
 
 
 class Teller:
-    """Tells what has changed at once, and everything now and then."""
+    """Writes changes at once, and every status now and then."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -118,7 +118,7 @@ class Teller:
         self._told_all_at = -TELL_ALL_EVERY_S
 
     def tell_changes(self) -> bool:
-        """False when nobody listens: whoever started us is gone."""
+        """False if nobody reads the output: the parent has ended."""
         if time.monotonic() - self._told_all_at >= TELL_ALL_EVERY_S:
             return self.tell_all()
         return self._tell(only_changes=True)
@@ -144,7 +144,7 @@ class Teller:
 
 
 def tell(**what: Any) -> bool:
-    """False when nobody listens."""
+    """False if nobody reads the output."""
     try:
         sys.stdout.write(json.dumps(what) + "\n")
         sys.stdout.flush()
@@ -155,5 +155,5 @@ def tell(**what: Any) -> bool:
 
 if __name__ == "__main__":
     code = main()
-    # Threads of a JVM that is gone may hang; nothing is left to be done.
+    # Threads that wait for an ended JVM may hang, and nothing is left to do.
     os._exit(code)

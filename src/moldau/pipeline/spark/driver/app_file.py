@@ -1,7 +1,7 @@
-"""Loads applications from the user's files: a module with a builder, or with a function `build()` that gives one.
+"""Loads applications from the user's files: a module with a builder, or with a function `build()` that returns one.
 
-Several of a process are modules of their own. What they import from their own folder is shared by all, as with any
-Python program, so two neighbours of one name are refused.
+Each file of a process becomes a module of its own. The modules it imports from its folder are shared by all, as in any
+Python program: so two folders may not both have a module of the same name.
 """
 
 import ast
@@ -22,15 +22,15 @@ MODULE: Final = "moldau_application"
 
 
 class NoApplication(ConfigError):
-    """The file is Python, but defines no application: in a folder, it is what others import."""
+    """The file defines no application. In a folder it is taken for a module that others import."""
 
 
 def load_application(path: str, *, by_value: bool = True) -> Topology:
-    """Raises ConfigError when the file holds no application; what the file itself raises is the user's."""
+    """Raises ConfigError when the file defines no application. An exception of the file itself passes through."""
     file = Path(path)
     if not file.is_file():
         raise ConfigError(f"there is no file {path}")
-    # The application may import its neighbours, here and in the workers, which get the module itself by value.
+    # The application may import modules of its folder, here and in the workers. They get the file itself by value.
     make_importable(file.resolve().parent)
     _require_own_neighbours(file)
     name = f"{MODULE}_{zlib.crc32(str(file.resolve()).encode()):08x}"
@@ -47,7 +47,7 @@ def load_application(path: str, *, by_value: bool = True) -> Topology:
 
 
 def load_for_host(path: str) -> Topology:
-    """As `load_application`; what the file itself raises becomes a ConfigError that names the line."""
+    """Like `load_application`, but an exception of the file becomes a ConfigError that names the line."""
     try:
         return load_application(path)
     except ConfigError:
@@ -65,7 +65,7 @@ def load_for_host(path: str) -> Topology:
 
 
 def application_files(paths: Iterable[str]) -> list[tuple[str, bool]]:
-    """The files to load, each with whether it was named itself, not only its folder."""
+    """The files to load, each with whether the file itself was named, not only its folder."""
     found: dict[str, bool] = {}
     for path in paths:
         if Path(path).is_dir():
@@ -83,7 +83,7 @@ def make_importable(folder: Path) -> None:
 
 
 def _require_own_neighbours(file: Path) -> None:
-    """Raises ConfigError when the file would get another folder's module in place of its neighbour."""
+    """Raises ConfigError when the file would import another folder's module instead of its own."""
     folder = file.resolve().parent
     for name in sorted(_imported(file)):
         if not (folder / f"{name}.py").is_file() and not (folder / name / "__init__.py").is_file():
@@ -97,7 +97,7 @@ def _require_own_neighbours(file: Path) -> None:
 
 
 def _imported(file: Path) -> set[str]:
-    """The first words of what the file imports. A file that cannot be parsed says so when it is loaded."""
+    """The top-level names that the file imports. A syntax error is reported when the file is loaded."""
     try:
         tree = ast.parse(file.read_bytes())
     except (SyntaxError, ValueError):

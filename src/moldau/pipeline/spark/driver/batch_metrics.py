@@ -1,4 +1,4 @@
-"""Counts what the batches of an application did. Written by the run of batches, read by anyone."""
+"""The metrics of an application's batches. Written by its query, read by any thread."""
 
 import threading
 import time
@@ -27,10 +27,11 @@ class BatchMetrics:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._lock = threading.Lock()
         self._clock = clock
-        self._metrics = PipelineMetrics()
+        self._metrics = PipelineMetrics(counting_since_ms=int(time.time() * 1000))
         self._recent: deque[_Batch] = deque(maxlen=BATCHES_FOR_RATES_MAX)
         self._done: Positions = {}
-        self._reach: Positions = {}
+        self._reach: Positions | None = None
+        """None before the first look at the topics."""
         self._newest_ms = -1
 
     def reached(self, done: Positions, reach: Positions) -> None:
@@ -71,19 +72,19 @@ class BatchMetrics:
     def snapshot(self) -> PipelineMetrics:
         with self._lock:
             in_per_s, out_per_s = self._rates()
-            lag = distance(self._done, self._reach)
+            lag = None if self._reach is None else distance(self._done, self._reach)
             behind_ms = int(time.time() * 1000) - self._newest_ms if lag and self._newest_ms >= 0 else 0
             return replace(
                 self._metrics,
                 records_in_per_s=in_per_s,
                 records_out_per_s=out_per_s,
                 lag_records=lag,
-                lag_ms=max(0, behind_ms),
+                lag_ms=None if lag is None else max(0, behind_ms),
                 dropped={name: dict(counts) for name, counts in self._metrics.dropped.items()},
             )
 
     def _rates(self) -> tuple[float, float]:
-        """Of the last seconds by the clock, so that one who has nothing to do comes down to 0."""
+        """Of the last seconds of wall-clock time, so that the rates of an idle application fall to 0."""
         now_s = self._clock()
         while self._recent and self._recent[0].ended_s <= now_s - RATES_OF_S:
             self._recent.popleft()

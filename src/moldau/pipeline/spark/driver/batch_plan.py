@@ -18,7 +18,7 @@ class BatchPlan:
         }
 
     def orders(self, plan: Plan, *, rests: bool) -> list[SlotOrder]:
-        """Only of slots that have something to do. `rests`: the plan leaves nothing unread."""
+        """Orders for the slots that have something to do. `rests`: the plan leaves nothing unread."""
         by_slot: dict[int, list[TaskOrder]] = {}
         for order in self._task_orders(plan):
             by_slot.setdefault(slot_of(order.task, self._slots), []).append(order)
@@ -58,12 +58,12 @@ class BatchPlan:
 
 
 def slot_of(task: TaskId, slots: int) -> int:
-    """Stays the same when partitions are added; neighbours go to different slots."""
+    """Does not change when partitions are added. Adjacent partitions go to different slots."""
     return (task.part + task.partition) % slots
 
 
 def lane_of(application_id: str, slot: int, lanes: int) -> int:
-    """Spreads many applications of one slot over all lanes."""
+    """Spreads applications that have only one slot over all lanes."""
     return (zlib.crc32(application_id.encode()) + slot) % lanes
 
 

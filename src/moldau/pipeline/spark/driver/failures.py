@@ -1,6 +1,8 @@
-"""What a person wants to read of a failed query: the Python exception at the bottom of Spark's nested texts."""
+"""Failures of an application's run, and the cause to show: the Python exception inside Spark's nested messages."""
 
 import re
+
+from moldau.core.errors import MoldauError
 
 _RAISED = re.compile(
     r"^(?:\w+\.)*(\w*(?:Error|Exception|Lost|Fault|Failure|Interrupt|Committed|Away)): (.+)$", re.MULTILINE
@@ -10,6 +12,18 @@ _SPARKS = frozenset(
     {"PySparkRuntimeError", "PythonException", "Py4JJavaError", "SparkException", "StreamingQueryException"}
 )
 TEXT_MAX = 1_000
+
+
+class BatchFailed(MoldauError):
+    """A slot failed to complete a batch. The message is the slot's."""
+
+
+class GaveUp(MoldauError):
+    """The error handlers of the topology chose to fail: a retry would end the same way."""
+
+
+class StoppedInBatch(MoldauError):
+    """The batch took too long to be waited for at a stop. The next run runs it again."""
 
 
 def cause_of(failure: Exception) -> str:

@@ -1,7 +1,7 @@
-"""The applications of one process: each is added, started, paused, stopped, failed and removed on its own.
+"""The applications of one process: each is added, started, paused, stopped and removed on its own.
 
-Owns who they are, by name: the application id, or the file's name of one that could not be loaded. They share the
-process's Spark session; what one does is its `PipelineApp`'s.
+Keeps them by name: the application id, or the file name of a file that could not be loaded. They share the Spark
+session of the process. Each has a `PipelineApp` that runs it.
 """
 
 import threading
@@ -15,19 +15,19 @@ from moldau.core.errors import ApiError, ConfigError
 from moldau.pipeline.lifecycle import PipelineMetrics, PipelineState
 from moldau.pipeline.plan.topology import Topology
 from moldau.pipeline.spark.application import PipelineApp
-from moldau.pipeline.spark.driver.app_file import load_for_host
+from moldau.pipeline.spark.driver.loading import LOAD_S_MAX, Loader
 from moldau.pipeline.spark.session import SparkSettings
 from moldau.pipeline.spark.settings import AppSettings
 from moldau.pipeline.views.view_host import ViewHost
 
 ENDS: Final = frozenset({PipelineState.STOPPED, PipelineState.FAILED})
 RESTING: Final = ENDS | {PipelineState.CREATED}
-"""It runs nothing: it can be started."""
+"""It does not run and can be started."""
 
 
 @dataclass
 class Hosted:
-    """One of them. Without `app` it could not be loaded, and `refused` says why."""
+    """One application. `app` is None if its file could not be loaded; `refused` says why."""
 
     name: str
     file: str
@@ -35,14 +35,14 @@ class Hosted:
     views: ViewHost | None = None
     refused: str | None = None
     wanted: PipelineState = PipelineState.RUNNING
-    """What was last asked of it: running, paused or stopped."""
+    """The state that was requested last: running, paused or stopped."""
 
     @property
     def state(self) -> PipelineState:
         return PipelineState.FAILED if self.app is None else self.app.state
 
     def status(self) -> dict[str, Any]:
-        """`lag_records` is None while it is not known: until the first batch is done, and while it does not run."""
+        """`lag_records` is None while it is not known: before the first batch, and while nothing runs."""
         if self.app is None:
             metrics = PipelineMetrics(state=PipelineState.FAILED, last_error=self.refused)
         else:
@@ -55,8 +55,8 @@ class Hosted:
 
 
 class Host:
-    """`settings` are those of `AppSettings` but the application id, the same for all. `folders`: from where
-    applications may be added while it runs."""
+    """`settings` are the fields of `AppSettings` except the application id, the same for all. Files in `folders` may be
+    added while the process runs."""
 
     def __init__(
         self,
@@ -65,15 +65,16 @@ class Host:
         folders: Sequence[Path] = (),
         *,
         with_views: bool = False,
+        load_s_max: float = LOAD_S_MAX,
     ) -> None:
         self._settings = dict(settings)
         self._spark = spark
         self._folders = [folder.resolve() for folder in folders]
         self._with_views = with_views
         self._changing = threading.RLock()
-        self._loading = threading.RLock()
+        self._loader = Loader(load_s_max)
         self._hosted: Mapping[str, Hosted] = {}
-        """Replaced, never changed: it is read while a file is loaded, which may take as long as its author likes."""
+        """Replaced, never mutated, because other threads read it without the lock."""
 
     @property
     def takes_more(self) -> bool:
@@ -83,7 +84,7 @@ class Host:
         return list(self._hosted.values())
 
     def __getitem__(self, name: str) -> Hosted:
-        """Raises ApiError when there is none of this name."""
+        """Raises ApiError for an unknown name."""
         known = self._hosted
         found = known.get(name)
         names = ", ".join(sorted(known)) or "none"
@@ -94,17 +95,15 @@ class Host:
         return found
 
     def add(self, file: str, wanted: PipelineState = PipelineState.RUNNING) -> Hosted:
-        """Loads a file and starts what it defines, unless it is to rest. Raises ConfigError when that cannot be."""
-        topology = self._loaded(file)
+        """Loads a file and starts the application, unless another state is wanted. Raises ConfigError if it cannot."""
+        self._require_new(file)
+        topology = self._loader.load(file)
         with self._changing:
             return self._put(file, topology, wanted)
 
-    def _loaded(self, file: str) -> Topology:
-        """A file that takes its time, or never comes back, holds up nobody but other files."""
-        with self._loading:
-            if any(one.app is not None and same_file(one.file, file) for one in self._hosted.values()):
-                raise ConfigError(f"{file} is in this process already")
-            return load_for_host(file)
+    def _require_new(self, file: str) -> None:
+        if any(one.app is not None and same_file(one.file, file) for one in self._hosted.values()):
+            raise ConfigError(f"{file} is in this process already")
 
     def _put(self, file: str, topology: Topology, wanted: PipelineState) -> Hosted:
         with self._changing:
@@ -113,8 +112,8 @@ class Host:
             name = topology.application_id
             if name in self._hosted:
                 raise ConfigError(
-                    f"{file} defines the application {name}, which {self._hosted[name].file} has brought already: "
-                    "an application runs once. Give one of them another application id"
+                    f"{file} defines the application {name}, which {self._hosted[name].file} already defines: "
+                    "an application runs only once. Give one of them another application id"
                 )
             hosted = Hosted(name, file, wanted=wanted)
             self._make(hosted, topology)
@@ -123,7 +122,7 @@ class Host:
             return hosted
 
     def add_refused(self, file: str, why: str) -> Hosted:
-        """What could not be added at the start is shown as failed."""
+        """Shows a file that could not be added at the start as a failed application."""
         with self._changing:
             name = file if Path(file).name in self._hosted else Path(file).name
             hosted = Hosted(name, file, refused=why)
@@ -131,7 +130,7 @@ class Host:
             return hosted
 
     def add_from_folders(self, file: str) -> Hosted:
-        """As asked for from outside: only what lies in the folders that were named at the start."""
+        """For requests over HTTP: only files in the folders that were named at the start."""
         path = Path(file)
         candidates = [path] if path.is_absolute() else [folder / path for folder in self._folders]
         for candidate in candidates:
@@ -145,25 +144,31 @@ class Host:
         )
 
     def start(self, name: str) -> Hosted:
-        """Reads the file again, so a corrected one is taken as it is now. A paused application is resumed."""
+        """Loads the file again, so that a corrected file takes effect. Resumes a paused application."""
+        hosted = self[name]
+        if hosted.app is None:
+            return self._add_again(hosted.file)
+        if hosted.state is PipelineState.PAUSED:
+            return self.resume(name)
+        self._require_resting(hosted)
+        topology = self._loader.load_within_limit(hosted.file)
+        if topology.application_id != name:
+            raise ConfigError(
+                f"{hosted.file} now defines the application {topology.application_id}: remove {name} from this "
+                "process and add the file again"
+            )
         with self._changing:
-            hosted = self[name]
-            if hosted.app is None:
-                return self._add_again(hosted.file)
-            if hosted.state is PipelineState.PAUSED:
-                return self.resume(name)
-            if hosted.state not in RESTING:
-                raise _conflict(f"{name} is {hosted.state}: there is nothing to start")
-            topology = load_for_host(hosted.file)
-            if topology.application_id != name:
-                raise ConfigError(
-                    f"{hosted.file} now defines the application {topology.application_id}: remove {name} from this "
-                    "process and add the file again"
-                )
+            if self[name] is not hosted:
+                raise _conflict(f"{name} was replaced while its file was loaded: try again")
+            self._require_resting(hosted)
             self._make(hosted, topology)
             hosted.wanted = PipelineState.RUNNING
             self._set_off(hosted)
             return hosted
+
+    def _require_resting(self, hosted: Hosted) -> None:
+        if hosted.state not in RESTING:
+            raise _conflict(f"{hosted.name} is {hosted.state}: there is nothing to start")
 
     def pause(self, name: str) -> Hosted:
         with self._changing:
@@ -182,24 +187,24 @@ class Host:
             return hosted
 
     def stop(self, name: str) -> Hosted:
-        """Returns when its batch is done; the others go on meanwhile."""
+        """Returns when its batch is done. The other applications continue meanwhile."""
         hosted = self[name]
         with self._changing:
             hosted.wanted = PipelineState.STOPPED
         _stop(hosted)
         if hosted.state not in RESTING:
-            raise _conflict(f"{name} has not stopped yet: its batch takes long. Ask again")
+            raise _conflict(f"{name} has not stopped yet: its batch takes long. Try again")
         return hosted
 
     def remove(self, name: str) -> Hosted:
-        """Stops it and forgets it here. Its checkpoint, its offsets and its topics stay."""
+        """Stops it and removes it from this process. Its checkpoint, its offsets and its topics stay."""
         hosted = self.stop(name)
         with self._changing:
             self._hosted = {other: one for other, one in self._hosted.items() if other != name}
         return hosted
 
     def stop_all(self) -> None:
-        """At once, so that a slow one does not keep the others waiting."""
+        """In parallel, so that a slow one does not delay the others."""
         threads = [threading.Thread(target=_stop, args=(hosted,)) for hosted in self.all()]
         for thread in threads:
             thread.start()
@@ -207,9 +212,10 @@ class Host:
             thread.join()
 
     def _add_again(self, file: str) -> Hosted:
-        """The one that could not be loaded from this file goes when it can."""
+        """Adds a file. If it could not be loaded before, the failed entry is replaced once it can."""
+        self._require_new(file)
         try:
-            topology = self._loaded(file)
+            topology = self._loader.load_within_limit(file)
         except ConfigError as refused:
             self._refuse_again(file, str(refused))
             raise

@@ -1,4 +1,4 @@
-"""Reads a few records of a topic to see where its keys lie."""
+"""Reads a few records of a topic to see in which partitions its keys are."""
 
 import time
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ WAIT_S_MAX: Final = 3.0
 
 
 def sample_keys(servers: str, settings: ClientSettings, counts: Mapping[str, int]) -> dict[str, Sample]:
-    """Of topics given with their number of partitions; those of one partition need none."""
+    """`topics` maps each topic to its number of partitions. Topics with one partition need no sample."""
     wanted = {topic: count for topic, count in counts.items() if count > 1}
     if not wanted:
         return {}

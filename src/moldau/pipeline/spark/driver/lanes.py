@@ -1,9 +1,11 @@
 """The lanes on which a driver sends orders to Spark's workers, shared by all its applications.
 
-A lane is a thread here and a Python worker there: what waits for a lane goes to it as one Spark task, whatever
-applications it belongs to, so a hundred small applications need no hundred processes. Spark keeps a pool of Python
-workers for each set of environment variables; a lane has a pool of its own, so a slot comes back to the process that
-has its clients and its state. That is needed for speed, not to be right. Spark Connect knows no such variables.
+A lane is a thread in the driver and a Python worker in Spark. All orders that wait for a lane are sent as one Spark
+task, whichever applications they belong to: so a hundred small applications do not need a hundred processes.
+
+Spark keeps a pool of Python workers for each set of environment variables. Each lane sets a variable of its own, so
+that a slot returns to the process that has its clients and its state. This makes it faster; correctness does not
+depend on it. Spark Connect has no such variables.
 """
 
 import contextlib
@@ -19,7 +21,7 @@ import pyarrow as pa
 from moldau import __version__
 from moldau.core.errors import MoldauError
 from moldau.pipeline.spark.orders import SlotOrder, SlotReport
-from moldau.pipeline.spark.worker.slot import run_slot
+from moldau.pipeline.spark.worker.slots import run_slot
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -27,10 +29,10 @@ if TYPE_CHECKING:
 
 POOL_VARIABLE: Final = "MOLDAU_LANE"
 BUNDLE_MAX: Final = 64
-"""Orders in one Spark task: those behind them need not wait for all the others."""
+"""Orders in one Spark task. A limit, so that an order does not wait for too many others."""
 
 Send = Callable[[int, Sequence[SlotOrder]], list[SlotReport]]
-"""(lane, its orders) -> a report for each, in their order."""
+"""(lane, orders) -> a report for each order, in the same order."""
 
 _environment_lock = threading.Lock()
 
@@ -61,8 +63,8 @@ class Lanes:
 
     def _serve(self, lane: int) -> None:
         with contextlib.suppress(Exception):
-            # The worker starts and imports while the application is still being prepared. Should it fail, the first
-            # batch tells why.
+            # The worker starts and imports while the application is still being prepared. If this fails, the first
+            # batch reports why.
             self._send(lane, [])
         while (bundle := self._next(lane)) is not None:
             wanted = [(order, future) for order, future in bundle if future.set_running_or_notify_cancel()]
@@ -95,15 +97,15 @@ def job_of_context(context: "SparkContext") -> Send:
             try:
                 context.environment[POOL_VARIABLE] = f"{os.getpid()}-{lane}"
                 job = context.parallelize([list(orders)], 1).mapPartitions(_run)
-                # Here the function is bound to the environment of now.
+                # Reading _jrdd binds the function to the current environment.
                 assert job._jrdd is not None
             finally:
                 context.environment.pop(POOL_VARIABLE, None)
         try:
             return job.collect()
         except UnboundLocalError as hidden:
-            # pyspark trips over its own clean-up when it cannot fetch the result, and hides why. Not sent again from
-            # here: the orders may have been carried out.
+            # When pyspark cannot fetch the result, its clean-up fails and hides the reason. The orders are not sent
+            # again from here, because they may have been executed.
             raise hidden.__context__ or hidden from None
 
     return send
@@ -116,7 +118,7 @@ def _run(bundles: Iterable[list[SlotOrder]]) -> Iterator[SlotReport]:
 
 
 def job_of_rows(session: "SparkSession") -> Send:
-    """Where there is no context: the orders travel with the function that Spark applies to a row."""
+    """For sessions without a SparkContext: the orders travel with the function that Spark applies to a row."""
 
     def send(lane: int, orders: Sequence[SlotOrder]) -> list[SlotReport]:
         todo = pickle.dumps(list(orders))
@@ -135,7 +137,7 @@ def job_of_rows(session: "SparkSession") -> Send:
 
 
 def version_of_workers(session: "SparkSession") -> str:
-    """Of this package, where Spark's Python workers run."""
+    """The version of this package in Spark's Python workers."""
     version: str = session.range(1).mapInArrow(_tell_version, "version string").collect()[0]["version"]
     return version
 
@@ -151,7 +153,7 @@ _shared_context: "SparkContext | None" = None
 
 
 def shared_lanes(context: "SparkContext") -> Lanes:
-    """Of this process, as many as Spark runs tasks at once."""
+    """The lanes of this process: as many as Spark runs tasks at once."""
     global _shared, _shared_context
     with _shared_lock:
         if _shared is None or _shared_context is not context:

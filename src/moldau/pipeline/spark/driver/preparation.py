@@ -1,4 +1,4 @@
-"""Before an application's query is started: its topics, its checkpoint, where it begins, whom it takes over from."""
+"""Prepares an application's run: its topics, its checkpoint, its first positions, the takeover from earlier runs."""
 
 import uuid
 from collections.abc import Collection, Mapping
@@ -14,7 +14,7 @@ from moldau.pipeline.plan.nodes import OffsetReset
 from moldau.pipeline.plan.topology import Guarantee, Topology
 from moldau.pipeline.spark.checkpoint.application_record import ApplicationRecord, check_topics
 from moldau.pipeline.spark.checkpoint.folder import Folder
-from moldau.pipeline.spark.clients import shared
+from moldau.pipeline.spark.clients import COORDINATOR_S_MAX, shared
 from moldau.pipeline.spark.driver.key_samples import sample_keys
 from moldau.pipeline.spark.driver.takeover import fence
 from moldau.pipeline.spark.driver.topics import prepare_topics
@@ -24,7 +24,6 @@ from moldau.pipeline.spark.positions import Positions, positions_to_json
 from moldau.pipeline.spark.settings import AppSettings
 from moldau.pipeline.spark.topic_offsets import TopicFacts, end_offsets, first_offsets, topic_facts
 from moldau.pipeline.spark.upgrades.upgrading import Upgrading
-from moldau.pipeline.spark.worker.sink import ANSWER_S_MAX
 
 
 @dataclass(frozen=True)
@@ -39,12 +38,12 @@ class Prepared:
 
 
 def prepare(topology: Topology, settings: AppSettings, slots_available: int) -> Prepared:
-    """Raises ConfigError for what only a person can mend, KafkaException while the broker cannot be reached."""
+    """Raises ConfigError for a problem that a person must solve, KafkaException while the broker cannot be reached."""
     handlers = topology.error_handlers
     if handlers is not None and handlers.may_write_dead_letters and settings.dead_letters_go_to is None:
         raise ConfigError(
-            f"the error handlers of {settings.application_id} choose dead letters, but it runs without a topic for "
-            "them: leave dead letters on, or choose 'skip' or 'fail'"
+            f"the error handlers of {settings.application_id} choose dead letters, but it runs without a dead-letter "
+            "topic: leave dead letters on, or choose 'skip' or 'fail'"
         )
     admin = AdminClient(shared(settings.bootstrap_servers, settings.client_settings))
     folder = Folder(settings.folder)
@@ -53,7 +52,7 @@ def prepare(topology: Topology, settings: AppSettings, slots_available: int) -> 
     if upgrading is not None:
         upgrading.decide()
         topology = upgrading.topology
-        # Before topics are made: an own topic that is missing has been lost, with what was on its way.
+        # Before topics are created: a missing internal topic was lost together with its records.
         still_read = upgrading.still_read
         check_topics(settings.application_id, still_read, topic_facts(admin, still_read))
     changelogs = changelog_topics(topology, settings)
@@ -126,7 +125,7 @@ def _slots(topology: Topology, facts: Mapping[str, TopicFacts], wanted: int) -> 
 
 
 def changelog_topics(topology: Topology, settings: AppSettings) -> dict[str, str]:
-    """Store to topic, of the stores whose changes are written out."""
+    """Store to changelog topic, for the stores that have one."""
     if settings.changelogs == "none":
         return {}
     return {
@@ -145,8 +144,8 @@ def begin_positions(
     *,
     own_from_end: bool = False,
 ) -> Positions:
-    """The first or last record, as the source says. `own_from_end`: what may lie in own topics is not of this
-    topology."""
+    """The first or the last record of each partition, as its source says. `own_from_end`: skips the records in internal
+    topics, which do not belong to this topology."""
     late = {
         topic
         for part in topology.sub_topologies
@@ -164,14 +163,14 @@ def begin_positions(
 def first_positions(
     admin: AdminClient, topology: Topology, settings: AppSettings, facts: Mapping[str, TopicFacts]
 ) -> Positions:
-    """Of a new checkpoint: where the group stands, or the first or last record as the source says."""
+    """For a new checkpoint: the group's committed offsets, or else the first or the last record, as the source says."""
     positions = begin_positions(admin, topology, facts, facts)
     committed = _committed(admin, settings.application_id)
     if committed and any(part.is_stateful for part in topology.sub_topologies):
         raise ConfigError(
             f"the group {settings.application_id} has committed offsets, but {settings.folder} holds no checkpoint: "
-            "the application runs elsewhere, or its checkpoint is in another folder (name it), or the state that "
-            "belongs to these offsets is lost. If it is lost and nothing runs: "
+            "the application runs elsewhere, or its checkpoint is in another folder (name that folder), or the state "
+            "for these offsets is lost. If it is lost and nothing runs: "
             f"moldau streams reset {settings.application_id} --checkpoint-lost"
         )
     for (topic, partition), offset in committed.items():
@@ -182,17 +181,17 @@ def first_positions(
 
 def _committed(admin: AdminClient, group: str) -> dict[tuple[str, int], int]:
     asked = admin.list_consumer_group_offsets(
-        [ConsumerGroupTopicPartitions(group)], request_timeout=ANSWER_S_MAX
+        [ConsumerGroupTopicPartitions(group)], request_timeout=COORDINATOR_S_MAX
     )
-    answer = asked[group].result(ANSWER_S_MAX)
+    answer = asked[group].result(COORDINATOR_S_MAX)
     return {(one.topic, one.partition): one.offset for one in answer.topic_partitions if one.offset >= 0}
 
 
 def choose_partitioners(
     topology: Topology, settings: AppSettings, facts: Mapping[str, TopicFacts], settled: Mapping[str, str]
 ) -> dict[str, str]:
-    """Looked up once, when the application begins to read a topic: what lies there has been spread for good, that of
-    `settled` topics as it says."""
+    """Determined once, when the application begins to read a topic: its records stay where they are. `settled` has the
+    topics that are determined already."""
     named = {
         topic: require_known(name, f"partitioners[{topic!r}]")
         for topic, name in settings.partitioners.items()
@@ -212,7 +211,7 @@ def choose_partitioners(
 
 
 def _of_sinks(admin: AdminClient, topology: Topology, settings: AppSettings) -> dict[str, tuple[str, int]]:
-    """How keys are spread over topics of the user that the topology writes, where that was named."""
+    """The partitioners that the user named for topics that the topology writes."""
     sinks = {topic for part in topology.sub_topologies for topic in part.sink_topics}
     named = {topic: name for topic, name in settings.partitioners.items() if topic in sinks}
     facts = topic_facts(admin, named)

@@ -1,32 +1,32 @@
-"""One run of an application in micro-batches: plans a batch, has it run by the lanes, plans the next.
+"""One run of an application in micro-batches: plans a batch, sends it to the lanes, waits, plans the next.
 
-The ledger in the checkpoint says what was planned, the markers in the group's offsets what was done. A run begins by
-running the last planned batch again: tasks that have committed it skip it. Lives in the driver.
+The ledger in the checkpoint has the plans, the markers in the group's offsets say what is committed. A run starts with
+the last planned batch: tasks that have committed it skip it. Runs in the driver.
 """
 
 import logging
-import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
-from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient
 from pyspark.cloudpickle import dumps as dumps_by_value
 
-from moldau.core.errors import MoldauError
-from moldau.pipeline.plan.nodes import Process
 from moldau.pipeline.plan.topology import Topology
+from moldau.pipeline.spark.background import in_background
 from moldau.pipeline.spark.checkpoint.application_record import check_topics
 from moldau.pipeline.spark.checkpoint.folder import Folder
 from moldau.pipeline.spark.clients import shared
 from moldau.pipeline.spark.driver.batch_metrics import BatchMetrics
 from moldau.pipeline.spark.driver.batch_plan import BatchPlan, lane_of
+from moldau.pipeline.spark.driver.clocks import IdleClock, TaskTimers, parts_with_timers
+from moldau.pipeline.spark.driver.failures import BatchFailed, GaveUp, StoppedInBatch
 from moldau.pipeline.spark.driver.lanes import Lanes, shared_lanes
 from moldau.pipeline.spark.driver.preparation import Prepared, prepare
+from moldau.pipeline.spark.driver.purge import Purge
 from moldau.pipeline.spark.driver.topic_watch import topic_watch
 from moldau.pipeline.spark.driver.topics import require_inputs
 from moldau.pipeline.spark.orders import SlotReport
@@ -46,39 +46,29 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 FINISH_S_MAX: Final = 20.0
-"""For the batch that runs when the application is to stop. One that takes longer is left; the next run does it."""
+"""How long a stop waits for the running batch. A batch that takes longer is repeated by the next run."""
 LOOK_S: Final = 1.0
-"""Without news an application looks this often whether something else has changed."""
+"""How often an idle application checks for changes other than new records."""
 TOPICS_EVERY_S: Final = 5.0
-PURGE_EVERY_S: Final = 30.0
 CLOSE_S_MAX: Final = 10.0
 
 GoesOn = Callable[[], bool]
-T = TypeVar("T")
-
-
-class BatchFailed(MoldauError):
-    """A slot could not bring a batch to its end; its own text says why."""
-
-
-class GaveUp(MoldauError):
-    """The error handlers of the topology chose to fail: another try would end the same way."""
 
 
 class Query:
     def __init__(
         self, spark: SparkSettings, topology: Topology, settings: AppSettings, measured: BatchMetrics
     ) -> None:
-        """Prepares; raises what keeps the application from running."""
+        """Prepares the run. Raises what prevents the application from running."""
         self._settings, self._measured = settings, measured
         servers, clients = settings.bootstrap_servers, settings.client_settings
         self._admin = AdminClient(shared(servers, clients))
-        opening = in_background(partial(self._open, spark))
-        # What Spark is not needed for is told before it has started.
+        opening = in_background(partial(self._open, spark), "opening-spark")
+        # These checks do not need Spark: they report before it has started.
         for warning in check_travels(topology, dumps_by_value):
             log.warning("%s: %s", settings.application_id, warning)
         topology = self._topology = require_inputs(self._admin, topology, servers)
-        self._session, self._lanes = opening()
+        self._session, self._lanes = opening.result()
         try:
             self._prepared: Prepared = prepare(topology, settings, self._lanes.count)
         except BaseException:
@@ -95,16 +85,16 @@ class Query:
         self._watch = topic_watch(servers, clients)
         self._counts = dict(self._prepared.partitions)
         self._holders: dict[int, str] = {}
-        self._due_ms: dict[str, int] = {}
-        self._looked_at_topics = self._purged_at = time.monotonic()
-        self._input_at = time.monotonic()
-        self._advanced_ms = -1
+        self._timers = TaskTimers()
+        self._idle_clock = IdleClock(settings.close_idle_ms)
+        self._purge = Purge(self._admin, topology.internal_topics)
+        self._looked_at_topics = time.monotonic()
 
     def follow(self, goes_on: GoesOn, is_well: Callable[[], None]) -> None:
-        """Runs batches until it is not to go on; raises what a batch failed with. `is_well` hears when there is
-        nothing left to do, and after each batch."""
+        """Runs batches while `goes_on()` is true. Raises the failure of a batch. Calls `is_well` after each batch, and
+        when there is nothing to do."""
         last = self._again(goes_on)
-        wake: tuple[str, ...] = self._batches.tasks_of(self._parts_with_timers(), self._whole(last))
+        wake: tuple[str, ...] = self._batches.tasks_of(parts_with_timers(self._topology), self._whole(last))
         self._watch.follow(self, self._counts, max(self._settings.trigger_ms, 1) / 1000)
         ends = self._watch.ends(self._counts)
         try:
@@ -115,7 +105,7 @@ class Query:
                 if plan is None:
                     self._measured.reached(last.ends, ends)
                     is_well()
-                    ends = self._watch.wait(self, ends, self._rest_s())
+                    ends = self._watch.wait(self, ends, self._timers.rest_s(LOOK_S))
                     continue
                 self._ledger.write(plan)
                 self._run(plan, goes_on, ends)
@@ -127,8 +117,7 @@ class Query:
             self._watch.leave(self)
 
     def close(self, *, is_well: bool) -> None:
-        """After the run has ended: workers let go of clients and state. Not after a failure: those that can have let go
-        already."""
+        """Ends the run: the workers release its clients and state. After a failure they have done so already."""
         self._index.close()
         try:
             if is_well:
@@ -143,7 +132,7 @@ class Query:
         return session, shared_lanes(session.sparkContext)
 
     def _leave(self) -> None:
-        """The session stays, for other applications of the process."""
+        """The session stays open for other applications of the process."""
 
     def _again(self, goes_on: GoesOn) -> Plan:
         last, ends = self._ledger.last(), self._watch.ends(self._counts)
@@ -156,7 +145,7 @@ class Query:
         return last
 
     def _whole(self, last: Plan) -> Plan:
-        """Names every partition there is, for a look at all tasks."""
+        """The plan with every partition, to find the tasks of all partitions."""
         known = {
             topic: {number: last.ends.get(topic, {}).get(number, 0) for number in range(count)}
             for topic, count in self._counts.items()
@@ -165,23 +154,16 @@ class Query:
 
     def _next_plan(self, last: Plan, ends: Positions, wake: tuple[str, ...]) -> Plan | None:
         now_ms = int(time.time() * 1000)
-        due = tuple(task for task, due_ms in self._due_ms.items() if due_ms <= now_ms)
-        woken = tuple(sorted({*wake, *due}))
+        woken = tuple(sorted({*wake, *self._timers.due(now_ms)}))
         plan = self._planner.next_plan(last, ends, now_ms, woken=woken)
-        if plan is not None and plan.has_input:
-            self._input_at, self._advanced_ms = time.monotonic(), -1
-        if plan is not None or self._settings.close_idle_ms is None:
+        if plan is not None:
+            if plan.has_input:
+                self._idle_clock.saw_input()
             return plan
-        idle_ms = (time.monotonic() - self._input_at) * 1000
-        advance_ms = now_ms - self._settings.close_idle_ms
-        if idle_ms < self._settings.close_idle_ms or advance_ms < self._advanced_ms + self._idle_step_ms():
+        advance_ms = self._idle_clock.advance_ms(now_ms)
+        if advance_ms is None:
             return None
-        self._advanced_ms = advance_ms
         return self._planner.next_plan(last, ends, now_ms, advance_ms=advance_ms)
-
-    def _idle_step_ms(self) -> int:
-        """While nothing comes, time goes on in steps: each is a batch."""
-        return max(1_000, self._settings.close_idle_ms or 0)
 
     def _run(self, plan: Plan, goes_on: GoesOn, ends: Positions) -> None:
         began = time.perf_counter()
@@ -196,13 +178,9 @@ class Query:
         for report in reports:
             self._holders[report.slot] = report.holder
             self._planner.learn_sizes(report.sizes)
-            for task, due_ms in report.due_ms.items():
-                if due_ms is None:
-                    self._due_ms.pop(task, None)
-                else:
-                    self._due_ms[task] = due_ms
+            self._timers.learn(report)
         self._measured.batch_done(plan.batch_id, plan.ends, ends, reports, time.perf_counter() - began)
-        self._purge_now_and_then(plan)
+        self._purge.after(plan)
 
     def _reports(self, futures: "Sequence[Future[SlotReport]]", goes_on: GoesOn) -> list[SlotReport]:
         deadline: float | None = None
@@ -212,7 +190,7 @@ class Query:
             if waiting and not goes_on():
                 deadline = deadline or time.monotonic() + FINISH_S_MAX
                 if time.monotonic() > deadline:
-                    raise StoppedInBatch(f"{self._settings.application_id} was stopped within a batch")
+                    raise StoppedInBatch(f"{self._settings.application_id} was stopped during a batch")
         reports = [future.result() for future in futures]
         for report in reports:
             if report.error is not None:
@@ -220,32 +198,18 @@ class Query:
         return reports
 
     def _pace(self, last: Plan, ends: Positions, began: float, goes_on: GoesOn) -> None:
-        """Small batches are not run more often than asked for; what is between sub-topologies does not wait."""
+        """Waits, so that small batches run no more often than `trigger_ms`. Records in internal topics do not wait."""
         spare_s = self._settings.trigger_ms / 1000 - (time.monotonic() - began)
         internal = {topic: ends[topic] for topic in self._topology.internal_topics if topic in ends}
         waits = last.has_more or self._planner.unread(last, internal) > 0
         if spare_s > 0 and not waits and goes_on():
             time.sleep(spare_s)
 
-    def _rest_s(self) -> float:
-        """Until a timer is due."""
-        if not self._due_ms:
-            return LOOK_S
-        return min(LOOK_S, max(0.001, min(self._due_ms.values()) / 1000 - time.time()))
-
     def _lane(self, slot: int) -> int:
         return lane_of(self._settings.application_id, slot, self._lanes.count)
 
-    def _parts_with_timers(self) -> set[int]:
-        """Only processors of the user schedule by wall clock; they say so when their task is made."""
-        return {
-            part.index
-            for part in self._topology.sub_topologies
-            if any(isinstance(node, Process) for node in part.nodes)
-        }
-
     def _look_at_topics(self) -> None:
-        """Finds new partitions, and topics that are not what they were."""
+        """Finds new partitions, and topics that were deleted or created again."""
         now = time.monotonic()
         if now - self._looked_at_topics < TOPICS_EVERY_S:
             return
@@ -257,37 +221,3 @@ class Query:
         if counts != self._counts:
             self._counts = counts
             self._watch.follow(self, counts, max(self._settings.trigger_ms, 1) / 1000)
-
-    def _purge_now_and_then(self, plan: Plan) -> None:
-        """What the batches before this one have read of the topics in between is of no more use to anyone."""
-        now = time.monotonic()
-        if not self._topology.internal_topics or now - self._purged_at < PURGE_EVERY_S:
-            return
-        self._purged_at = now
-        read = [
-            TopicPartition(one.topic, one.partition, one.start_offset)
-            for one in plan.ranges()
-            if one.topic in self._topology.internal_topics and one.start_offset > 0
-        ]
-        if read:
-            for future in self._admin.delete_records(read).values():
-                # It will be tried again; space is all that is at stake.
-                future.exception(PURGE_EVERY_S)
-
-
-class StoppedInBatch(MoldauError):
-    """The batch took too long for a stop; the next run does it again."""
-
-
-def in_background(work: Callable[[], T]) -> Callable[[], T]:
-    """Begins now; what is returned waits for the result, or raises what the work raised."""
-    future: Future[T] = Future()
-
-    def run() -> None:
-        try:
-            future.set_result(work())
-        except BaseException as failure:  # noqa: BLE001 raised where the result is asked for
-            future.set_exception(failure)
-
-    threading.Thread(target=run, name="opening-spark", daemon=True).start()
-    return future.result

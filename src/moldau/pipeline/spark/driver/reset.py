@@ -1,4 +1,4 @@
-"""Forgets all of an application: its checkpoint, its group's offsets, its own topics. Its inputs and outputs stay."""
+"""Resets an application: deletes its checkpoint, its group and its internal topics. Its inputs and outputs stay."""
 
 import contextlib
 
@@ -16,8 +16,8 @@ OWN_SUFFIXES = ("-repartition", "-changelog")
 
 
 def own_topics(admin: AdminClient, application_id: str, record: ApplicationRecord | None) -> list[str]:
-    """Those the checkpoint knows of; without one, those with a name as the application would give it. Another
-    application may have an id that begins with this one."""
+    """The topics that the checkpoint names; without a checkpoint, those with the names that the application would use.
+    Another application's id may begin with this one."""
     names = set(admin.list_topics(timeout=ANSWER_S_MAX).topics)
     if record is not None and record.inventory is not None:
         changelogs = {f"{application_id}-{store}-changelog" for store in record.inventory.stores}
@@ -28,27 +28,27 @@ def own_topics(admin: AdminClient, application_id: str, record: ApplicationRecor
 
 
 def require_stopped(application_id: str, checkpoint_folder: str) -> None:
-    """Raises ConfigError when the application runs, with its process and host."""
+    """Raises ConfigError if the application runs; the message has its process and host."""
     Owner(Folder(checkpoint_folder), application_id, "").require_free()
 
 
 def require_resettable(application_id: str, checkpoint_folder: str, *, is_lost: bool) -> None:
-    """Raises ConfigError when the application runs, with its process and host, and when the folder is not its own."""
+    """Raises ConfigError if the application runs (with its process and host), or if the folder is of another one."""
     require_legal_id(application_id)
     require_stopped(application_id, checkpoint_folder)
     if Folder(checkpoint_folder).read(FILE) is None and not is_lost:
         raise ConfigError(
             f"{checkpoint_folder} holds no checkpoint of {application_id}, which may be running with another one: name "
-            "its folder with --checkpoint-dir. If it is lost and nothing runs: --checkpoint-lost forgets the "
-            "group and the application's own topics"
+            "its folder with --checkpoint-dir. If it is lost and nothing runs: --checkpoint-lost deletes the "
+            "group and the application's internal topics"
         )
 
 
 def reset(
     admin: AdminClient, application_id: str, checkpoint_folder: str, *, is_lost: bool = False
 ) -> list[str]:
-    """What was removed, in words. Raises ConfigError, and removes nothing, while the application runs, or where no
-    checkpoint of it is, unless that is known to be lost."""
+    """Returns what was deleted, in words. Raises ConfigError and deletes nothing while the application runs, or if
+    there is no checkpoint of it, unless the checkpoint is known to be lost."""
     require_resettable(application_id, checkpoint_folder, is_lost=is_lost)
     record = None
     if not is_lost:

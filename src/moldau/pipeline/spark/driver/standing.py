@@ -1,6 +1,6 @@
-"""How an application stands, told from outside: by its checkpoint, its group's offsets and its topics' ends.
+"""The status of an application as seen from outside: its checkpoint, its group's offsets, its topics' end offsets.
 
-Reads only, needs neither Spark nor the application's file, and works whether it runs or not.
+Only reads. Needs neither Spark nor the application's file, and works whether the application runs or not.
 """
 
 from collections.abc import Iterator
@@ -15,19 +15,19 @@ from moldau.core.errors import MoldauError
 from moldau.pipeline.spark.checkpoint.application_record import FILE, ApplicationRecord
 from moldau.pipeline.spark.checkpoint.folder import Folder
 from moldau.pipeline.spark.checkpoint.owner import Owner, Runner
+from moldau.pipeline.spark.marker import Marker
 from moldau.pipeline.spark.planning.ledger import Ledger
 from moldau.pipeline.spark.planning.planner import Plan
 from moldau.pipeline.spark.positions import Positions
 from moldau.pipeline.spark.topic_offsets import ANSWER_S_MAX, end_offsets, topic_facts
-from moldau.pipeline.spark.worker.sink import Marker
 
 LOOKS_AT_ONCE: Final = 16
-"""Whether another machine's process lives takes a while to see."""
+"""It takes a while to see whether a process on another machine is alive."""
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """What an application's folder tells. `problem`: why it cannot be read."""
+    """What the checkpoint folder of an application says. `problem`: why it cannot be read."""
 
     application_id: str
     record: ApplicationRecord | None
@@ -42,7 +42,7 @@ class PartitionStanding:
     partition: int
     position: int
     end: int | None
-    """None: the topic is gone."""
+    """None: the topic does not exist any more."""
 
     @property
     def lag(self) -> int | None:
@@ -53,19 +53,19 @@ class PartitionStanding:
 class Standing:
     checkpoint: Checkpoint
     batch_id: int | None = None
-    """The last that was committed, wholly or in part."""
+    """The last batch that was committed, completely or in part."""
     partitions: list[PartitionStanding] = field(default_factory=list)
     problem: str | None = None
 
     @property
     def lag(self) -> int | None:
-        """In records; None while nothing was read yet or the brokers do not say."""
+        """In records. None if nothing was read yet or the brokers do not answer."""
         lags = [one.lag for one in self.partitions]
         return sum(lag for lag in lags if lag is not None) if lags and None not in lags else None
 
 
 def checkpoints(root: str) -> list[Checkpoint]:
-    """Of all applications that have one in a folder."""
+    """All checkpoints in a folder."""
     folder = Folder(root)
     names = [name for name in sorted(folder.names()) if folder.within(name).read(FILE) is not None]
     with ThreadPoolExecutor(LOOKS_AT_ONCE) as pool:
@@ -73,7 +73,7 @@ def checkpoints(root: str) -> list[Checkpoint]:
 
 
 def checkpoint(root: str, application_id: str) -> Checkpoint:
-    """Without a record when there is none."""
+    """Has no record if there is no checkpoint."""
     folder = Folder(root).within(application_id)
     runner = Owner(folder, application_id, "").runner()
     try:
@@ -85,7 +85,7 @@ def checkpoint(root: str, application_id: str) -> Checkpoint:
 
 
 def standing(admin: AdminClient, found: Checkpoint) -> Standing:
-    """Asks the brokers; what they do not answer is missing, and `problem` says why."""
+    """Asks the brokers. What they do not answer is missing, and `problem` says why."""
     if found.planned is None:
         return Standing(found, problem=found.problem)
     try:
@@ -93,7 +93,7 @@ def standing(admin: AdminClient, found: Checkpoint) -> Standing:
         counts = {name: one.partitions for name, one in topic_facts(admin, found.planned.ends).items()}
         ends = end_offsets(admin, counts)
     except KafkaException as unreachable:
-        return Standing(found, problem=f"the brokers cannot be asked: {unreachable.args[0].str()}")
+        return Standing(found, problem=f"the brokers cannot be reached: {unreachable.args[0].str()}")
     except TimeoutError:
         return Standing(found, problem="the brokers do not answer")
     return Standing(found, batch_id, list(_partitions(found.planned, committed, ends)))

@@ -1,13 +1,14 @@
-"""What a run of an application has to know of the runs before it: what they have committed, and that they are over."""
+"""How a run takes over from earlier runs of the application: reads what they committed, and fences them."""
 
 from confluent_kafka import ConsumerGroupTopicPartitions, Producer
 from confluent_kafka.admin import AdminClient
 
 from moldau.core.errors import ConfigError
+from moldau.pipeline.spark.clients import COORDINATOR_S_MAX
 from moldau.pipeline.spark.clients import producer as producer_settings
 from moldau.pipeline.spark.driver.batch_plan import transactional_ids
+from moldau.pipeline.spark.marker import Marker
 from moldau.pipeline.spark.settings import AppSettings
-from moldau.pipeline.spark.worker.sink import ANSWER_S_MAX, Marker
 
 Markers = dict[tuple[str, int], Marker]
 """By topic and partition."""
@@ -15,10 +16,10 @@ Markers = dict[tuple[str, int], Marker]
 
 def group_markers(admin: AdminClient, group: str) -> Markers:
     asked = admin.list_consumer_group_offsets(
-        [ConsumerGroupTopicPartitions(group)], request_timeout=ANSWER_S_MAX
+        [ConsumerGroupTopicPartitions(group)], request_timeout=COORDINATOR_S_MAX
     )
     found = {}
-    for one in asked[group].result(ANSWER_S_MAX).topic_partitions:
+    for one in asked[group].result(COORDINATOR_S_MAX).topic_partitions:
         marker = Marker.parse(one.metadata)
         if marker is not None:
             found[one.topic, one.partition] = marker
@@ -26,14 +27,14 @@ def group_markers(admin: AdminClient, group: str) -> Markers:
 
 
 def require_own_group(markers: Markers, settings: AppSettings, checkpoint_id: str, batch_id: int) -> None:
-    """Raises ConfigError when the group's markers are those of another checkpoint, or later than `batch_id`, the last
-    that this one knows."""
+    """Raises ConfigError if the group's markers are from another checkpoint, or later than `batch_id`, the last batch
+    that this checkpoint knows."""
     for place, marker in markers.items():
         if marker.checkpoint_id != checkpoint_id:
             raise ConfigError(
-                f"the group {settings.application_id} was moved on ({place[0]}-{place[1]}) by a run with another "
-                f"checkpoint than {settings.folder}: two runs of one application would write everything twice. "
-                "Stop the other one, or give this one another application id"
+                f"the offsets of the group {settings.application_id} ({place[0]}-{place[1]}) were committed by a run "
+                f"with another checkpoint than {settings.folder}: two runs of one application would write everything "
+                "twice. Stop the other one, or give this one another application id"
             )
         if marker.batch_id > batch_id:
             raise ConfigError(
@@ -44,9 +45,9 @@ def require_own_group(markers: Markers, settings: AppSettings, checkpoint_id: st
 
 
 def fence(settings: AppSettings, slots: int) -> None:
-    """Tasks change hands: the process that may still hold one must not commit it any more."""
+    """Fences the producers of earlier runs: a process that still runs a task must not commit it any more."""
     for transactional_id in transactional_ids(settings.application_id, slots):
         producer = Producer(
             producer_settings(settings.bootstrap_servers, settings.client_settings, transactional_id)
         )
-        producer.init_transactions(ANSWER_S_MAX)
+        producer.init_transactions(COORDINATOR_S_MAX)

@@ -1,4 +1,4 @@
-"""Watches how far topics reach, for all applications of a process: one question to the brokers instead of one each."""
+"""Watches the end offsets of topics for all applications of a process, with one request instead of one for each."""
 
 import threading
 import time
@@ -13,7 +13,7 @@ from moldau.pipeline.spark.positions import Positions
 from moldau.pipeline.spark.topic_offsets import end_offsets
 
 REST_S: Final = 60.0
-"""A watch that nobody asks any more ends; the next one who asks starts it again."""
+"""A watch that is not used ends. The next use starts it again."""
 
 
 class TopicWatch:
@@ -26,11 +26,11 @@ class TopicWatch:
         self._is_running = False
 
     def ends(self, partitions: Mapping[str, int]) -> Positions:
-        """As of now, from the brokers."""
+        """The current end offsets, from the brokers."""
         return end_offsets(self._admin, partitions)
 
     def follow(self, who: object, partitions: Mapping[str, int], every_s: float) -> None:
-        """From now on `wait` tells `who` about these topics, given with their number of partitions."""
+        """From now on `wait` returns for `who` when these topics grow. `partitions`: how many each has."""
         with self._changed:
             self._wanted[who] = (dict(partitions), every_s)
             if not self._is_running:
@@ -44,8 +44,8 @@ class TopicWatch:
             self._changed.notify_all()
 
     def wait(self, who: object, known: Positions, timeout_s: float) -> Positions:
-        """Returns when a topic reaches further than is known, or after the timeout. Raises KafkaException while the
-        brokers cannot be asked."""
+        """Returns when a topic has grown beyond `known`, or after the timeout. Raises KafkaException while the brokers
+        cannot be reached."""
         with self._changed:
             topics = self._wanted[who][0]
             self._changed.wait_for(
@@ -91,7 +91,7 @@ _watches: dict[tuple[str, tuple[tuple[str, str], ...]], TopicWatch] = {}
 
 
 def topic_watch(servers: str, settings: ClientSettings) -> TopicWatch:
-    """One for each cluster and way to reach it."""
+    """One watch for each cluster and each way to connect to it."""
     key = (servers, tuple(sorted(settings.items())))
     with _lock:
         watch = _watches.get(key)

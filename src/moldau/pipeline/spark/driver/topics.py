@@ -1,4 +1,4 @@
-"""The topics of an application: those it reads must be there and fit together, those it owns are created."""
+"""The topics of an application: checks those that it reads, and creates its internal ones."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -16,12 +16,12 @@ ANY_TIME: Final = {
     "message.timestamp.after.max.ms": str(2**63 - 1),
     "message.timestamp.before.max.ms": str(2**63 - 1),
 }
-"""What has been taken once is taken again, whatever time it bears."""
+"""A record that the source topic accepted must be accepted here, whatever its timestamp."""
 REPARTITION_CONFIG: Final = {"cleanup.policy": "delete", "retention.ms": "-1", **ANY_TIME}
-"""What is between two sub-topologies must stay until it is read; the application purges what it has read."""
+"""Records between two sub-topologies must stay until they are read. The application deletes what it has read."""
 CHANGELOG_CONFIG: Final = {"cleanup.policy": "compact", **ANY_TIME}
 DEAD_LETTER_CONFIG: Final = {"retention.ms": "-1", **ANY_TIME, "max.message.bytes": str(10 << 20)}
-"""A record and why it died, which bears the record's time: it stays until somebody has looked at it."""
+"""A dead letter has the timestamp of its record, so no retention by time: it stays until somebody has looked at it."""
 FIRST_ANSWER_S_MAX: Final = 5.0
 RETENTION_EXTRA_MS: Final = 86_400_000
 
@@ -29,7 +29,7 @@ RETENTION_EXTRA_MS: Final = 86_400_000
 def prepare_topics(
     admin: AdminClient, topology: Topology, changelogs: Mapping[str, str], dead_letter_topic: str | None
 ) -> dict[str, TopicFacts]:
-    """Facts of all topics the application reads, after those it owns have been made."""
+    """Creates the internal topics. Returns the facts of all topics that the application reads."""
     users = user_topics(admin, topology)
     known = {topic: facts.partitions for topic, facts in users.items()}
     owned = settle_partitions(topology, known)
@@ -51,8 +51,8 @@ def prepare_topics(
 
 
 def require_inputs(admin: AdminClient, topology: Topology, servers: str) -> Topology:
-    """With the topics its patterns match. Raises ConfigError for a topic that is not there, TimeoutError when no broker
-    answers."""
+    """Returns the topology with the topics that its patterns match. Raises ConfigError for a missing topic,
+    TimeoutError if no broker answers."""
     try:
         existing = admin.list_topics(timeout=FIRST_ANSWER_S_MAX).topics
     except KafkaException as failure:
@@ -97,7 +97,7 @@ def _create(admin: AdminClient, wanted: Mapping[str, tuple[int, Mapping[str, str
         ):
             raise ConfigError(
                 f"the internal topic {topic} has {existing[topic].partitions} partitions and should have {partitions}: "
-                "the topics it follows have changed. Reset the application"
+                "the topics that it depends on have changed. Reset the application"
             )
     new = [
         NewTopic(topic, num_partitions=partitions, replication_factor=-1, config=dict(config))
@@ -108,6 +108,6 @@ def _create(admin: AdminClient, wanted: Mapping[str, tuple[int, Mapping[str, str
         try:
             future.result(ANSWER_S_MAX)
         except KafkaException as failure:
-            # Another instance was quicker.
+            # Another instance has created it.
             if failure.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
                 raise

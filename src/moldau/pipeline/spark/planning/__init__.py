@@ -1,5 +1,5 @@
-"""Decides what each batch of an application reads: `planner.py` is the place to start.
+"""Decides what each batch of an application reads. Start at `planner.py`.
 
-Planner and shape are pure; `time_index.py` asks the brokers, `ledger.py` keeps the decisions in the checkpoint.
-Imported by the driver side of pipelines alone.
+`planner.py` and `shape.py` are pure. `time_index.py` asks the brokers, `ledger.py` keeps the plans in the checkpoint.
+Imported by the driver side only.
 """

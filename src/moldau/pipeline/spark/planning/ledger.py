@@ -1,7 +1,7 @@
-"""The plans of an application in its checkpoint, one small file a batch, written before the batch is run.
+"""The plans of an application in its checkpoint, one small file per batch, written before the batch runs.
 
-A batch that is run again is the same batch because its plan is read, not made. The last plan is all that a new run
-needs; a few are kept for people who look.
+A repeated batch is the same batch, because its plan is read from here and not computed again. A new run only needs the
+last plan; a few more are kept for inspection.
 """
 
 import json
@@ -29,7 +29,7 @@ class Ledger:
         content = self._folder.read(str(batches[-1]))
         if content is None:
             raise MoldauError(
-                f"the plan {self._folder.address}/{batches[-1]} is gone: restore the checkpoint"
+                f"the plan {self._folder.address}/{batches[-1]} is missing: restore the checkpoint"
             )
         try:
             return _parsed(content)
@@ -53,7 +53,7 @@ class Ledger:
 def _parsed(content: bytes) -> Plan:
     entry = json.loads(content)
     if entry.pop("version") != VERSION:
-        raise ValueError("it is of another version")
+        raise ValueError("it has another version")
     entry["starts"] = positions_from_json(json.dumps(entry["starts"]))
     entry["ends"] = positions_from_json(json.dumps(entry["ends"]))
     entry["delayed"] = {

@@ -1,27 +1,27 @@
-"""Plans batches so that the final results do not depend on how the input was cut.
+"""Plans batches so that the final results do not depend on how the input is divided into batches.
 
-All partitions of all topics of a topology advance together in record time. A batch that cannot take all there is takes
-what comes before a time T: of each partition the records before its first one at or after T. A task takes its records
-in the order of their times, the partition with the oldest head first, so what a batch takes is the beginning of
-what a single large batch would take. Where no time is right (many records of one millisecond) the partitions are
-filled one after the other, in the order in which a task takes equal times.
+All partitions of all topics of a topology advance together in record time. A batch that cannot take everything takes
+the records before a time T: in each partition, those before the first record at or after T. A task processes records
+in the order of their timestamps, the partition with the oldest head first. So a batch takes the beginning of what one
+large batch would take. Where no T fits (many records in one millisecond), the partitions are filled one after the
+other, in the order in which a task processes equal timestamps.
 
-Pure: a plan is a value, made from the one before it and from where the partitions end; `Lookups` answers what only the
-brokers know.
+Pure: a plan is a value, computed from the previous one and the end offsets. `Lookups` answers what only the brokers
+know.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from moldau.pipeline.spark.planning.shape import Shape, TopicPlace
+from moldau.pipeline.spark.planning.shape import InputTopic, Shape
 from moldau.pipeline.spark.positions import OffsetRange, Positions, distance, ranges_between
 
 UNKNOWN_SIZE_RECORDS_MAX: Final = 2_000
-"""Of a topic nothing has been read from: what its records weigh is not known yet."""
+"""The assumed size of a record in a topic that nothing has been read from."""
 FIRST_STEP_MS: Final = 1_000
 GOOD_SHARE: Final = 0.5
-"""A batch that is at least half of what it may be is not worth more questions."""
+"""A batch of at least half the limit is good enough: no more requests."""
 LOOKUPS_MAX: Final = 64
 
 Place = tuple[str, int]
@@ -29,19 +29,18 @@ Place = tuple[str, int]
 
 class Lookups(Protocol):
     def first_at(self, time_ms: int, starts: Positions, ends: Positions) -> Positions:
-        """For each partition the first offset from its start on whose record is of this time or later; its end when
-        there is none."""
+        """For each partition, the first offset from its start whose record has this timestamp or a later one. Its end
+        if there is none."""
         ...
 
     def oldest_ms(self, starts: Positions, ends: Positions) -> int:
-        """No record between the two is older, out-of-order ones aside."""
+        """A lower bound for the timestamps between the two, apart from out-of-order records."""
         ...
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Of one batch. `idle_ms` is Kafka Streams' max.task.idle.ms: how long a partition that has nothing is waited
-    for."""
+    """Of one batch. `idle_ms` is Kafka Streams' max.task.idle.ms: how long to wait for an empty partition."""
 
     records_max: int
     bytes_max: int
@@ -50,22 +49,22 @@ class Limits:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a batch reads, and what the next one must know."""
+    """What a batch reads, and what the planning of the next one needs."""
 
     batch_id: int
     starts: Positions
     ends: Positions
     clock_ms: int
-    """The wall clock of the batch, also when it is run again."""
+    """The wall-clock time of the batch, also when it is repeated."""
     delayed: Mapping[str, tuple[Mapping[int, int], ...]] = field(default_factory=dict)
-    """Ends of the batches to come, nearest first, of topics that are read with a delay."""
+    """The ends of the coming batches, next first, for topics that are read with a delay."""
     frontier_ms: int = -1
     """All records before this time have been planned."""
     step_ms: int = FIRST_STEP_MS
     woken: tuple[str, ...] = ()
-    """Tasks that are called without input, as their timers asked."""
+    """Tasks that run without input because a timer is due."""
     advance_ms: int | None = None
-    """Stream time goes on to this without input."""
+    """Stream time advances to this without input."""
 
     def ranges(self) -> list[OffsetRange]:
         return list(ranges_between(self.starts, self.ends))
@@ -76,12 +75,12 @@ class Plan:
 
     @property
     def has_more(self) -> bool:
-        """Whether the next batch has something to read already."""
+        """Whether there is something to read for the next batch already."""
         return any(later[-1] != self.ends.get(topic, {}) for topic, later in self.delayed.items() if later)
 
 
 class Planner:
-    """Remembers only what a new process may forget: how large records are, since when a partition is empty."""
+    """Only has state that a new process can do without: the sizes of records, and since when a partition is empty."""
 
     def __init__(self, shape: Shape, limits: Limits, lookups: Lookups) -> None:
         self._shape = shape
@@ -92,7 +91,7 @@ class Planner:
         self._empty_since: dict[Place, int] = {}
 
     def learn_sizes(self, sizes: Mapping[str, tuple[int, int]]) -> None:
-        """Topic to records and bytes read of late."""
+        """Topic to records and bytes read recently."""
         for topic, (records, size) in sizes.items():
             if records:
                 self._bytes_of[topic] = max(1.0, size / records)
@@ -109,16 +108,16 @@ class Planner:
         woken: tuple[str, ...] = (),
         advance_ms: int | None = None,
     ) -> Plan | None:
-        """None when there is nothing to do."""
+        """None if there is nothing to do."""
         frontier = {place.topic: self._frontier(place, last) for place in self._users}
         reach, frontier_ms, step_ms = self._reach(last, frontier, _at_least(frontier, ends), now_ms)
         planned: Positions = {}
         delayed: dict[str, tuple[Mapping[int, int], ...]] = {}
         for place in self._shape.topics:
             wanted = _partitions(ends if place.is_internal else reach, place.topic)
-            # Of an earlier form of the topology it may be longer than it is to be now.
+            # From an earlier version of the topology it may be longer than needed now.
             queue = [*last.delayed.get(place.topic, ()), wanted][-place.delay - 1 :]
-            # A queue that is too short begins: until it is filled, nothing of the topic is read.
+            # A queue that is too short is at its beginning: until it is full, nothing of the topic is read.
             while len(queue) <= place.delay:
                 queue.insert(0, last.ends.get(place.topic, {}))
             planned[place.topic] = _not_before(last.ends.get(place.topic, {}), queue[0])
@@ -140,15 +139,15 @@ class Planner:
             advance_ms,
         )
 
-    def _frontier(self, place: TopicPlace, last: Plan) -> dict[int, int]:
-        """As far as batches have been planned, which is further than they have read where there is a delay."""
+    def _frontier(self, place: InputTopic, last: Plan) -> dict[int, int]:
+        """How far batches have been planned. For a topic with a delay, that is further than they have read."""
         later = last.delayed.get(place.topic)
         return dict(later[-1] if later else last.ends.get(place.topic, {}))
 
     def _reach(
         self, last: Plan, frontier: Positions, ends: Positions, now_ms: int
     ) -> tuple[Positions, int, int]:
-        """How far the frontier moves; its time, and the step of time that got it there."""
+        """The new frontier, its time, and the step of time that led to it."""
         waiting = self._waits(frontier, ends, now_ms)
         if waiting:
             return frontier, last.frontier_ms, last.step_ms
@@ -161,7 +160,7 @@ class Planner:
         return self._before_a_time(last, frontier, ends, allowed)
 
     def _allowed(self, frontier: Positions, ends: Positions) -> int:
-        """Records a batch may have, so that it keeps the limit in bytes too."""
+        """The number of records that also keeps the limit in bytes."""
         behind = {
             topic: distance({topic: frontier.get(topic, {})}, {topic: partitions})
             for topic, partitions in ends.items()
@@ -177,7 +176,7 @@ class Planner:
     def _before_a_time(
         self, last: Plan, frontier: Positions, ends: Positions, allowed: int
     ) -> tuple[Positions, int, int]:
-        """The latest time, more or less, with not more than `allowed` records before it."""
+        """About the latest time with no more than `allowed` records before it."""
         began_ms = low_ms = max(last.frontier_ms, self._lookups.oldest_ms(frontier, ends))
         step_ms, high_ms = max(1, last.step_ms), None
         best, best_count = frontier, 0
@@ -199,7 +198,7 @@ class Planner:
             step_ms *= 2
         if best_count:
             return best, low_ms, max(1, low_ms - began_ms)
-        # All that is left before `high_ms` is of one millisecond, or out of order.
+        # All remaining records before `high_ms` are of one millisecond, or out of order.
         found = ends if high_ms is None else self._lookups.first_at(high_ms, frontier, ends)
         return self._in_turn(frontier, _at_least(frontier, found), allowed), low_ms, 1
 

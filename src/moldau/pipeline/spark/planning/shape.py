@@ -1,9 +1,9 @@
-"""What the planner must know of a topology: which topics go together, in which order, and how far behind.
+"""What the planner must know about a topology: which topics belong together, in which order, and with which delay.
 
-The sub-topologies form levels. Those of level 0 read only topics of the user. One that reads a repartition topic is a
-level further down than the one that writes it, and what a batch writes there is read by the next batch. So that a
-join in level 2 meets records of the same time on both its sides, its other topics are read two batches later than
-those of level 0: each topic has a delay in batches.
+The sub-topologies form levels. Those of level 0 only read topics of the user. A sub-topology that reads a repartition
+topic is one level below its writer, and reads in the next batch what the writer writes in this one. For a join in level
+2 to get records of the same time on both sides, its other topics are read two batches later than those of level 0. So
+each topic has a delay in batches.
 """
 
 from dataclasses import dataclass
@@ -14,23 +14,23 @@ from moldau.pipeline.plan.topology import SubTopology, Topology
 
 
 @dataclass(frozen=True)
-class TopicPlace:
-    """Where a topic stands among the inputs of a topology."""
+class InputTopic:
+    """A topic as an input of a sub-topology."""
 
     topic: str
     part: int
     delay: int
-    """In batches, behind the topics of level 0; of an internal topic, behind the batch that follows its writer's."""
+    """In batches, after the topics of level 0. For an internal topic, after the batch that follows its writer's."""
     is_internal: bool
 
 
 @dataclass(frozen=True)
 class Shape:
-    topics: tuple[TopicPlace, ...]
-    """In the order in which records of equal times are taken: tables first, then as the topology names them."""
+    topics: tuple[InputTopic, ...]
+    """In the order for records of equal timestamps: tables first, then as the topology names them."""
     needs_time: bool
-    """Whether the order of time across partitions matters: no task of a single input topic, with nothing after it,
-    can tell how its partition was cut."""
+    """Whether the order of time across partitions matters. It does not if every task reads one topic and writes to no
+    other: such a task gets the same result however its partition is divided into batches."""
 
     @classmethod
     def of(cls, topology: Topology) -> Self:
@@ -46,7 +46,7 @@ class Shape:
                     delay = max(0, levels[part.index] - after - 1)
                 else:
                     delay = levels[part.index]
-                places.append(TopicPlace(topic, part.index, delay, is_internal))
+                places.append(InputTopic(topic, part.index, delay, is_internal))
         needs_time = bool(topology.internal_topics) or any(len(part.source_topics) > 1 for part in parts)
         return cls(tuple(sorted(places, key=lambda place: place.is_internal)), needs_time)
 
@@ -61,8 +61,8 @@ def _writers(topology: Topology) -> dict[str, set[int]]:
 
 
 def _levels(topology: Topology, written: dict[str, set[int]]) -> list[int]:
-    """The longest way to each sub-topology through internal topics. Of a circle (a foreign-key join sends its answers
-    back) the way that closes it does not count."""
+    """The longest path to each sub-topology through internal topics. In a cycle (a foreign-key join sends its answers
+    back), the edge that closes it does not count."""
     readers: dict[int, set[int]] = {part.index: set() for part in topology.sub_topologies}
     for part in topology.sub_topologies:
         for topic in part.source_topics:
@@ -77,7 +77,7 @@ def _levels(topology: Topology, written: dict[str, set[int]]) -> list[int]:
 
 
 def _from_first_to_last(readers: dict[int, set[int]]) -> list[int]:
-    """Writers before their readers, but for a way that leads back."""
+    """Writers before their readers, except for edges that close a cycle."""
     last_first: list[int] = []
     seen: set[int] = set()
 

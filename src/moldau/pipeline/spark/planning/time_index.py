@@ -1,7 +1,7 @@
-"""Asks the brokers at which offset a time begins.
+"""Asks the brokers for the first offset at or after a time.
 
-A broker's time index knows the first record of a log at or after a time. When that lies before where an application
-is (an earlier record was ahead of its time), the place is found by looking at records in between, as in a sorted list.
+A broker's time index finds the first such record of the whole log. If that is before the application's position (an
+earlier record has a later timestamp), a binary search over the records after the position finds the offset.
 """
 
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ class TimeIndex:
         return found
 
     def oldest_ms(self, starts: Positions, ends: Positions) -> int:
-        """Of the beginning of each log, which is older than what is left of it."""
+        """The oldest first record of the logs, which is older than the unread ones."""
         times = [time_ms for _, time_ms in self._ask(0, starts, ends).values() if time_ms >= 0]
         return min(times, default=0)
 
@@ -49,7 +49,7 @@ class TimeIndex:
     def _ask(
         self, time_ms: int, starts: Positions, ends: Positions
     ) -> dict[tuple[str, int], tuple[int, int]]:
-        """Offset and time of the first record at or after a time, of partitions that have something."""
+        """Offset and timestamp of the first record at or after a time, for partitions that have one."""
         asked = {
             TopicPartition(one.topic, one.partition): OffsetSpec.for_timestamp(max(0, time_ms))
             for one in ranges_between(starts, ends)
@@ -78,7 +78,7 @@ class TimeIndex:
         return low
 
     def _time_at(self, topic: str, partition: int, offset: int, end: int) -> int | None:
-        """Of the first record at or after an offset; None when there is none before the end."""
+        """The timestamp of the first record at or after an offset. None if there is none before the end."""
         known = (topic, partition, offset)
         if known not in self._looked_at:
             if len(self._looked_at) >= LOOKED_AT_MAX:

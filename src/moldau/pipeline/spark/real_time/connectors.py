@@ -1,7 +1,7 @@
-"""Spark's Kafka connector: jars by Maven coordinates that match the installed pyspark.
+"""Spark's Kafka connector: the jars that match the installed pyspark.
 
-Fetched once by Maven, wherever its own settings point, into a cache of the user; or taken from a folder kept by hand.
-Only Real-Time Mode needs them: micro-batches read and write Kafka without the JVM.
+Maven fetches them once, from the repositories of its own settings, into a cache of the user. Or they are in a folder
+that the user names. Only Real-Time Mode needs them: micro-batches read and write Kafka without the JVM.
 """
 
 import fcntl
@@ -20,16 +20,16 @@ SCALA: Final = "2.13"
 CONNECTOR: Final = f"spark-sql-kafka-0-10_{SCALA}"
 TOKENS: Final = f"spark-token-provider-kafka-0-10_{SCALA}"
 OLD_TOKENS_VERSION: Final = "4.0.0"
-"""Delegation tokens for Kerberos, which the connector loads in any case: where an index lacks the part of the
-connector's version, this one has the same interface."""
+"""The connector loads its delegation tokens for Kerberos in any case. Where a repository lacks them in the connector's
+version, this version has the same interface."""
 WANTED: Final = (CONNECTOR, TOKENS, "kafka-clients", "commons-pool2")
-"""What pyspark does not bring itself."""
+"""What pyspark does not include."""
 FETCH_S_MAX: Final = 900
 FOLDER_VARIABLE: Final = "MOLDAU_SPARK_JARS"
 
 
 def connector_jars(folder: str | None = None) -> list[Path]:
-    """Raises ConfigError, with the way out, when they cannot be had."""
+    """Raises ConfigError with a remedy if the jars cannot be had."""
     folder = folder or os.environ.get(FOLDER_VARIABLE)
     jars = sorted(Path(folder).glob("*.jar")) if folder else sorted(_fetched().glob("*.jar"))
     missing = [name for name in WANTED if not any(jar.name.startswith(f"{name}-") for jar in jars)]
@@ -39,7 +39,7 @@ def connector_jars(folder: str | None = None) -> list[Path]:
 
 
 def coordinates() -> str:
-    """Of the pyspark that is installed: another version's connector may load and fail later."""
+    """For the installed pyspark: a connector of another version may load and fail later."""
     return f"org.apache.spark:{CONNECTOR}:{importlib.metadata.version('pyspark')}"
 
 
@@ -76,7 +76,7 @@ def _fetch(folder: Path) -> None:
 
 
 def _refused(maven: str, folder: Path, tokens_version: str) -> str | None:
-    """What Maven complained of, None when the jars are there."""
+    """Maven's error message. None if the jars were fetched."""
     with tempfile.TemporaryDirectory() as work:
         pom = Path(work, "pom.xml")
         pom.write_text(_pom(tokens_version))
@@ -96,7 +96,7 @@ def _refused(maven: str, folder: Path, tokens_version: str) -> str | None:
 
 def _pom(tokens_version: str) -> str:
     group, name, version = coordinates().split(":")
-    # Left out of the connector's own dependencies: Maven would look for the version they name all the same.
+    # Excluded from the connector's dependencies: otherwise Maven would still look for the version that they name.
     tokens = f"<groupId>{group}</groupId><artifactId>{TOKENS}</artifactId>"
     without = f"<exclusions><exclusion>{tokens}</exclusion></exclusions>"
     dependencies = "".join(

@@ -1,7 +1,7 @@
-"""Column expressions as Spark's own columns, for plans that run in the JVM from end to end.
+"""Column expressions as Spark columns, for plans that run entirely in the JVM.
 
-Python's evaluation takes a value as it comes; the JVM must know its type. A field of JSON takes the type of what it is
-compared or combined with; numbers are doubles. What cannot be told apart that way is refused by name.
+Python evaluates a value of any type; the JVM must know its type. A JSON field gets the type of what it is compared or
+combined with, and numbers are doubles. An expression whose type stays unclear is rejected by name.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn
 
 Kind = Literal["text", "number", "truth", "json", "opaque"]
-"""`json` is a document, or a part of one whose type is open; `opaque` bytes can only be passed on."""
+"""`json` is a document, or a part of one whose type is not known. `opaque` bytes can only be passed on."""
 
 
 class Typed(NamedTuple):
@@ -26,11 +26,11 @@ class Typed(NamedTuple):
 
 
 class NotInTheJvm(ConfigError):
-    """An expression that Spark's columns cannot say."""
+    """Spark columns cannot express it."""
 
 
 def spark_column(tree: Expression, key: Typed, value: Typed, timestamp: "SparkColumn") -> Typed:
-    """`tree` over a record whose parts are these columns."""
+    """`tree` for a record with these columns."""
     match tree:
         case Column(path):
             return _field(tree, value, path)
@@ -71,7 +71,7 @@ def _constant(constant: Any) -> Typed:
         return Typed(fn.lit(float(constant)), "number")
     if isinstance(constant, str):
         return Typed(fn.lit(constant), "text")
-    raise NotInTheJvm(f"the constant {constant!r} is neither text, number nor truth")
+    raise NotInTheJvm(f"the constant {constant!r} is neither a string, a number nor a boolean")
 
 
 Binary = Callable[["SparkColumn", "SparkColumn"], "SparkColumn"]
@@ -98,7 +98,7 @@ OF_TEXT: Final[dict[str, tuple[Callable[..., "SparkColumn"], Kind]]] = {
     "starts_with": (fn.startswith, "truth"),
     "contains": (fn.contains, "truth"),
 }
-"""Functions of texts alone, and what they give."""
+"""Functions of strings only, and the type of their results."""
 
 
 def _call(tree: Expression, name: str, given: list[Typed]) -> Typed:
@@ -126,13 +126,13 @@ def _call(tree: Expression, name: str, given: list[Typed]) -> Typed:
         return Typed(value.isin(choices), "truth")
     if name == "coalesce":
         return Typed(fn.coalesce(*_alike(given, tree)), _shared_kind(given, tree))
-    raise NotInTheJvm(f"{tree}: the function {name} runs in Python alone")
+    raise NotInTheJvm(f"{tree}: the function {name} runs only in Python")
 
 
 def _shared_kind(given: list[Typed], tree: Expression) -> Kind:
     kinds = {one.kind for one in given} - {"json"}
     if len(kinds) != 1:
-        raise NotInTheJvm(f"{tree}: of which type its parts are cannot be told")
+        raise NotInTheJvm(f"{tree}: the type of its parts is not known")
     return kinds.pop()
 
 

@@ -1,7 +1,7 @@
-"""Which topologies Spark's Real-Time Mode can run, why it cannot run the others, and the ones it can as columns.
+"""Which topologies Spark's Real-Time Mode can run, why it cannot run the others, and their translation to columns.
 
-One source, operators without state that are column expressions, one sink: such a chain is three columns (is it kept,
-its key, its value) over the record that came, and never leaves the JVM.
+It runs a chain of one source, stateless operators that are column expressions, and one sink. Such a chain becomes three
+columns of the input record (whether it is kept, its key, its value), and never leaves the JVM.
 """
 
 from collections.abc import Callable
@@ -30,10 +30,10 @@ KINDS: Final[dict[str, Kind]] = {
 
 
 class NotRealTime(ConfigError):
-    """The topology cannot run in Real-Time Mode: which part of it, and why."""
+    """The topology cannot run in Real-Time Mode. The message says which part, and why."""
 
     def __init__(self, why: str) -> None:
-        super().__init__(f"latency real_time: {why}. Or leave latency at micro_batch")
+        super().__init__(f"latency real_time: {why}. Or use latency micro_batch")
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,11 @@ class RealTimePlan:
     sink: Sink
 
     def rows(self, records: "DataFrame", dead_letter_topic: str | None) -> "DataFrame":
-        """From the connector's rows to the connector's rows. A record that cannot be read goes to the dead letters."""
+        """Input rows to output rows of the connector. A record that cannot be read becomes a dead letter."""
         made = self._made()
         readable = _is_readable(self.source.key_serde, "key") & _is_readable(self.source.value_serde, "value")
         if dead_letter_topic is None:
-            why = "a record cannot be read, and dead letters are off: turn them on, or move the group past it"
+            why = "a record cannot be read, and dead letters are off: turn them on, or move the group's offsets past it"
             readable = fn.when(readable, True).otherwise(fn.raise_error(fn.lit(why)).cast("boolean"))
         kept = records.select("*", readable.alias("readable")).where(~fn.col("readable") | made.kept)
         columns = {
@@ -76,7 +76,7 @@ class RealTimePlan:
             given = made.key if part == "key" else made.value
             if serde.name not in KINDS or given.kind != KINDS[serde.name]:
                 raise NotRealTime(
-                    f"the {part} that {self.sink.topic} gets is {given.kind}, which {serde.name} does not write there"
+                    f"the {part} for {self.sink.topic} is {given.kind}, which {serde.name} cannot write there"
                 )
         return made
 
@@ -89,17 +89,17 @@ class _Made:
 
 
 def real_time_plan(topology: Topology) -> RealTimePlan:
-    """Raises NotRealTime with the reason, and the user's line where there is one."""
+    """Raises NotRealTime with the reason, and the user's line if there is one."""
     plan = real_time_chain(topology)
     plan._made()
     return plan
 
 
 def real_time_chain(topology: Topology) -> RealTimePlan:
-    """All that can be told while Spark has not been started: its columns have not been made."""
+    """The checks that do not need Spark: no columns are created yet."""
     if topology.guarantee is not Guarantee.AT_LEAST_ONCE:
         raise NotRealTime(
-            "Spark's sink in Real-Time Mode writes at least once, and the topology promises exactly once: "
+            "Spark's sink in Real-Time Mode is at-least-once, but the topology promises exactly-once: "
             "build(guarantee=Guarantee.AT_LEAST_ONCE)"
         )
     source, *steps = topology.nodes
@@ -109,20 +109,24 @@ def real_time_chain(topology: Topology) -> RealTimePlan:
     parent = source.name
     for node in (*between, sink):
         if node.parents != (parent,):
-            raise NotRealTime(f"{node.label} at {node.where} is not one chain with what stands before it")
+            raise NotRealTime(
+                f"{node.label} at {node.where} is not in one chain with the operators before it"
+            )
         parent = node.name
     for node in between:
         _check_step(node)
     assert isinstance(sink, Sink)
     if sink.topic is None or sink.partition_of is not None:
-        raise NotRealTime(f"the sink at {sink.where} asks a Python function where a record goes")
+        raise NotRealTime(
+            f"the sink at {sink.where} uses a Python function to choose the topic or the partition"
+        )
     if source.timestamp is not None:
         raise NotRealTime(
-            f"the source at {source.where} takes time from a field, and Spark's sink cannot write it"
+            f"the source at {source.where} takes the timestamp from a field, and Spark's sink cannot write it"
         )
     for serde in (source.key_serde, source.value_serde):
         if serde.name not in KINDS:
-            raise NotRealTime(f"the serde {serde.name} of {', '.join(source.topics)} reads in Python alone")
+            raise NotRealTime(f"the serde {serde.name} of {', '.join(source.topics)} runs only in Python")
     return RealTimePlan(source, tuple(between), sink)
 
 
@@ -175,10 +179,10 @@ def _is_readable(serde: Serde, part: str) -> "Column":
 
 
 def _headers_with_reason() -> "Column":
-    """As micro-batches write them, but for the trace, which there is none of."""
+    """As micro-batches write them, but without a stack trace."""
     why = {
         "exception": fn.lit("DecodingError"),
-        "message": fn.lit("the bytes of the record are not what the source's serde reads"),
+        "message": fn.lit("the source's serde cannot read the bytes of the record"),
         "topic": fn.col("topic"),
         "partition": fn.col("partition").cast("string"),
         "offset": fn.col("offset").cast("string"),

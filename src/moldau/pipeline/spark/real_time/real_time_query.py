@@ -1,7 +1,7 @@
-"""One run of an application in Spark's Real-Time Mode: records flow through while the batch that counts them lasts.
+"""One run of an application in Spark's Real-Time Mode: records flow through during long batches.
 
-Its place is that of its group, committed after each batch; Spark's checkpoint lasts as long as the run. What a run had
-written of a batch it did not end is written again by the next: at least once.
+Its positions are the group's offsets, committed after each batch. Spark's own checkpoint only lasts as long as the run.
+Output of an unfinished batch is written again by the next run: at least once.
 """
 
 import json
@@ -36,22 +36,22 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 BATCH_MS_MIN: Final = 10_000
-"""How often the place is committed, unless `trigger_ms` is longer: between two batches records wait for a moment."""
+"""How often offsets are committed, unless `trigger_ms` is longer. Records wait for a moment between two batches."""
 
 
 LOOK_EVERY_S: Final = 0.2
 SOURCE_S_MAX: Final = 30.0
 SOURCE_ANSWERS: Final = ("Waiting", "Processing")
-"""How a query's status begins once its source has told offsets."""
+"""How the status of a query begins once its source has read offsets."""
 _turn_to_start = threading.Lock()
-"""Starting queries plan with the JVM's whole attention: one after the other."""
+"""Planning a query occupies the whole JVM, so queries start one after the other."""
 
 
 class RealTimeQuery:
     def __init__(
         self, spark: SparkSettings, topology: Topology, settings: AppSettings, measured: BatchMetrics
     ) -> None:
-        """Prepares; raises what keeps the application from running, or from running in this mode."""
+        """Prepares the run. Raises what prevents the application from running in this mode."""
         self._is_remote = spark.remote is not None
         self._session = connect_session(spark) if self._is_remote else start_session(spark)
         self._settings, self._measured = settings, measured
@@ -74,7 +74,7 @@ class RealTimeQuery:
         self._began_at = time.monotonic()
 
     def follow(self, goes_on: GoesOn, is_well: Callable[[], None]) -> None:
-        """Runs until it is not to go on; raises what the query ended with."""
+        """Runs while `goes_on()` is true. Raises the failure of the query."""
         with _turn_to_start:
             query = self._started()
             _wait_for_source(query, goes_on)
@@ -117,12 +117,12 @@ class RealTimeQuery:
         writer = writer.queryName(self._settings.application_id)
         writer = writer.option("checkpointLocation", self._folder.address)
         lasts = f"{max(BATCH_MS_MIN, self._settings.trigger_ms)} milliseconds"
-        # The stubs of pyspark do not know this trigger.
+        # pyspark's stubs do not have this trigger.
         started: StreamingQuery = writer.trigger(realTime=lasts).start()  # type: ignore[call-overload]
         return started
 
     def _look(self, query: "StreamingQuery") -> None:
-        """Commits the place of a batch that has ended since the last look; notices topics that are others now."""
+        """Commits the offsets of a batch that has ended since the last call. Checks that the topics are the same."""
         progress = query.lastProgress
         if progress is None or progress["batchId"] <= self._told:
             return
@@ -137,7 +137,7 @@ class RealTimeQuery:
         places = [TopicPartition(one.topic, one.partition, one.end_offset) for one in ranges]
         self._committer.commit(offsets=places, asynchronous=False)
         records_in = sum(one.end_offset - one.start_offset for one in ranges)
-        # Less than none: the sink does not tell.
+        # A negative number means that the sink does not know.
         records_out = max(0, progress["sink"]["numOutputRows"])
         report = SlotReport(slot=0, records_in=records_in, records_out=records_out)
         now = time.monotonic()
@@ -159,7 +159,7 @@ class RealTimeQuery:
 
 
 def _reach(progress: dict[str, Any], ends: Positions) -> Positions:
-    """How far the topics reach, as Spark has seen it."""
+    """The end offsets of the topics, as Spark last saw them."""
     latest = progress["sources"][0].get("latestOffset")
     if not latest or latest == "null":
         return ends
@@ -167,7 +167,7 @@ def _reach(progress: dict[str, Any], ends: Positions) -> Positions:
 
 
 def _wait_for_source(query: "StreamingQuery", goes_on: GoesOn) -> None:
-    """Until it has asked for offsets; the caller finds a failure when it looks at the query next."""
+    """Waits until the query has read offsets. The caller finds a failure when it checks the query next."""
     deadline = time.monotonic() + SOURCE_S_MAX
     while query.isActive and goes_on() and time.monotonic() < deadline:
         if query.lastProgress is not None or query.status["message"].startswith(SOURCE_ANSWERS):
@@ -178,6 +178,6 @@ def _wait_for_source(query: "StreamingQuery", goes_on: GoesOn) -> None:
 def _check_slots(slots: int, partitions: int) -> None:
     if partitions > slots:
         raise ConfigError(
-            f"latency real_time: each of the {partitions} partitions holds a task of Spark for as long as it runs, and "
-            f"Spark has {slots}: give it a master of local[{partitions}] or a cluster that large"
+            f"latency real_time: each of the {partitions} partitions occupies a Spark task for as long as it runs, but "
+            f"Spark runs only {slots} at once: use the master local[{partitions}] or a cluster that large"
         )

@@ -1,5 +1,6 @@
-"""What a checkpoint keeps when its application has changed.
+"""Upgrades of a checkpoint when the topology of its application has changed. Start at `upgrading.py`.
 
-`inventory.py` says what a topology keeps, `numbers.py` finds generated names again, `comparison.py` says what becomes
-of each store and topic: all pure. `carrying_out.py` does it, between two batches; `upgrading.py` is where to start.
+`inventory.py` lists what a topology keeps, `numbers.py` matches generated names, `comparison.py` decides what happens
+to each store and topic: all pure. `carrying_out.py` changes the checkpoint between two batches. Imported by the driver
+side and by `moldau streams plan` (`preview.py`); `inventory.py` also by the checkpoint and the workers.
 """

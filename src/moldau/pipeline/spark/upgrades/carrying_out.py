@@ -1,9 +1,9 @@
-"""Brings a checkpoint from one topology to the next, between two batches.
+"""Upgrades a checkpoint from one topology to the next, between two batches.
 
-The last planned batch may be half done: some tasks of the old topology have committed it, others not. Those that
-have are left out; what the others have written of their state is removed, and their ranges become the first batch of
-the new topology, under the next number. So no batch is done by tasks of two topologies. The order is: state, plan,
-record. Until the record is written the old topology can go on, and the upgrade can be done again from its beginning.
+The last planned batch may be incomplete: some tasks of the old topology have committed it, others have not. The state
+that the others have written for it is removed, and their ranges become the first batch of the new topology, under the
+next number. So no batch is run by tasks of two topologies. The order of writes is state, plan, record. Until the record
+is written, the old topology can continue, and the upgrade can be repeated from its beginning.
 """
 
 from collections.abc import Mapping
@@ -11,26 +11,26 @@ from dataclasses import dataclass, replace
 
 from moldau.pipeline.operators.state import TIMES
 from moldau.pipeline.operators.task import STREAM_TIME
-from moldau.pipeline.spark.checkpoint.application_record import ApplicationRecord, Place
+from moldau.pipeline.spark.checkpoint.application_record import ApplicationRecord, StateFolder
 from moldau.pipeline.spark.checkpoint.folder import Folder
 from moldau.pipeline.spark.checkpoint.kept_state import KeptState
 from moldau.pipeline.spark.checkpoint.state_files import START, StateFiles
+from moldau.pipeline.spark.marker import Marker
 from moldau.pipeline.spark.planning.ledger import Ledger
 from moldau.pipeline.spark.planning.planner import FIRST_STEP_MS, Plan
 from moldau.pipeline.spark.positions import Positions, positions_from_json, positions_to_json
 from moldau.pipeline.spark.settings import OnChange
 from moldau.pipeline.spark.upgrades.comparison import Upgrade
-from moldau.pipeline.spark.worker.sink import Marker
 
 Markers = Mapping[tuple[str, int], Marker]
 
 
 @dataclass(frozen=True)
 class Reached:
-    """How far the old topology has come."""
+    """How far the old topology has got."""
 
     batch_id: int
-    """The last planned; -1 when there is none."""
+    """The last planned batch; -1 if there is none."""
     plan: Plan | None
     done: frozenset[tuple[int, int]]
     """Sub-topology and partition of the tasks that have committed it."""
@@ -65,7 +65,7 @@ def carry_out(
     topic_ids: Mapping[str, str],
     folder: Folder,
 ) -> ApplicationRecord:
-    """The record of the new topology, saved. `begin`: where topics are read from that are not read on."""
+    """Saves and returns the record of the new topology. `begin`: the first positions of topics that start over."""
     state = folder.within("state")
     _remove_half_done(record, so_far, state)
     following = so_far.batch_id + 1
@@ -98,38 +98,40 @@ def _remove_half_done(record: ApplicationRecord, so_far: Reached, state: Folder)
                 StateFiles(state.within(f"{place.folder}_{partition}")).remove_from(so_far.batch_id)
 
 
-def _places(upgrade: Upgrade, record: ApplicationRecord, following: int) -> tuple[tuple[Place, ...], int]:
-    """A sub-topology goes on with the folder of the one whose state it has, if that is one and no other has it."""
-    places: list[Place] = []
+def _places(
+    upgrade: Upgrade, record: ApplicationRecord, following: int
+) -> tuple[tuple[StateFolder, ...], int]:
+    """A sub-topology keeps the folder of the old one whose state it has, if that is only one and nobody shares it."""
+    places: list[StateFolder] = []
     made = record.folders_made
     for part, olds in zip(upgrade.after.parts, upgrade.inherits, strict=True):
         taken = {place.folder for place in places}
         old = record.places[olds[0]] if len(olds) == 1 else None
         if old is None or old.folder in taken:
-            places.append(Place(str(made), dict.fromkeys(part.topics, following)))
+            places.append(StateFolder(str(made), dict.fromkeys(part.topics, following)))
             made += 1
             continue
         kept_state = upgrade.before.parts[olds[0]].keeps_state
         since = {topic: old.since.get(topic, following) if kept_state else following for topic in part.topics}
-        places.append(Place(old.folder, since))
+        places.append(StateFolder(old.folder, since))
     return tuple(places), made
 
 
 def _move_state(
     upgrade: Upgrade,
     record: ApplicationRecord,
-    places: tuple[Place, ...],
+    places: tuple[StateFolder, ...],
     begins: Mapping[str, int],
     batch_id: int,
     state: Folder,
 ) -> None:
-    """Where sub-topologies were joined or cut apart, what they had is copied, as it was after `batch_id`."""
+    """Where sub-topologies were merged or split, copies their state as it was after `batch_id`."""
     olds_folders = {place.folder for place in record.places}
     for part, place, olds in zip(upgrade.after.parts, places, upgrade.inherits, strict=True):
         if place.folder in olds_folders:
             continue
         for partition in partitions_of(state, place.folder):
-            # Of an attempt that was not finished.
+            # From an unfinished attempt.
             state.within(f"{place.folder}_{partition}").remove_all()
         folders = {old: record.places[old].folder for old in olds}
         for partition in sorted({one for name in folders.values() for one in partitions_of(state, name)}):
@@ -148,7 +150,7 @@ def _add(content: dict[tuple[str, bytes], bytes], deltas: list[tuple[str, bytes,
         if value is None:
             content.pop((store, key), None)
         elif (store, key) == stream_time:
-            # That of the task is the latest of all.
+            # The stream time of the task is the latest of all.
             content[stream_time] = max(value, content.get(stream_time, value), key=_time)
         else:
             content[store, key] = value
@@ -159,7 +161,7 @@ def _time(packed: bytes) -> int:
 
 
 def _next_plan(plan: Plan, so_far: Reached, begin: Positions) -> Plan:
-    """What is left of the last batch. Topics that are no longer read stay in it, should the old topology come back."""
+    """The rest of the last batch. Topics that are no longer read stay in it, in case the old topology comes back."""
     ends: Positions = {topic: dict(partitions) for topic, partitions in plan.ends.items()}
     return replace(
         plan,
@@ -167,7 +169,7 @@ def _next_plan(plan: Plan, so_far: Reached, begin: Positions) -> Plan:
         starts={**so_far.positions, **begin},
         ends={**ends, **begin},
         delayed={topic: queue for topic, queue in plan.delayed.items() if topic not in begin},
-        # Topics that begin now hold records that are older.
+        # Topics that start now have older records.
         frontier_ms=-1 if begin else plan.frontier_ms,
         step_ms=FIRST_STEP_MS if begin else plan.step_ms,
         woken=(),
@@ -176,6 +178,6 @@ def _next_plan(plan: Plan, so_far: Reached, begin: Positions) -> Plan:
 
 
 def partitions_of(state: Folder, folder: str) -> list[int]:
-    """Of the tasks that have state in a folder."""
+    """The partitions of the tasks that have state in a folder."""
     found = (name.rpartition("_") for name in state.names())
     return sorted(int(number) for name, _, number in found if name == folder and number.isdigit())

@@ -1,7 +1,7 @@
-"""What becomes of each store and topic of an application whose topology has changed. Pure.
+"""What happens to each store and topic of an application whose topology has changed. Pure.
 
-What is unchanged keeps its state. What would lose state or unread records, and what may not fit the state it finds, is
-the user's to decide: `refuse`, `drop` or `keep` (`AppSettings.on_change`).
+Unchanged stores keep their state. If state or unread records would be lost, or a changed store may not fit its state,
+the user decides: `refuse`, `drop` or `keep` (`AppSettings.on_change`).
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True)
 class Change:
-    """`asks`: what is lost or may be wrong, empty when there is nothing to decide."""
+    """`asks`: what is lost or may be wrong. Empty if there is nothing to decide."""
 
     kind: str
     """`store`, `internal topic` or `source topic`."""
@@ -38,26 +38,26 @@ class Change:
         return bool(self.asks) and not (choice == "drop" or (choice == "keep" and self.can_be_kept))
 
     def outcome(self, choice: OnChange) -> str:
-        """What a run with this choice makes of it, in words."""
+        """What a run with this choice does with it, in words."""
         if not self.asks:
             return self.details
         if self.is_refused(choice):
             return f"refused: {self.asks}"
         if self.fate is Fate.REMOVED:
             return f"dropped: {self.asks}"
-        follows = "goes on with what it holds" if choice == "keep" else "begins empty"
+        follows = "keeps its content" if choice == "keep" else "starts empty"
         return f"{follows}: {self.asks}"
 
 
 @dataclass(frozen=True)
 class Upgrade:
     topology: Topology
-    """The new one, under the names the checkpoint knows it by."""
+    """The new topology, with the names that the checkpoint uses."""
     before: Inventory
     after: Inventory
     changes: tuple[Change, ...]
     inherits: tuple[tuple[int, ...], ...]
-    """For each new sub-topology the old ones that its state comes from."""
+    """For each new sub-topology, the old ones that its state comes from."""
 
     @property
     def is_needed(self) -> bool:
@@ -68,29 +68,29 @@ class Upgrade:
         return [change for change in self.changes if change.is_refused(choice)]
 
     def require(self, application_id: str, choice: OnChange) -> None:
-        """Raises ConfigError when the choice does not cover what has changed."""
+        """Raises ConfigError if the choice does not cover the changes."""
         refused = self.refused(choice)
         if not refused:
             return
         listed = "".join(f"\n  {one.kind} {one.name} is {one.fate}: {one.asks}" for one in refused)
-        ways = ["--on-change drop lets it go: what is changed begins empty"]
+        ways = ["--on-change drop drops it: changed stores start empty"]
         if choice == "refuse" and all(one.can_be_kept for one in refused):
-            ways.append("--on-change keep goes on with what is there: you vouch that it fits")
+            ways.append("--on-change keep keeps the content: you are responsible for it to fit")
         if any(one.kind == "store" and number_in(one.name) for one in refused):
             ways.append(
                 "a store without a name is found by its shape: give it its old name, as in count(store='...')"
             )
         if any(one.kind == "internal topic" for one in refused):
-            ways.append("the topology of before, run until its lag is 0, leaves nothing unread")
-        ways.append(f"moldau streams reset {application_id} begins again with the inputs")
+            ways.append("run the old topology until its lag is 0, then nothing is unread")
+        ways.append(f"moldau streams reset {application_id} starts over from the inputs")
         raise ConfigError(
-            f"the topology of {application_id} has changed, and its checkpoint holds what the change does not keep:"
-            f"{listed}\nThe ways out (moldau streams plan shows the whole change):"
+            f"the topology of {application_id} has changed, and part of its checkpoint would not be kept:"
+            f"{listed}\nWhat you can do (moldau streams plan shows the whole change):"
             + "".join(f"\n  {way}" for way in ways)
         )
 
     def forgotten(self, choice: OnChange) -> list[str]:
-        """Stores whose state so far is let go, and the operators that belonged to them."""
+        """Stores whose old state is dropped, and the operators that belonged to them."""
         gone = {
             change.name
             for change in self.changes
@@ -103,7 +103,7 @@ class Upgrade:
         return sorted(gone | (nodes - stay))
 
     def skipped_topics(self, choice: OnChange) -> list[str]:
-        """Own topics whose unread records are let go, though the topic itself stays."""
+        """Internal topics whose unread records are dropped, although the topic stays."""
         return [
             change.name
             for change in self.changes
@@ -115,7 +115,7 @@ class Upgrade:
 
 
 def compare(before: Inventory, topology: Topology, unread: Mapping[str, int]) -> Upgrade:
-    """`unread`: own topics of the checkpoint to the records in them that nobody has read."""
+    """`unread`: internal topic to its number of unread records."""
     numbers = old_numbers(before, Inventory.of(topology))
     topology = renumbered(topology, numbers.old_of)
     after = Inventory.of(topology)
@@ -128,7 +128,7 @@ def compare(before: Inventory, topology: Topology, unread: Mapping[str, int]) ->
 
 
 def differences(old: Shape, new: Shape) -> str:
-    """In words; empty when there are none."""
+    """The differences in words. Empty if there are none."""
     told = [
         f"{aspect} {new.get(aspect, 'none')}, before {old.get(aspect, 'none')}"
         for aspect in (*new, *(one for one in old if one not in new))
@@ -165,7 +165,7 @@ def _stores(before: Inventory, after: Inventory, unclear: Mapping[str, str]) -> 
 
 
 def _moved(before: Inventory, after: Inventory, store: str) -> str:
-    """A store whose tasks read nothing of what they read before may have its keys in other partitions."""
+    """A store whose tasks read entirely different topics may have its keys in other partitions."""
     old, new = before.part_of(store), after.part_of(store)
     assert old is not None and new is not None
     was, now = before.parts[old].topics, after.parts[new].topics
@@ -214,7 +214,8 @@ def _source_topics(before: Inventory, after: Inventory) -> list[Change]:
 
 
 def _inherits(before: Inventory, after: Inventory) -> tuple[tuple[int, ...], ...]:
-    """By the stores; a sub-topology without stores follows the one that read its topics, for its times."""
+    """Determined by the stores. A sub-topology without stores follows the old one that read its topics, because of its
+    stream times."""
     found = []
     for part in after.parts:
         olds = {before.part_of(store) for store in part.stores} - {None}

@@ -1,7 +1,7 @@
-"""What a topology keeps, by name and as plain data: its stores, its own topics, what its sub-topologies read.
+"""The inventory of a topology, as plain data: its stores, its internal topics, the topics that its sub-topologies read.
 
-The checkpoint holds the inventory of the topology that made it; the changed topology's is compared with that.
-Functions of the user are no part of it: a filter, or another mapper, changes nothing here.
+The checkpoint has the inventory of the topology that made it, and the inventory of a changed topology is compared with
+it. Functions of the user are not part of it: a new filter or mapper changes nothing here.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ from moldau.pipeline.plan.stores import StoreSpec
 from moldau.pipeline.plan.topology import SubTopology, Topology
 
 Shape = Mapping[str, str]
-"""Aspect to its value, both in words for people. Bytes written under one shape fit an equal one."""
+"""Aspect to value, both in words for people. Bytes written under one shape can be read under an equal one."""
 
 
 @dataclass(frozen=True)
@@ -21,16 +21,16 @@ class StoreFacts:
     name: str
     shape: Shape
     nodes: tuple[str, ...]
-    """Those that own it; the times they keep go with it."""
+    """The nodes that own it. The stream times that they keep belong to it."""
     origin: tuple[str, ...]
     """The user's topics that its content comes from."""
     named: bool
-    """By the user."""
+    """Whether the user named it."""
 
 
 @dataclass(frozen=True)
 class TopicShape:
-    """An own topic of the application."""
+    """An internal topic."""
 
     name: str
     shape: Shape
@@ -97,7 +97,7 @@ class Inventory:
 
     @property
     def source_topics(self) -> tuple[str, ...]:
-        """All that its tasks read, own topics included."""
+        """All topics that its tasks read, internal ones included."""
         return tuple(dict.fromkeys(topic for part in self.parts for topic in part.topics))
 
     def part_of(self, store: str) -> int | None:
@@ -105,7 +105,7 @@ class Inventory:
 
 
 def keeps_state(part: SubTopology) -> bool:
-    """Processors of the user may go by stream time, which is state too."""
+    """Processors of the user may depend on stream time, which is state too."""
     return part.is_stateful or any(isinstance(node, Process) for node in part.nodes)
 
 

@@ -1,7 +1,7 @@
 """Generated names (`KSTREAM-AGGREGATE-STATE-STORE-0000000003`) shift when an operator is added before them.
 
-What kept its shape and its origin is found again, in the order of the numbers; the new topology is then given the old
-numbers, so that stores, topics and the times of operators keep the names they have in the checkpoint. Pure.
+Finds the nodes that kept their shape and origin, in the order of their numbers, and gives them their old numbers. So
+stores, topics and the times of operators keep their names in the checkpoint. Pure.
 """
 
 import dataclasses
@@ -23,7 +23,7 @@ K = TypeVar("K", bound=Kept)
 
 @dataclasses.dataclass
 class Numbers:
-    """New number to the old one; `unclear` are generated names that could belong to several of the old ones."""
+    """New number to old number. `unclear` are generated names that could match several old ones."""
 
     old_of: dict[str, str]
     unclear: dict[str, str]
@@ -59,7 +59,7 @@ def old_numbers(before: Inventory, after: Inventory) -> Numbers:
 
 
 def renumbered(topology: Topology, numbers: Mapping[str, str]) -> Topology:
-    """The same topology under the old numbers; what is new and has an old number gets one nobody has had."""
+    """The same topology with the old numbers. A new node whose number was used before gets an unused one."""
     used = sorted({number for node in topology.nodes for number in NUMBER.findall(repr(_names(node)))})
     taken = {*used, *numbers.values()}
     full = dict(numbers)
@@ -71,7 +71,7 @@ def renumbered(topology: Topology, numbers: Mapping[str, str]) -> Topology:
     if all(new == old for new, old in full.items()):
         return topology
     users = {*topology.source_topics, topology.application_id}
-    # A generated name that the user has written down, and the topics that are called after it.
+    # A generated name that the user has used as a name, and the topics named after it.
     written = [name for name, store in topology.stores.items() if store.queryable and number_in(name)]
 
     def rename(text: str) -> str:
@@ -95,8 +95,8 @@ def _take_nodes(numbers: Numbers, new: StoreFacts, old: StoreFacts) -> None:
 
 
 def _pairs(before: Iterable[K], after: Iterable[K], numbers: Numbers) -> list[tuple[K, K]]:
-    """New and old that are the same thing. First by all that is known of them, then, of those left, by kind and origin,
-    and by shape, where there is but one."""
+    """Pairs of new and old that are the same. Matches first by everything that is known, then the rest by kind and
+    origin, and by shape, if only one fits."""
     olds = sorted((one for one in before if number_in(one.name)), key=_by_number)
     news = sorted((one for one in after if number_in(one.name)), key=_by_number)
     found: list[tuple[K, K]] = []
@@ -106,7 +106,7 @@ def _pairs(before: Iterable[K], after: Iterable[K], numbers: Numbers) -> list[tu
         if len(group) == len(others):
             found += zip(group, others, strict=True)
         elif others:
-            why = f"{len(others)} like it without a name before, {len(group)} now: which is which cannot be told"
+            why = f"{len(others)} like it without a name before, {len(group)} now: it is not clear which is which"
             numbers.unclear |= {one.name: why for one in [*group, *others]}
     for likeness in (_by_kind_and_origin, _by_shape):
         settled = {one.name for one, _ in found} | numbers.unclear.keys()
@@ -149,7 +149,7 @@ def _names(node: Any) -> list[str]:
 
 
 def _renamed(value: Any, rename: Callable[[str], str]) -> Any:
-    """A copy with other names in it; functions, expressions and serdes stay what they are."""
+    """A copy with other names in it. Functions, expressions and serdes are not changed."""
     if type(value) is str:
         return rename(value)
     if type(value) is tuple:

@@ -1,4 +1,4 @@
-"""What a run would do to the checkpoint, without doing it."""
+"""What a run would change in the checkpoint, without changing it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -50,8 +50,8 @@ class Preview:
 
 
 def preview(admin: AdminClient, settings: AppSettings, topology: Topology) -> Preview:
-    """Raises ConfigError for a checkpoint that cannot be compared and for a topic that is not there, TimeoutError when
-    no broker answers."""
+    """Raises ConfigError for a checkpoint that cannot be compared and for a missing topic, TimeoutError if no broker
+    answers."""
     topology = require_inputs(admin, topology, settings.bootstrap_servers)
     name = settings.application_id
     record = ApplicationRecord.load(Folder(settings.folder), name)
@@ -61,15 +61,15 @@ def preview(admin: AdminClient, settings: AppSettings, topology: Topology) -> Pr
             name,
             settings.on_change,
             changes,
-            f"{name} has no checkpoint in {settings.folder}: it begins",
+            f"{name} has no checkpoint in {settings.folder}: it starts from the beginning",
             None,
         )
     upgrading = Upgrading(admin, settings, record, topology)
     upgrade = upgrading.upgrade
     summary = (
-        f"{name}: the checkpoint is brought to the changed topology when it is run"
+        f"{name}: the next run upgrades the checkpoint to the changed topology"
         if upgrade.is_needed
-        else f"{name}: nothing changes that the checkpoint holds"
+        else f"{name}: no change concerns the checkpoint"
     )
     try:
         upgrade.require(name, settings.on_change)
@@ -77,6 +77,6 @@ def preview(admin: AdminClient, settings: AppSettings, topology: Topology) -> Pr
         upgrading.require_whole()
     except ConfigError as refused:
         return Preview(
-            name, settings.on_change, upgrade.changes, f"{name}: a run refuses to start", str(refused)
+            name, settings.on_change, upgrade.changes, f"{name}: a run would not start", str(refused)
         )
     return Preview(name, settings.on_change, upgrade.changes, summary, None)

@@ -1,6 +1,6 @@
-"""The upgrade of one application: what the brokers and the checkpoint say, compared, decided and carried out.
+"""The upgrade of one application: compares topology, checkpoint and brokers, and carries the upgrade out.
 
-`streams plan` makes one and shows it; a run makes one and finishes it.
+`moldau streams plan` only shows it; a run also finishes it.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ class Upgrading:
     def __init__(
         self, admin: AdminClient, settings: AppSettings, record: ApplicationRecord, topology: Topology
     ) -> None:
-        """Only looks. Raises ConfigError for a checkpoint that does not tell what it holds."""
+        """Changes nothing. Raises ConfigError for a checkpoint that does not say what it holds."""
         record.check_form(settings.application_id, topology.fingerprint)
         self._admin, self._settings = admin, settings
         self._folder = Folder(settings.folder)
@@ -42,13 +42,13 @@ class Upgrading:
 
     @property
     def still_read(self) -> dict[str, str]:
-        """Topics to the ids that the checkpoint knows."""
+        """Topic to the id that the checkpoint knows."""
         now = set(self.upgrade.after.source_topics)
         return {topic: one for topic, one in self._record.topic_ids.items() if topic in now}
 
     @property
     def settled_partitioners(self) -> dict[str, str]:
-        """Of the own topics that stay: what lies in them has been spread."""
+        """The partitioners of the internal topics that stay: their records are already distributed."""
         stay = self.upgrade.after.topics.keys() & self._record.topic_ids.keys()
         return {topic: self._record.partitioners.get(topic, DEFAULT) for topic in stay}
 
@@ -61,13 +61,13 @@ class Upgrading:
         self.upgrade.require(self._settings.application_id, self._settings.on_change)
 
     def begin(self) -> list[str]:
-        """Topics that are not read on from where the checkpoint is."""
+        """Topics that do not continue from the position in the checkpoint."""
         return [
             topic for topic in self.upgrade.after.source_topics if topic not in self._record.topic_ids
         ] + (self.upgrade.skipped_topics(self._settings.on_change))
 
     def unchanged(self) -> ApplicationRecord:
-        """The record, when no upgrade is needed."""
+        """The record, if no upgrade is needed."""
         self.require_whole()
         if self._is_new_form:
             self._record.save(self._folder)
@@ -76,7 +76,7 @@ class Upgrading:
     def finish(
         self, facts: Mapping[str, TopicFacts], begin: Positions, partitioners: Mapping[str, str]
     ) -> ApplicationRecord:
-        """Carries the upgrade out; gives the record to go on with. `begin`: positions of the topics that begin."""
+        """Carries the upgrade out and returns the new record. `begin`: first positions of topics that start over."""
         self.require_whole()
         return carry_out(
             self.upgrade,
@@ -89,7 +89,7 @@ class Upgrading:
         )
 
     def require_whole(self) -> None:
-        """Raises ConfigError when part of the checkpoint is missing, or is another's."""
+        """Raises ConfigError if part of the checkpoint is missing or belongs to another application."""
         markers = self._markers()
         plan = self._plan()
         known = -1 if plan is None else plan.batch_id
@@ -103,7 +103,7 @@ class Upgrading:
         return group_markers(self._admin, self._settings.application_id)
 
     def _reached(self) -> Reached:
-        # In this order, since the application may be running: no marker is of a batch that was not planned before.
+        # In this order, because the application may be running: each marker is of a batch that was planned before.
         markers = self._markers()
         return reached(self._record, self._plan(), markers)
 

@@ -1,6 +1,7 @@
-"""Whether the state of an application is all there, before it goes on: a folder that was deleted is not an empty store.
+"""Checks that the state of an application is complete before it continues: a deleted folder is not an empty store.
 
-The markers in the group's offsets say which batch each task has committed; its state must reach as far, without a gap.
+The markers in the group's offsets say which batch each task has committed. Its state must reach that batch without a
+gap.
 """
 
 from moldau.core.errors import ConfigError
@@ -38,6 +39,6 @@ def _require(folder: Folder, batch_id: int, application_id: str) -> None:
     if version < batch_id:
         there = "holds nothing" if version == START else f"ends with batch {version}"
         raise ConfigError(
-            f"{application_id}: part of its state is gone: the task of {folder.address} has committed batch "
+            f"{application_id}: part of its state is missing: the task of {folder.address} has committed batch "
             f"{batch_id}, but the folder {there}: {CURE} (moldau streams reset {application_id})"
         )

@@ -1,4 +1,4 @@
-"""The changes of a batch as records of the changelog topics: Kafka Streams' keys, values and timestamps."""
+"""The changes of a batch as records for the changelog topics, with Kafka Streams' keys, values and timestamps."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -11,7 +11,7 @@ from moldau.pipeline.plan.stores import StoreKind
 from moldau.pipeline.spark.orders import TaskId
 
 TIMED: frozenset[StoreKind] = frozenset({StoreKind.KEY_VALUE, StoreKind.WINDOW})
-"""Kinds whose values carry their time in front; in the changelog it is the record's timestamp."""
+"""Kinds whose values begin with their time. In the changelog, that is the record's timestamp."""
 
 
 def changelog_records(
@@ -26,7 +26,7 @@ def changelog_records(
         timestamp_ms = stream_time_ms
         if kinds[store] is StoreKind.VERSIONED:
             if value is None:
-                # A version past the history: readers leave it out themselves, and the key has others.
+                # A version older than the history: readers drop it themselves, and the key has others.
                 continue
             key, value, timestamp_ms = split_version(key, value)
         elif value is not None and kinds[store] in TIMED:

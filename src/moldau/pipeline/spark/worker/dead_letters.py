@@ -1,4 +1,4 @@
-"""A record that could not be read or processed, as it is written to the dead-letter topic (headers as in KIP-1034)."""
+"""A record that could not be read or processed, as a record for the dead-letter topic (headers as in KIP-1034)."""
 
 from moldau.pipeline.operators.records import DeadRecord, OutputRecord
 
@@ -6,7 +6,7 @@ TRACE_BYTES_MAX = 16_000
 
 
 def dead_letter(topic: str, dead: DeadRecord, now_ms: int) -> OutputRecord:
-    """Its time is the record's, but not later than now, which a broker may refuse."""
+    """It has the timestamp of the record, but not one in the future, which a broker may reject."""
     kind, _, message = dead.reason.partition(": ")
     why = {
         "exception": kind,

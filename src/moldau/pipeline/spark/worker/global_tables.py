@@ -1,5 +1,5 @@
-"""Feeds the global tables of a slot's tasks: each task reads every partition of the table's topic, first all of it,
-then what has come since. They are no part of the batch: as in Kafka Streams, a stream meets the table as it is now.
+"""Updates the global tables of a slot's tasks: each task reads every partition of the table's topic, first all of it,
+then the new records. They are not part of the batch: as in Kafka Streams, a stream joins the current table.
 """
 
 import time

@@ -1,5 +1,5 @@
-"""Reads ranges of offsets from Kafka into columns. One per worker slot, kept between batches, so that the records
-of the next batch are fetched while Spark plans it.
+"""Reads ranges of offsets from Kafka into columns. Each slot keeps one between batches, so that the records of the next
+batch are fetched while the driver plans it.
 """
 
 import time
@@ -14,17 +14,17 @@ from moldau.pipeline.spark.positions import OffsetRange
 
 Place = tuple[str, int]
 Message = Any
-"""The client's type lets every field be None, which none of a message that has come is."""
+"""A received message. The client's type allows None for every field, which does not occur here."""
 
 MESSAGES_PER_CALL: Final = 20_000
 POLL_S: Final = 0.5
 NOTHING_CAME_S_MAX: Final = 60.0
 HELD_MESSAGES_MAX: Final = 200_000
-"""Read beyond the ends of their ranges and kept for the next batch; past it a partition is fetched again."""
+"""Messages read beyond the range and kept for the next batch. With more, the partition is fetched again."""
 
 
 class InputLost(MoldauError):
-    """Records the batch must read are not there."""
+    """Records that the batch must read do not exist any more."""
 
 
 class RangeReader:
@@ -35,7 +35,7 @@ class RangeReader:
         self._end_seen: dict[Place, int] = {}
 
     def read(self, ranges: Iterable[OffsetRange]) -> list[Columns]:
-        """One `Columns` for each range that holds records, in the order of the ranges."""
+        """One `Columns` for each range that has records, in the order of the ranges."""
         wanted = {(one.topic, one.partition): one for one in ranges if one.end_offset > one.start_offset}
         self._take_up(wanted)
         taken: dict[Place, list[Message]] = {}
@@ -51,7 +51,7 @@ class RangeReader:
         return [_columns(place, messages) for place, messages in taken.items() if messages]
 
     def rest(self) -> None:
-        """Nothing is to be read for a while: no more is fetched, and what was fetched ahead is let go."""
+        """There is nothing to read for a while: stops fetching and drops what was prefetched."""
         if self._positions:
             self._consumer.unassign()
         self._positions.clear()
@@ -68,7 +68,7 @@ class RangeReader:
                 if time.monotonic() - last_came > NOTHING_CAME_S_MAX:
                     places = ", ".join(f"{topic}-{partition}" for topic, partition in sorted(open_places)[:5])
                     raise InputLost(
-                        f"nothing came from {places} within {NOTHING_CAME_S_MAX:.0f} s: is the broker there?"
+                        f"received nothing from {places} within {NOTHING_CAME_S_MAX:.0f} s: is the broker running?"
                     )
                 continue
             last_came = time.monotonic()
@@ -78,7 +78,7 @@ class RangeReader:
                     open_places.discard(place)
 
     def _sort(self, messages: list[Message], taken: dict[Place, list[Message]]) -> set[Place]:
-        """Puts messages to the others of their partition; those of partitions nobody asked for are held."""
+        """Adds messages to the others of their partition. Holds those of partitions that are not wanted now."""
         errors = [message.error() for message in messages]
         if len(self._positions) == 1:
             places = list(self._positions) * len(messages)
@@ -107,19 +107,19 @@ class RangeReader:
         self._positions.clear()
         if error.code() in (KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE):
             raise InputLost(
-                f"{place[0]}-{place[1]} no longer holds the records that are next to be read ({error.str()}): "
-                "retention has removed them. To begin again with what is left: moldau streams reset"
+                f"{place[0]}-{place[1]} no longer has the next records to read ({error.str()}): "
+                "retention has deleted them. To start over with the remaining ones: moldau streams reset"
             )
         raise InputLost(f"{place[0]}-{place[1]} cannot be read: {error.str()}")
 
     def _is_complete(self, place: Place, end_offset: int, messages: list[Message]) -> bool:
-        """The last offsets may be markers of transactions, which are never delivered: then the end is."""
+        """The last offsets may be transaction markers, which are never delivered. Then the end of partition is."""
         if messages and messages[-1].offset() >= end_offset - 1:
             return True
         return self._end_seen.get(place, 0) >= end_offset
 
     def _cut(self, place: Place, end_offset: int, messages: list[Message]) -> list[Message]:
-        """Keeps what lies beyond the range for the next batch."""
+        """Keeps the messages beyond the range for the next batch."""
         if not messages or messages[-1].offset() < end_offset:
             return messages
         low, high = 0, len(messages)
@@ -133,7 +133,7 @@ class RangeReader:
         return messages[:low]
 
     def _take_up(self, wanted: dict[Place, OffsetRange]) -> None:
-        """Goes on where the last batch ended; anything else is a new assignment."""
+        """Continues where the last batch ended. Anything else needs a new assignment."""
         strayed = any(self._positions.get(place) != one.start_offset for place, one in wanted.items())
         if not strayed and sum(map(len, self._held.values())) <= HELD_MESSAGES_MAX:
             return

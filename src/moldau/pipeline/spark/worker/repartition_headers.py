@@ -1,8 +1,8 @@
-"""What a record in a repartition topic carries for the task that reads it: who wrote it, and when its turn was.
+"""The stamp of a record in a repartition topic, a header for the task that reads it: its writer and its order time.
 
-The order time is that of the input record it was made from, not its own timestamp: a window that closes late tells an
-old time, and its record must not overtake what others wrote before. The tasks of a slot write through one producer,
-and the shares of several batches lie one after the other, so the log itself does not tell writers apart.
+The order time is the time of the input record, not the record's own timestamp: a window that closes late emits an old
+timestamp, and its record must not overtake records that others wrote before. The header has to name the writer, because
+the tasks of a slot share a producer and several batches follow each other in the log.
 """
 
 import struct
@@ -22,7 +22,7 @@ _make = partial(tuple.__new__, OutputRecord)  # as OutputRecord(...), in half th
 
 
 def stamped(records: Iterable[OutputRecord], internal: frozenset[str], task: TaskId) -> list[OutputRecord]:
-    """The outputs of a task, those for internal topics with a stamp as their last header."""
+    """The outputs of a task. Those for internal topics get a stamp as their last header."""
     writer, pack = _WRITER.pack(task.part, task.partition), _ORDER.pack
     last_ms, header = -1, (NAME, pack(-1) + writer)
     found = []
@@ -38,7 +38,7 @@ def stamped(records: Iterable[OutputRecord], internal: frozenset[str], task: Tas
 
 
 def by_writer(columns: Columns) -> Iterator[Columns]:
-    """One `Columns` for each task that wrote some of the records, without the stamps."""
+    """One `Columns` for each writer, without the stamps."""
     if not columns.headers or not all(one and one[-1][0] == NAME for one in columns.headers):
         columns = _with_stamps(columns)
     stamps = [headers[-1][1] or b"" for headers in columns.headers or ()]
@@ -66,7 +66,7 @@ def by_writer(columns: Columns) -> Iterator[Columns]:
 
 
 def _with_stamps(columns: Columns) -> Columns:
-    """With a stamp for records that no task wrote: a dead letter that was replayed has its own time for a place."""
+    """Adds a stamp to records that no task wrote, such as replayed dead letters: its order time is their timestamp."""
     found = columns.headers or [()] * len(columns)
     headers = [
         one if one and one[-1][0] == NAME else (*one, (NAME, _ORDER.pack(timestamp_ms) + OUTSIDER))

@@ -1,52 +1,33 @@
-"""The sink of exactly once: what a slot's tasks put out in a batch, their marker and their input offsets, in one
+"""The exactly-once sink: commits the output of a slot's tasks in a batch, their marker and their input offsets in one
 Kafka transaction.
 
-The marker is the metadata of the committed offsets: the checkpoint's id and the batch id. Whoever runs the batch
-again, in whatever process, first takes over the `transactional.id` (which ends what another left open and keeps it from
-committing later), then reads the markers, and leaves out the tasks whose batch is committed.
+The marker is the metadata of the committed offsets: checkpoint id and batch id. A process that runs the batch again
+first takes over the `transactional.id`, which aborts an open transaction and fences its producer. Then it reads the
+markers and skips the tasks that have committed the batch.
 """
 
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 
 from moldau.core.errors import MoldauError
 from moldau.pipeline.operators.records import OutputRecord
-from moldau.pipeline.spark.clients import ClientSettings
+from moldau.pipeline.spark.background import in_background
+from moldau.pipeline.spark.clients import COORDINATOR_S_MAX, OFFSETS_S_MAX, TIMESTAMP_MS_MIN, ClientSettings
 from moldau.pipeline.spark.clients import producer as producer_settings
+from moldau.pipeline.spark.marker import Marker
 from moldau.pipeline.spark.partitioners import PARTITIONERS
 from moldau.pipeline.spark.positions import OffsetRange
 
-ANSWER_S_MAX: Final = 60.0
-OFFSETS_S_MAX: Final = 30.0
 RECORDS_PER_CALL: Final = 10_000
 UNSENT_RECORDS_MAX: Final = 1_000_000
 UNSENT_BYTES_MAX: Final = 256 << 20
-"""Half and a quarter of what `clients.producer` lets the client queue."""
-
-
-class Marker(NamedTuple):
-    """`moldau <checkpoint id> <batch id>`"""
-
-    checkpoint_id: str
-    batch_id: int
-
-    def __str__(self) -> str:
-        return f"moldau {self.checkpoint_id} {self.batch_id}"
-
-    @classmethod
-    def parse(cls, metadata: str | None) -> "Marker | None":
-        """None for what anyone else has committed."""
-        words = (metadata or "").split(" ")
-        if len(words) != 3 or words[0] != "moldau" or not words[2].isdigit():
-            return None
-        return cls(words[1], int(words[2]))
+"""Half and a quarter of the queue limits in `clients.producer`."""
 
 
 class NotCommitted(MoldauError):
-    """A batch could not be brought to its end; nobody has seen it."""
+    """A batch could not be committed. Nothing of it is visible."""
 
 
 Refused = tuple[str, bytes | None, bytes | None, int]
@@ -54,8 +35,8 @@ Refused = tuple[str, bytes | None, bytes | None, int]
 
 
 class RecordsRefused(MoldauError):
-    """The broker does not take some records, however often they are sent. The rest of the batch has not been seen
-    either. Of records that were sent together a broker refuses all, so these are the topics, not yet the records."""
+    """The broker rejects some records for good. Nothing of the batch is visible. A broker rejects all records of one
+    request, so only the topics are known here, not yet the records."""
 
     def __init__(self, topics: Mapping[str, str]) -> None:
         super().__init__("; ".join(f"topic {topic}: {reason}" for topic, reason in sorted(topics.items())))
@@ -68,11 +49,11 @@ NEVER_TAKEN: Final = frozenset(
 
 
 _stuck_producers: list[Producer] = []
-"""Those with a call that does not come back: to close one would wait for it, too."""
+"""Producers with a call that does not return. They are kept, because closing one would wait for the call."""
 
 
 class Sink:
-    """Made when a slot comes to a process; `transactional` False is at-least-once."""
+    """Created with a slot. `transactional` False is at-least-once."""
 
     def __init__(
         self,
@@ -97,11 +78,11 @@ class Sink:
         wanted = producer_settings(bootstrap_servers, settings, transactional_id if transactional else None)
         self._producer = Producer({**wanted, "on_delivery": self._note_undelivered})
         if transactional:
-            self._producer.init_transactions(ANSWER_S_MAX)
+            self._producer.init_transactions(COORDINATOR_S_MAX)
 
     def markers(self, ranges: Iterable[OffsetRange]) -> dict[tuple[str, int], Marker | None]:
         places = [TopicPartition(one.topic, one.partition) for one in ranges]
-        committed = self._consumer.committed(places, timeout=ANSWER_S_MAX) if places else []
+        committed = self._consumer.committed(places, timeout=COORDINATOR_S_MAX) if places else []
         return {(one.topic, one.partition): Marker.parse(one.metadata) for one in committed}
 
     def begin(self) -> None:
@@ -109,12 +90,12 @@ class Sink:
             self._producer.begin_transaction()
 
     def write(self, records: Sequence[OutputRecord]) -> None:
-        """Records keep their order."""
+        """Keeps the order of the records."""
         for start in range(0, len(records), RECORDS_PER_CALL):
             self._write_some(records[start : start + RECORDS_PER_CALL])
 
     def commit(self, ranges: Iterable[OffsetRange], marker: Marker) -> None:
-        """Returns when the batch is there for every reader."""
+        """Returns when every reader can see the batch."""
         offsets = [
             TopicPartition(one.topic, one.partition, one.end_offset, metadata=str(marker)) for one in ranges
         ]
@@ -129,10 +110,10 @@ class Sink:
                 lambda: self._producer.send_offsets_to_transaction(offsets, group, OFFSETS_S_MAX),
                 OFFSETS_S_MAX,
             )
-        self._producer.commit_transaction(ANSWER_S_MAX)
+        self._producer.commit_transaction(COORDINATOR_S_MAX)
 
     def find_refused(self, records: Sequence[OutputRecord]) -> dict[Refused, str]:
-        """Which of the records the broker refuses: halves are tried until each stands alone. Nobody sees them."""
+        """Finds the records that the broker rejects: sends halves until each is found. None of them become visible."""
         found: dict[Refused, str] = {}
         todo = [records] if records else []
         while todo:
@@ -146,8 +127,8 @@ class Sink:
         return found
 
     def _tried(self, records: Sequence[OutputRecord]) -> str | None:
-        """Why they are refused, None when they are not. By a client of its own: one that was refused a record does not
-        say what becomes of the next."""
+        """The reason if the broker rejects them, else None. Uses a new client: after a rejected record, a client does
+        not report the next ones reliably."""
         probe = self.another("-probe")
         try:
             probe.begin()
@@ -160,7 +141,7 @@ class Sink:
         return None
 
     def another(self, suffix: str = "") -> "Sink":
-        """Made as this one was; with its own id it takes this one's place."""
+        """A sink with the same settings. With the same id it replaces this one."""
         servers, settings, consumer, transactional_id, partitioners = self._made_of
         return Sink(
             servers,
@@ -172,7 +153,7 @@ class Sink:
         )
 
     def abandon(self) -> None:
-        """After a failure: what was written must not be seen; a producer in this state is not used again."""
+        """After a failure: what was written must not become visible. The producer is not used again."""
         if self._is_stuck:
             _stuck_producers.append(self._producer)
             return
@@ -181,46 +162,32 @@ class Sink:
             try:
                 self._producer.abort_transaction(5.0)
             except KafkaException:
-                # Fenced, or the broker is away: whoever takes over the id ends the transaction.
+                # Fenced, or the broker is unreachable: the next owner of the id aborts the transaction.
                 return
 
     def _flush(self) -> None:
-        unsent = self._producer.flush(ANSWER_S_MAX)
+        unsent = self._producer.flush(COORDINATOR_S_MAX)
         if not unsent and not self._undelivered:
             return
         refused = {topic: error.str() for error, topic in self._undelivered if error.code() in NEVER_TAKEN}
         if refused:
             raise RecordsRefused(refused)
         if not self._undelivered:
-            raise NotCommitted("the broker did not take the output: it does not answer")
+            raise NotCommitted("the broker did not accept the output: it does not answer")
         error, topic = self._undelivered[0]
-        raise NotCommitted(f"the broker did not take the output for topic {topic}: {error.str()}")
+        raise NotCommitted(f"the broker did not accept the output for topic {topic}: {error.str()}")
 
     def _note_undelivered(self, error: KafkaError, message: Message) -> None:
         self._undelivered.append((error, message.topic() or ""))
 
     def _answered(self, call: Callable[[], None], within_s: float) -> None:
-        """librdkafka does not keep the timeout of send_offsets_to_transaction while it waits for the coordinator."""
-        outcome: list[KafkaException | None] = []
-
-        def run() -> None:
-            try:
-                call()
-            except KafkaException as failure:
-                outcome.append(failure)
-            else:
-                outcome.append(None)
-
-        caller = threading.Thread(target=run, name="send-offsets", daemon=True)
-        caller.start()
-        caller.join(within_s)
-        if not outcome:
+        try:
+            in_background(call, "send-offsets").result(within_s)
+        except TimeoutError:
             self._is_stuck = True
             raise NotCommitted(
-                f"the broker did not take the offsets within {within_s:.0f} s: the batch is run again"
-            )
-        if outcome[0] is not None:
-            raise outcome[0]
+                f"the broker did not accept the offsets within {within_s:.0f} s: the batch is run again"
+            ) from None
 
     def _write_some(self, records: Sequence[OutputRecord]) -> None:
         self._make_room(records)
@@ -230,23 +197,22 @@ class Sink:
             if partition is None and key is not None and topic in partitioners:
                 spread, count = partitioners[topic]
                 place = spread(key, count)
-            # The client takes 0 for "now": a millisecond off is nearer to the truth.
-            timestamp_ms = timestamp_ms if timestamp_ms > 0 else 1
-            # By position, with no callbacks: names take half as long again.
+            timestamp_ms = max(timestamp_ms, TIMESTAMP_MS_MIN)
+            # Positional arguments and no callbacks: keyword arguments take half as long again.
             try:
                 if headers:
                     produce(topic, value, key, place, None, None, timestamp_ms, list(headers))
                 else:
                     produce(topic, value, key, place, None, None, timestamp_ms)
             except KafkaException as failure:
-                # The client itself refuses what is too large for it.
+                # The client itself rejects a record that is too large for it.
                 self._undelivered.append((failure.args[0], topic))
 
     def _make_room(self, records: Sequence[OutputRecord]) -> None:
-        """Waits until the client's queue takes all of them: one refused in the midst would lose its place."""
+        """Waits until the client's queue has room for all of them: one rejected in between would lose its order."""
         self._unsent_bytes += sum(len(one.key or b"") + len(one.value or b"") for one in records)
         if self._unsent_bytes > UNSENT_BYTES_MAX or len(self._producer) > UNSENT_RECORDS_MAX:
-            if self._producer.flush(ANSWER_S_MAX):
+            if self._producer.flush(COORDINATOR_S_MAX):
                 raise KafkaException(KafkaError(KafkaError._MSG_TIMED_OUT))
             self._unsent_bytes = 0
         self._producer.poll(0)

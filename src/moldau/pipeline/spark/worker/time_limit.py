@@ -1,7 +1,7 @@
-"""Ends a function of the user that does not return: it has failed, with the record it was called for.
+"""Interrupts a function of the user that does not return, and fails the record that it was called for.
 
-One timer for a whole batch looks now and then whether the task is still at the same record; nothing is paid per
-record. Signals reach the main thread alone, where Spark's workers run tasks; elsewhere there is no limit.
+One timer per batch checks periodically whether the task is still at the same record, so a record costs nothing. Signals
+only reach the main thread, where Spark's workers run tasks; in other threads there is no limit.
 """
 
 import contextlib

@@ -14,10 +14,10 @@ from moldau.cli.main import main
 from moldau.pipeline.spark.checkpoint.application_record import ApplicationRecord
 from moldau.pipeline.spark.checkpoint.folder import Folder
 from moldau.pipeline.spark.checkpoint.owner import Owner
+from moldau.pipeline.spark.marker import Marker
 from moldau.pipeline.spark.planning.ledger import Ledger
 from moldau.pipeline.spark.planning.planner import Plan
 from moldau.pipeline.spark.settings import AppSettings
-from moldau.pipeline.spark.worker.sink import Marker
 from moldau.pipeline.streams import STRING, StreamsBuilder
 from moldau.testing import LocalCluster
 

@@ -69,7 +69,7 @@ def test_old_versions_go_and_the_state_stays(tmp_path: Path) -> None:
             files.write_snapshot(batch, [(store, key, value) for (store, key), value in state.items()])
     assert len(list(tmp_path.iterdir())) < 3 * DELTAS_PER_SNAPSHOT_MAX
     assert loaded(StateFiles(Folder(str(tmp_path))), 5 * DELTAS_PER_SNAPSHOT_MAX) == state
-    # Who was away for long begins with a snapshot: the deltas in between are gone.
+    # A reader that is far behind starts with a snapshot: the deltas in between were removed.
     whole, deltas = files.changes(3, 5 * DELTAS_PER_SNAPSHOT_MAX)
     assert whole and applied({}, deltas) == state
 
@@ -114,7 +114,7 @@ def test_a_gap_is_noticed_before_anything_is_read(tmp_path: Path) -> None:
     (tmp_path / "3.after-0.delta").unlink()
     again = StateFiles(Folder(str(tmp_path)))
     for read in (again.last_version, lambda: again.changes(START, 9), lambda: again.changes(0, 9)):
-        with pytest.raises(StateLost, match=r"4\.after-3\.delta continues version 3.*restore the checkpoint"):
+        with pytest.raises(StateLost, match=r"4\.after-3\.delta follows version 3.*restore the checkpoint"):
             read()
     (tmp_path / "0.first.delta").unlink()
     with pytest.raises(StateLost, match="there is nothing before it"):

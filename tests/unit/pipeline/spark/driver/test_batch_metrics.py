@@ -1,4 +1,6 @@
-"""Rates by the clock."""
+"""Rates by the clock, lag, and where counters begin."""
+
+import time
 
 from moldau.pipeline.spark.driver.batch_metrics import BatchMetrics
 from moldau.pipeline.spark.orders import SlotReport
@@ -15,3 +17,20 @@ def test_rates_are_those_of_the_last_seconds_and_come_down_to_nothing() -> None:
     now[0] = 111.0
     metrics = measured.snapshot()
     assert (metrics.records_in_per_s, metrics.records_in) == (0, 500)
+
+
+def test_the_lag_is_unknown_until_somebody_has_looked() -> None:
+    measured = BatchMetrics()
+    metrics = measured.snapshot()
+    assert (metrics.lag_records, metrics.lag_ms) == (None, None)
+    measured.reached({"lines": {0: 3}}, {"lines": {0: 10}})
+    assert measured.snapshot().lag_records == 7
+    measured.reached({"lines": {0: 10}}, {"lines": {0: 10}})
+    metrics = measured.snapshot()
+    assert (metrics.lag_records, metrics.lag_ms) == (0, 0)
+
+
+def test_the_counters_say_since_when_they_count() -> None:
+    before_ms = int(time.time() * 1000)
+    since_ms = BatchMetrics().snapshot().counting_since_ms
+    assert before_ms <= since_ms <= int(time.time() * 1000)

@@ -69,9 +69,7 @@ def test_an_application_runs_once_in_a_process(host: Host, folder: Path) -> None
     added(host, first)
     with pytest.raises(ConfigError, match="is in this process already"):
         added(host, first)
-    with pytest.raises(
-        ConfigError, match=r"defines the application shout, which .*shout.py has brought already"
-    ):
+    with pytest.raises(ConfigError, match=r"defines the application shout, which .*shout.py already defines"):
         added(host, write(folder, "again", APP.format(name="shout")))
     assert [one.name for one in host.all()] == ["shout"]
 
@@ -202,6 +200,62 @@ while not Path({str(let_go)!r}).exists() and time.monotonic() < deadline:
     assert not removing.is_alive() and host.all() == []
     let_go.touch()
     adding.join(60)
+
+
+@pytest.mark.parametrize("asked_again", [False, True], ids=["added", "started"])
+def test_a_request_for_a_file_that_never_comes_back_is_answered(
+    folder: Path, tmp_path: Path, asked_again: bool
+) -> None:
+    settings = {"bootstrap_servers": "127.0.0.1:1", "checkpoint_dir": str(tmp_path / "ck")}
+    host = Host(settings, SparkSettings(), [folder], load_s_max=0.2)
+    let_go = folder / "let-go"
+    if asked_again:
+        added(host, write(folder, "waits"))
+    write(
+        folder,
+        "waits",
+        f"import time\nfrom pathlib import Path\nwhile not Path({str(let_go)!r}).exists():\n    time.sleep(0.01)\n",
+    )
+    try:
+        with TestClient(host_server(host)) as http:
+            if asked_again:
+                answer = http.post("/applications/waits/start")
+            else:
+                answer = http.post("/applications", json={"file": "waits.py"})
+            assert answer.status_code == 400
+            assert (
+                "waits.py is not loaded after 0.2 s: the file, or a module that" in answer.json()["message"]
+            )
+            added(host, write(folder, "shout"))
+            assert "shout" in [one.name for one in host.all()], "other files are loaded meanwhile"
+    finally:
+        let_go.touch()
+
+
+def test_a_request_does_not_wait_forever_for_a_file_of_the_start(folder: Path, tmp_path: Path) -> None:
+    settings = {"bootstrap_servers": "127.0.0.1:1", "checkpoint_dir": str(tmp_path / "ck")}
+    host = Host(settings, SparkSettings(), [folder], load_s_max=0.2)
+    begun, let_go = folder / "begun", folder / "let-go"
+    waits = write(
+        folder,
+        "waits",
+        f"import time\nfrom pathlib import Path\nPath({str(begun)!r}).touch()\n"
+        f"while not Path({str(let_go)!r}).exists():\n    time.sleep(0.01)\n{APP.format(name='waits')}",
+    )
+    starting = threading.Thread(target=host.add, args=(waits, PipelineState.STOPPED), daemon=True)
+    starting.start()
+    try:
+        deadline = time.monotonic() + 60
+        while not begun.exists():
+            assert time.monotonic() < deadline, "the file is not loaded"
+            time.sleep(0.01)
+        write(folder, "shout")
+        with pytest.raises(ConfigError, match="shout.py is not loaded after 0.2 s: another file is still"):
+            host.add_from_folders("shout.py")
+    finally:
+        let_go.touch()
+        starting.join(60)
+    assert [one.name for one in host.all()] == ["waits"]
 
 
 def test_removing_forgets_it_here(host: Host, http: TestClient, folder: Path) -> None:

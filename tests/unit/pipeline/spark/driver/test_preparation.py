@@ -81,18 +81,18 @@ def test_plan_shows_what_a_run_would_do(
 
     record = start(counts("planned", 1_000)).record
     assert start.plan(1_000) == 0
-    assert "nothing changes that the checkpoint holds" in capsys.readouterr().out
+    assert "no change concerns the checkpoint" in capsys.readouterr().out
 
     assert start.plan(2_000) == 1
     told = capsys.readouterr()
     assert "refused: " in told.out and "window size 2000 ms, before 1000 ms" in told.out
     assert "--on-change drop" in told.err
     assert start.plan(2_000, "--on-change", "drop") == 0
-    assert "begins empty" in capsys.readouterr().out
+    assert "starts empty" in capsys.readouterr().out
     assert start.plan(2_000, "--on-change", "keep", "--output", "json") == 0
     found = json.loads(capsys.readouterr().out)
     (store,) = [one for one in found["changes"] if one["kind"] == "store"]
-    assert store["fate"] == "changed" and store["outcome"].startswith("goes on with what it holds")
+    assert store["fate"] == "changed" and store["outcome"].startswith("keeps its content")
     assert found["refused"] is None
     # It has only looked.
     assert ApplicationRecord.load(Folder(str(tmp_path / "planned")), "planned") == record
@@ -149,7 +149,7 @@ def test_a_checkpoint_of_the_earlier_form_takes_the_new_one(cluster: LocalCluste
     for name in ("inventory", "places", "folders_made", "begins"):
         del content[name]
     file.write_text(json.dumps({**content, "version": 2}))
-    with pytest.raises(ConfigError, match="Run the topology of before once with this version"):
+    with pytest.raises(ConfigError, match="Run the old topology once with this version"):
         start(counts("earlier", 2_000))
     assert start(counts("earlier", 1_000)).record == record
     assert json.loads(file.read_text())["version"] == 3

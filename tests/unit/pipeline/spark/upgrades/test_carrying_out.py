@@ -9,16 +9,16 @@ pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install 'mo
 
 from moldau.core.errors import ConfigError
 from moldau.pipeline.plan.topology import Topology
-from moldau.pipeline.spark.checkpoint.application_record import ApplicationRecord, Place
+from moldau.pipeline.spark.checkpoint.application_record import ApplicationRecord, StateFolder
 from moldau.pipeline.spark.checkpoint.folder import Folder
 from moldau.pipeline.spark.checkpoint.kept_state import KeptState
 from moldau.pipeline.spark.checkpoint.state_files import START, StateFiles
+from moldau.pipeline.spark.marker import Marker
 from moldau.pipeline.spark.planning.ledger import Ledger
 from moldau.pipeline.spark.planning.planner import Plan
 from moldau.pipeline.spark.upgrades.carrying_out import Markers, carry_out, reached
 from moldau.pipeline.spark.upgrades.comparison import compare
 from moldau.pipeline.spark.upgrades.whole_state import require_whole
-from moldau.pipeline.spark.worker.sink import Marker
 from moldau.pipeline.streams import STRING, StreamsBuilder
 
 OLD_PLAN = Plan(
@@ -156,7 +156,7 @@ def test_state_that_does_not_reach_as_far_as_its_marker_is_lost(tmp_path: Path) 
     ):
         require_whole(found.record, found.markers, found.folder)
     # Markers of before a folder was made say nothing of it.
-    places = (found.record.places[0], Place("1", {"b": 7}))
+    places = (found.record.places[0], StateFolder("1", {"b": 7}))
     record = ApplicationRecord(**{**vars(found.record), "places": places})
     require_whole(record, found.markers, found.folder)
 
@@ -171,7 +171,7 @@ def test_a_checkpoint_of_the_earlier_form_is_read_when_nothing_has_changed(tmp_p
     record = ApplicationRecord.load(folder, "app")
     assert record is not None and record.inventory is None
     record.check_form("app", "f")
-    with pytest.raises(ConfigError, match="Run the topology of before once with this version"):
+    with pytest.raises(ConfigError, match="Run the old topology once with this version"):
         record.check_form("app", "g")
     record.with_inventory(topology("a")).save(folder)
     assert ApplicationRecord.load(folder, "app") == record.with_inventory(topology("a"))

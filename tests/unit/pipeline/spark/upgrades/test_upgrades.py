@@ -199,7 +199,7 @@ def test_stores_that_look_alike_and_are_not_named_are_not_guessed() -> None:
 
     found = upgrade(unnamed_count, twice)
     with pytest.raises(
-        ConfigError, match="1 like it without a name before, 2 now: which is which cannot be told"
+        ConfigError, match="1 like it without a name before, 2 now: it is not clear which is which"
     ):
         found.require("app", "refuse")
     found.require("app", "keep")
@@ -241,7 +241,7 @@ def test_unread_records_of_a_topic_that_goes_ask() -> None:
     found = upgrade(regrouped, without, {topic: 7})
     with pytest.raises(ConfigError, match=f"internal topic {topic} is removed: 7 records in it are unread"):
         found.require("app", "keep")
-    with pytest.raises(ConfigError, match="run until its lag is 0"):
+    with pytest.raises(ConfigError, match="run the old topology until its lag is 0"):
         found.require("app", "refuse")
     found.require("app", "drop")
 

@@ -22,10 +22,10 @@ from confluent_kafka.admin import (
 from pyspark.cloudpickle import dumps
 from starlette.testclient import TestClient
 
-from moldau.pipeline.spark.driver.query import BatchFailed
+from moldau.pipeline.spark.driver.failures import BatchFailed
 from moldau.pipeline.spark.orders import Application, SlotOrder, SlotReport, TaskId, TaskOrder
 from moldau.pipeline.spark.positions import OffsetRange
-from moldau.pipeline.spark.worker import slot
+from moldau.pipeline.spark.worker import slots
 from moldau.pipeline.spark.worker.sink import NotCommitted
 from moldau.pipeline.streams import JSON, LONG, STRING, StreamsBuilder, Topology, tumbling
 from moldau.pipeline.views.http import view_server
@@ -44,8 +44,8 @@ def cluster() -> Iterator[LocalCluster]:
 @pytest.fixture(autouse=True)
 def no_slot_is_left() -> Iterator[None]:
     yield
-    while slot._slots:
-        slot._slots.popitem()[1].close()
+    while slots._slots:
+        slots._slots.popitem()[1].close()
 
 
 def counting(name: str) -> Topology:
@@ -116,7 +116,7 @@ class Host:
     def run(self, batch_id: int, start: int, end: int) -> SlotReport:
         ranges = (OffsetRange(f"{self.name}-in", 0, start, end),)
         tasks = (TaskOrder(TaskId(0, 0), ranges),)
-        report = slot.run_slot(SlotOrder(self.application, 0, batch_id, tasks, holder=self._holder))
+        report = slots.run_slot(SlotOrder(self.application, 0, batch_id, tasks, holder=self._holder))
         self._holder = report.holder
         if report.error is not None:
             raise BatchFailed(report.error)
@@ -138,8 +138,8 @@ class Host:
 
 
 def another_process() -> None:
-    """What a worker process keeps is gone, unclosed: as after a kill."""
-    slot._slots.clear()
+    """Drops what a worker process keeps without closing it, as a kill does."""
+    slots._slots.clear()
 
 
 def long(value: int) -> bytes:
@@ -166,10 +166,10 @@ def test_a_slot_that_comes_back_goes_on_from_what_others_did(
     """As where Spark gives each batch to any of its workers."""
     host = Host(cluster, "roaming", tmp_path, counting("roaming"))
     host.send(*(("a", "x", number) for number in range(1, 7)))
-    processes: dict[str, dict[tuple[str, int], slot.Slot]] = {"one": {}, "two": {}}
+    processes: dict[str, dict[tuple[str, int], slots.Slot]] = {"one": {}, "two": {}}
     for batch_id, process in enumerate(["one", "two", "one", "one", "two", "two"]):
-        monkeypatch.setattr(slot, "_slots", processes[process])
-        monkeypatch.setattr(slot, "this_process", lambda process=process: process)
+        monkeypatch.setattr(slots, "_slots", processes[process])
+        monkeypatch.setattr(slots, "this_process", lambda process=process: process)
         assert host.run(batch_id, batch_id, batch_id + 1).records_out == 1
     assert host.out() == [(b"a", long(number), number) for number in range(1, 7)]
 
@@ -179,14 +179,14 @@ def test_an_unfinished_batch_leaves_nothing(cluster: LocalCluster, tmp_path: Pat
     host = Host(cluster, "torn", tmp_path, counting("torn"))
     host.send(("a", "x", 1), ("a", "y", 2))
     assert host.run(0, 0, 1).records_out == 1
-    worker = slot._slots["run", 0]
+    worker = slots._slots["run", 0]
     lost = worker._sink
     commit, lost.commit = lost.commit, lambda *_: None  # type: ignore[method-assign]
     host.run(1, 1, 2)
     another_process()
     assert host.run(1, 1, 2).records_out == 1
     # The one that was believed dead comes too late.
-    from moldau.pipeline.spark.worker.sink import Marker
+    from moldau.pipeline.spark.marker import Marker
 
     with pytest.raises(KafkaException):
         commit([OffsetRange("torn-in", 0, 1, 2)], Marker("check", 1))
@@ -198,10 +198,10 @@ def test_a_commit_that_is_never_answered_ends_the_batch(cluster: LocalCluster, t
     host = Host(cluster, "stuck", tmp_path, counting("stuck"))
     host.send(("a", "x", 1), ("a", "y", 2))
     assert host.run(0, 0, 1).records_out == 1
-    worker = slot._slots.pop(("run", 0))
+    worker = slots._slots.pop(("run", 0))
     worker._sink.begin()
     never = threading.Event()
-    with pytest.raises(NotCommitted, match="did not take the offsets"):
+    with pytest.raises(NotCommitted, match="did not accept the offsets"):
         worker._sink._answered(lambda: [never.wait()].clear(), 0.05)
     worker.close()
     never.set()
@@ -213,9 +213,9 @@ def test_a_failure_gives_up_what_was_kept(cluster: LocalCluster, tmp_path: Path)
     host = Host(cluster, "lost-input", tmp_path, counting("lost-input"))
     host.send(("a", "x", 1))
     assert host.run(0, 0, 1).records_out == 1
-    with pytest.raises(Exception, match="no longer holds the records"):
+    with pytest.raises(Exception, match="no longer has the next records"):
         host.run(1, 500, 501)
-    assert ("run", 0) not in slot._slots
+    assert ("run", 0) not in slots._slots
     host.send(("a", "y", 2))
     assert host.run(1, 1, 2).records_out == 1
     assert host.out()[-1] == (b"a", long(2), 2)
@@ -364,3 +364,14 @@ def test_keys_are_spread_as_the_topic_is_said_to_want(cluster: LocalCluster, tmp
             found[message.key()] = message.partition()  # type: ignore[index, assignment]
     consumer.close()
     assert found == {b"key-%d" % n: zlib.crc32(b"key-%d" % n) % 4 for n in range(12)}
+
+
+def test_a_record_of_time_0_is_written_with_1_and_not_with_the_current_time(
+    cluster: LocalCluster, tmp_path: Path
+) -> None:
+    builder = StreamsBuilder("epoch", key=STRING, value=JSON)
+    builder.stream("epoch-in", timestamp="at").to("epoch-out")
+    host = Host(cluster, "epoch", tmp_path, builder.build())
+    host.send(("a", '{"at":0}', 5_000), ("b", '{"at":2}', 6_000))
+    host.run(0, 0, 2)
+    assert [(key, at_ms) for key, _, at_ms in host.out()] == [(b"a", 1), (b"b", 2)]

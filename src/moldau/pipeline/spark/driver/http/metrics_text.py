@@ -19,8 +19,18 @@ class Family(NamedTuple):
 
 
 FAMILIES: Final = (
-    Family("records_in_total", "counter", "Records read since the process started.", "records_in"),
-    Family("records_out_total", "counter", "Records written since the process started.", "records_out"),
+    Family(
+        "records_in_total",
+        "counter",
+        "Records read.",
+        "records_in",
+    ),
+    Family(
+        "records_out_total",
+        "counter",
+        "Records written.",
+        "records_out",
+    ),
     Family("records_dead_total", "counter", "Records sent to the dead-letter topic.", "records_dead"),
     Family("batches_total", "counter", "Batches done.", "batches"),
     Family("records_in_per_second", "gauge", "Records read, of the last ten seconds.", "records_in_per_s"),
@@ -40,10 +50,17 @@ def metrics_text(statuses: Sequence[Mapping[str, Any]]) -> str:
     lines: list[str] = []
     for family in FAMILIES:
         lines += _family(family, _plain(statuses, family.field))
+    since = Family(
+        "counting_since_seconds",
+        "gauge",
+        "When the application was started in this process.",
+        "",
+    )
     dropped = Family("records_dropped_total", "counter", "Records an operator did not take.", "")
     phase = Family("phase_ms", "gauge", "Where the last batch's time went.", "")
     late = Family("late_ms_max", "gauge", "How late the latest of the dropped records was.", "")
     state = Family("state", "gauge", "1 for the state the application is in.", "")
+    lines += _family(since, _counting_since(statuses))
     lines += _family(dropped, _dropped(statuses, "records"))
     lines += _family(late, (sample for sample in _dropped(statuses, "late_ms_max") if sample[1]))
     lines += _family(phase, _phases(statuses))
@@ -62,6 +79,12 @@ def _plain(statuses: Iterable[Mapping[str, Any]], field: str) -> Iterator[Sample
         value = status.get(field)
         if value is not None:
             yield {"application": status["application_id"]}, value
+
+
+def _counting_since(statuses: Iterable[Mapping[str, Any]]) -> Iterator[Sample]:
+    for status in statuses:
+        if status.get("counting_since_ms"):
+            yield {"application": status["application_id"]}, status["counting_since_ms"] / 1000
 
 
 def _dropped(statuses: Iterable[Mapping[str, Any]], field: str) -> Iterator[Sample]:

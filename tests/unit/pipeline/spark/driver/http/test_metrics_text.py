@@ -23,6 +23,7 @@ def test_each_application_has_its_samples() -> None:
         records_dead=1,
         lag_records=3,
         restarts=2,
+        counting_since_ms=1_700_000_000_500,
         dropped={"window-count null key": {"records": 4, "late_ms_max": 0}},
         worker_ms={"read": 12},
     )
@@ -37,6 +38,7 @@ def test_each_application_has_its_samples() -> None:
     assert 'moldau_streams_state{application="shop",state="running"} 1' in lines
     assert 'moldau_streams_state{application="shop",state="failed"} 0' in lines
     assert 'moldau_streams_restarts_total{application="shop"} 2' in lines
+    assert 'moldau_streams_counting_since_seconds{application="shop"} 1700000000.5' in lines
     # What is not known is not a number.
     assert 'moldau_streams_lag_records{application="shop"} 3' in lines
     assert not [line for line in lines if line.startswith('moldau_streams_lag_records{application="till"')]

@@ -1,4 +1,4 @@
-"""A topology wired by hand, of sources, processors, stores and sinks: Kafka Streams' `Topology` class."""
+"""A topology that is wired manually from sources, processors, stores and sinks: Kafka Streams' `Topology` class."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -14,7 +14,8 @@ from moldau.pipeline.streams.builder import StreamsBuilder, near
 
 
 class TopologyBuilder:
-    """Each node names its parents; each method gives the builder back. `build()` gives a `Topology` like any other."""
+    """Each node names its parents, and each method returns the builder. `build()` returns a `Topology` like any
+    other."""
 
     def __init__(self, application_id: str = "app", *, key: Serde = STRING, value: Serde = JSON) -> None:
         self._builder = StreamsBuilder(application_id, key=key, value=value)
@@ -29,14 +30,14 @@ class TopologyBuilder:
         timestamp: Rule | str | None = None,
         offset_reset: str = "earliest",
     ) -> "TopologyBuilder":
-        """Topics by name, or one pattern."""
+        """Reads topics by name, or those of one pattern."""
         self._builder.stream(
             *topics, key=key, value=value, timestamp=timestamp, offset_reset=offset_reset, name=name
         )
         return self
 
     def add_processor(self, name: str, supplier: Callable[[], Any], *parents: str) -> "TopologyBuilder":
-        """`supplier()` makes a processor for each task."""
+        """`supplier()` creates a processor for each task."""
         where = self._draft.here()
         self._check_parents(name, parents, where)
         self._draft.add(Process(name=name, parents=parents, where=where, supplier=supplier))
@@ -79,7 +80,7 @@ class TopologyBuilder:
         history_ms: int | None = None,
         sessions: bool = False,
     ) -> "TopologyBuilder":
-        """A store, as of `StreamsBuilder.add_store`, and the processors that use it."""
+        """Adds a store like `StreamsBuilder.add_store`, and connects the processors that use it."""
         self._builder.add_store(
             name,
             key=key,
@@ -102,7 +103,7 @@ class TopologyBuilder:
         value: Serde | None = None,
         timestamp: Rule | str | None = None,
     ) -> "TopologyBuilder":
-        """A store filled from a topic of its own (KIP-813), partition by partition: its changelog is that topic."""
+        """A store that is filled from a topic (KIP-813), partition by partition. The topic is its changelog."""
         self._builder.table(
             topic, key=key, value=value, timestamp=timestamp, store=name, name=f"{name}-table"
         )
@@ -119,7 +120,7 @@ class TopologyBuilder:
         value: Serde | None = None,
         timestamp: Rule | str | None = None,
     ) -> "TopologyBuilder":
-        """A store filled from the whole of a topic, for every processor that has a store at all to read."""
+        """A store that is filled from a whole topic. Every processor that has a store can read it."""
         self._builder.global_table(topic, key=key, value=value, timestamp=timestamp, store=name)
         return self
 
@@ -128,7 +129,7 @@ class TopologyBuilder:
         if not isinstance(node, Process):
             known = [one.name for one in self._draft.nodes.values() if isinstance(one, Process)]
             hint = near(processor, known, "add it with add_processor() first")
-            raise ConfigError(f"{where}: no processor {processor!r} that could have a store; {hint}")
+            raise ConfigError(f"{where}: there is no processor {processor!r} to connect a store to; {hint}")
         self._draft.change(processor, uses=tuple(dict.fromkeys((*node.uses, *stores))))
         return self
 
@@ -143,10 +144,12 @@ class TopologyBuilder:
 
     def _check_parents(self, name: str, parents: tuple[str, ...], where: Location) -> None:
         if not parents:
-            raise ConfigError(f"{where}: {name!r} has no parents: name the nodes whose records it is given")
+            raise ConfigError(f"{where}: {name!r} has no parents: name the nodes whose records it receives")
         for parent in parents:
             if parent not in self._draft.nodes:
                 hint = near(parent, self._draft.nodes, "add it before")
-                raise ConfigError(f"{where}: {name!r} has the parent {parent!r}, which is not there; {hint}")
+                raise ConfigError(
+                    f"{where}: {name!r} has the parent {parent!r}, which does not exist; {hint}"
+                )
             if isinstance(self._draft.nodes[parent], Sink):
                 raise ConfigError(f"{where}: {name!r} cannot follow {parent!r}: nothing follows a sink")

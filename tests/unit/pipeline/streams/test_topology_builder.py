@@ -67,12 +67,12 @@ def test_a_sink_of_several_parents() -> None:
 MISTAKES = {
     "no such parent": (
         lambda builder: builder.add_processor("p", Counts, "fist"),
-        "'p' has the parent 'fist', which is not there; did you mean 'first'?",
+        "'p' has the parent 'fist', which does not exist; did you mean 'first'?",
     ),
     "no parents": (lambda builder: builder.add_sink("s", "out"), "'s' has no parents"),
     "no such processor": (
         lambda builder: builder.add_state_store("s", "nobody"),
-        "no processor 'nobody' that could have a store; add it with add_processor() first",
+        "there is no processor 'nobody' to connect a store to; add it with add_processor() first",
     ),
     "after a sink": (
         lambda builder: builder.add_sink("s", "out", "first").add_sink("t", "out", "s"),
@@ -109,7 +109,7 @@ def test_read_only_and_global_stores() -> None:
         driver.pipe("people", "v", "Ada")
         driver.pipe("in", "k", "v")
         assert driver.read("out") == [("k", "row Ada")]
-        with pytest.raises(ProcessingError, match="'names' is that of a global table and can only be read"):
+        with pytest.raises(ProcessingError, match="'names' belongs to a global table and can only be read"):
             driver.pipe("in", "k", "write")
 
 
@@ -177,7 +177,7 @@ def test_a_topic_that_comes_to_match_leaves_the_fingerprint() -> None:
 
 def test_a_pattern_that_nothing_matches_names_the_line() -> None:
     with pytest.raises(
-        ConfigError, match=r"test_by_hand.py:\d+: no topic there is matches the pattern 'orders"
+        ConfigError, match=r"test_topology_builder.py:\d+: no existing topic matches the pattern 'orders"
     ):
         by_pattern().build().with_topics(["prices"])
 
