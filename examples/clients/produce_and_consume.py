@@ -45,7 +45,9 @@ def consume(servers: str, count: int) -> None:
             if message.error():
                 raise KafkaException(message.error())
             key, value = message.key() or b"", message.value() or b""
-            print(f"{message.topic()}[{message.partition()}]@{message.offset()} {key.decode()}: {value.decode()}")
+            print(
+                f"{message.topic()}[{message.partition()}]@{message.offset()} {key.decode()}: {value.decode()}"
+            )
             consumer.commit(message, asynchronous=False)
     finally:
         consumer.close()

@@ -20,9 +20,7 @@ def produce(servers: str, *orders: str) -> None:
 
 
 def read_all(servers: str, count: int) -> list[bytes]:
-    consumer = Consumer(
-        {"bootstrap.servers": servers, "group.id": "test", "auto.offset.reset": "earliest"}
-    )
+    consumer = Consumer({"bootstrap.servers": servers, "group.id": "test", "auto.offset.reset": "earliest"})
     consumer.subscribe(["large-orders"])
     records = [next_record(consumer) for _ in range(count)]
     consumer.close()
