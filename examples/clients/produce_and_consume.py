@@ -48,7 +48,7 @@ def consume(servers: str, count: int) -> None:
             print(
                 f"{message.topic()}[{message.partition()}]@{message.offset()} {key.decode()}: {value.decode()}"
             )
-            consumer.commit(message, asynchronous=False)
+            consumer.commit(message=message, asynchronous=False)
     finally:
         consumer.close()
 

@@ -10,6 +10,7 @@ that reader, and prints the registry's answer.
 
 import json
 import sys
+from collections.abc import Mapping
 
 from confluent_kafka import Consumer, Producer
 from confluent_kafka.schema_registry import Schema, SchemaRegistryClient, SchemaRegistryError
@@ -26,7 +27,7 @@ AMOUNT = {"name": "amount", "type": "double", "default": 1.0}
 BUYER = {"name": "buyer", "type": "string"}
 
 
-def schema(*fields: dict[str, object]) -> str:
+def schema(*fields: Mapping[str, object]) -> str:
     return json.dumps({"type": "record", "name": "Purchase", "fields": fields})
 
 
