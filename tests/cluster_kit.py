@@ -5,12 +5,12 @@ import uuid
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any
 
-from moldau.cluster.registration import Registration, prepare
+from moldau.cluster.registration import Registration
 from moldau.coordination import tree_layout as layout
 from moldau.coordination.image import ClusterImage, load_image
 from moldau.coordination.memory import MemoryStore, MemoryTree
-from moldau.coordination.store import NodeExists
 from moldau.coordination.tree_layout import Endpoint, TopicNode
+from moldau.coordination.tree_setup import create_folders
 from moldau.core.ids import TopicId
 from moldau.testing.simulation.sim_clock import SimClock
 
@@ -23,12 +23,7 @@ class TreeKit:
     def __init__(self) -> None:
         self.tree = MemoryTree()
         self.store = self.tree.connect()
-        prepare(self.store)
-        for path in (layout.TOPICS, layout.CONFIGS, f"{layout.CONFIGS}/topics", layout.DELETIONS):
-            try:
-                self.store.create(path)
-            except NodeExists:
-                continue
+        create_folders(self.store)
         self.sessions: dict[int, MemoryStore] = {}
 
     def start(

@@ -1,10 +1,10 @@
 """Keeps what clients are told in step with the cluster's image: topics, brokers, settings."""
 
-from moldau.broker import store_layout as layout
 from moldau.broker.broker import Broker
 from moldau.broker.members import Member
 from moldau.broker.request.advertised_listeners import Address
 from moldau.broker.topics.catalog import PartitionEntry, TopicEntry
+from moldau.coordination import tree_layout as layout
 from moldau.coordination.image import ClusterImage, ImageDelta
 from moldau.core.errors import ConfigError
 from moldau.core.ids import BrokerId

@@ -19,7 +19,6 @@ from moldau.cluster.registration import (
     KnownSince,
     Registration,
     intact_since,
-    prepare,
     read_known,
     write_known,
 )
@@ -30,6 +29,7 @@ from moldau.coordination import tree_layout as layout
 from moldau.coordination.image import ClusterImage, ImageDelta
 from moldau.coordination.image_updater import HandOver, ImageUpdater
 from moldau.coordination.store import NodeExists, Store, StoreError
+from moldau.coordination.tree_setup import create_folders
 from moldau.core.errors import ConfigError, StorageFault
 from moldau.core.ids import BrokerId
 from moldau.core.ports import FileSystem, Scheduler
@@ -116,7 +116,7 @@ class ClusterMember:
         in_order = self._around.store_thread.run_in_worker
 
         def load() -> None:
-            prepare(self._store)
+            create_folders(self._store)
             self._follower.load()
 
         await in_order(load)

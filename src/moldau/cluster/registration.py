@@ -105,17 +105,6 @@ def _belongs_to(node: Reading | None, owner: int) -> bool:
     return node is not None and node.stat.owner == owner
 
 
-def prepare(store: Store) -> None:
-    """Makes the folders of a cluster that are missing."""
-    for path in layout.FOLDERS:
-        parts = path.split("/")[1:]
-        for depth in range(1, len(parts) + 1):
-            try:
-                store.create("/" + "/".join(parts[:depth]))
-            except NodeExists:
-                continue
-
-
 def read_known(files: FileSystem, directory: str) -> KnownSince | None:
     path = f"{directory}/{STATE_FILE}"
     if not files.exists(path):

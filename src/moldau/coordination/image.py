@@ -37,7 +37,7 @@ class TopicImage:
 
     def state(self, partition: int) -> PartitionState:
         found = self.written.get(partition)
-        return found if found is not None else newborn(self.replicas[partition], self.created)
+        return found if found is not None else initial_state(self.replicas[partition], self.created)
 
     def states(self) -> Iterator[tuple[int, PartitionState]]:
         return ((partition, self.state(partition)) for partition in range(len(self.replicas)))
@@ -51,7 +51,7 @@ class TopicImage:
         return tuple(each for each in self.replicas[partition] if each not in leaving)
 
 
-def newborn(replicas: tuple[int, ...], created: int) -> PartitionState:
+def initial_state(replicas: tuple[int, ...], created: int) -> PartitionState:
     """The state a partition has until somebody writes one."""
     return PartitionState(replicas[0], 0, replicas, (created,) * len(replicas))
 

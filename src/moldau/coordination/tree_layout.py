@@ -1,4 +1,4 @@
-"""Where a cluster keeps what in the coordination tree, and in which form: as Kafka kept it on ZooKeeper.
+"""The layout of the coordination tree: the path of each node and the form of its data, as Kafka kept them on ZooKeeper.
 
 | node | content |
 |---|---|
@@ -6,40 +6,48 @@
 | /brokers/ids/B | ephemeral: `{"version":5,"host":"h","port":9092,"endpoints":["PLAINTEXT://h:9092"],...}` |
 | /brokers/topics/T | `{"version":3,"topic_id":"...","partitions":{"0":[1,2]},...}`: preferred leader first |
 | /brokers/topics/T/partitions/P/state | `{"version":1,"leader":1,"isr":[1,2],"isr_epochs":[7,9],...}` |
+| /brokers/seqid | its version is the last broker ID that was generated |
 | /controller | ephemeral: `{"version":1,"brokerid":1,"timestamp":"1540874053577"}` |
 | /controller_epoch | the epoch as text; its version fences every write of a controller |
-| /config/{topics,brokers,...}/NAME | `{"version":1,"config":{...}}`; `<default>`: all brokers |
-| /admin/delete_topics/ID | the name of a topic whose logs are still to be deleted |
-| /admin/preferred_replica_election | `{"version":1,"partitions":[{"topic":"t","partition":0}]}`: asked for by hand |
+| /config/{topics,brokers,groups,client-metrics}/NAME | `{"version":1,"config":{...}}`; `<default>`: all brokers |
+| /admin/delete_topics/ID | the name of a deleted topic whose logs may still exist |
+| /admin/preferred_replica_election | `{"version":1,"partitions":[{"topic":"t","partition":0}]}`: written by hand |
 | /admin/reassign_partitions | `{"version":1,"partitions":[{"topic":"t","partition":0,"replicas":[1]}]}`: by hand |
-| /admin/shutdown/B | ephemeral: broker B is about to stop and wants its leaderships moved |
+| /admin/shutdown/B | ephemeral: broker B is stopping and wants its leaderships moved |
 
-A broker's epoch is the place of its node in the order of creations (KIP-380). A state node is written when a
-partition's state first changes; until then the state is the one it was born with: led by its first replica in epoch
-0, all replicas in sync. So a topic of ten thousand partitions is one node.
+A broker's epoch is the position of its node in the order of creations (KIP-380). A state node is written when a
+partition's state first changes. Until then the partition has its initial state: its first replica leads in epoch 0
+and all replicas are in sync. So a topic of ten thousand partitions is one node.
 
-`isr_epochs` is ours: the epoch of each member's broker when it was found in sync (KIP-903). `intact_since` in a
-broker's node says from which of its epochs on its logs lost nothing (KIP-966): a machine that went down may have
-lost the end of a log, and a broker that comes back from that is not in sync until found so again.
+Two fields are not Kafka's. `isr_epochs` holds the broker epoch of each ISR member when it joined the ISR (KIP-903).
+`intact_since` in a broker's node is the first of its epochs since which its logs lost nothing (KIP-966): a machine
+crash may cut the end of a log, and such a broker is not in sync until it has caught up again.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
+from urllib.parse import quote, unquote
 
 import orjson
 
 from moldau.core.ids import TopicId, topic_id_parse, topic_id_text
 
+CLUSTER_ID: Final = "/cluster/id"
 BROKER_IDS: Final = "/brokers/ids"
+BROKER_ID_SEQUENCE: Final = "/brokers/seqid"
 TOPICS: Final = "/brokers/topics"
 CONTROLLER: Final = "/controller"
 CONTROLLER_EPOCH: Final = "/controller_epoch"
 CONFIGS: Final = "/config"
+TOPIC_CONFIGS: Final = "/config/topics"
+BROKER_CONFIGS: Final = "/config/brokers"
+GROUP_CONFIGS: Final = "/config/groups"
+CLIENT_METRICS_CONFIGS: Final = "/config/client-metrics"
+ALL_BROKERS: Final = "<default>"
 DELETIONS: Final = "/admin/delete_topics"
 PREFERRED_ELECTION: Final = "/admin/preferred_replica_election"
 REASSIGNMENT: Final = "/admin/reassign_partitions"
 SHUTDOWNS: Final = "/admin/shutdown"
-FOLDERS: Final = (BROKER_IDS, SHUTDOWNS)
 
 TOPIC_NODE_VERSION: Final = 3
 BROKER_NODE_VERSION: Final = 5
@@ -61,7 +69,7 @@ class BrokerRegistration(NamedTuple):
     security: Mapping[str, str] = {}
     """Protocol of each listener, by the listener's name."""
     intact_since: int = 0
-    """The logs of this broker hold all they held in this epoch and after it."""
+    """The logs of this broker lost nothing in this epoch or after it."""
 
     def endpoint(self, listener: str) -> Endpoint | None:
         return next((each for each in self.endpoints if each.listener == listener), None)
@@ -74,7 +82,7 @@ class PartitionState(NamedTuple):
     isr_epochs: tuple[int, ...]
     controller_epoch: int = 0
     version: int = NOT_WRITTEN
-    """Of its node; NOT_WRITTEN while it is as it was born."""
+    """Of its node; NOT_WRITTEN while the partition has its initial state."""
 
 
 class TopicNode(NamedTuple):
@@ -108,6 +116,24 @@ def state_path(name: str, partition: int) -> str:
     return f"{TOPICS}/{name}/partitions/{partition}/state"
 
 
+def topic_config_path(name: str) -> str:
+    return f"{TOPIC_CONFIGS}/{name}"
+
+
+def deletion_path(topic_id: TopicId) -> str:
+    """By ID, unlike Kafka's: a topic name may be deleted, reused and deleted again."""
+    return f"{DELETIONS}/{topic_id_text(topic_id)}"
+
+
+def node_name(name: str) -> str:
+    """A name with any characters, slashes included, as one part of a path."""
+    return quote(name, safe="")
+
+
+def name_of_node(node: str) -> str:
+    return unquote(node)
+
+
 def encode_broker(broker: BrokerRegistration, now_ms: int) -> bytes:
     first = broker.endpoints[0]
     node: dict[str, Any] = {
@@ -118,7 +144,7 @@ def encode_broker(broker: BrokerRegistration, now_ms: int) -> bytes:
         "timestamp": str(now_ms),
         "endpoints": [f"{each.listener}://{_bracketed(each.host)}:{each.port}" for each in broker.endpoints],
         "listener_security_protocol_map": dict(broker.security),
-        # Its own epoch is not known to a node that is about to be made.
+        # The epoch is known only after the node has been created: None stands for it.
         "intact_since": broker.intact_since if broker.intact_since < broker.epoch else None,
     }
     if broker.rack is not None:

@@ -6,19 +6,16 @@ Blocks: runs on a worker thread.
 
 import os
 from contextlib import suppress
-from typing import Final
 
-from moldau.broker import store_layout as layout
+from moldau.coordination import tree_layout as layout
 from moldau.coordination.store import NodeExists, Store
+from moldau.coordination.tree_setup import create_folders
 from moldau.core.errors import ConfigError
 from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.core.settings.resolve import BrokerLayers
 from moldau.storage.directory.meta_properties import parse_properties
 from moldau.storage.disk import Disk
 from moldau.storage.names import META_PROPERTIES
-
-SEQUENCE: Final = "/brokers/seqid"
-"""The version of this node is the last number counted."""
 
 
 def with_broker_id(layers: BrokerLayers, store: Store, disk: Disk) -> BrokerLayers:
@@ -64,7 +61,7 @@ def _new_number(settings: BrokerSettings, store: Store) -> int:
             "this broker has no number: broker.id is not set, its log directories keep none, and "
             "broker.id.generation.enable=false; set broker.id to a number no other broker of the cluster has"
         )
-    layout.prepare(store)
+    create_folders(store)
     with suppress(NodeExists):
-        store.create(SEQUENCE)
-    return settings.reserved_broker_max_id + store.set(SEQUENCE, b"")
+        store.create(layout.BROKER_ID_SEQUENCE)
+    return settings.reserved_broker_max_id + store.set(layout.BROKER_ID_SEQUENCE, b"")

@@ -10,15 +10,16 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Final
 
-from moldau.broker import store_layout as layout
 from moldau.broker.configs.config_records import read_configs
 from moldau.broker.configs.log_settings import log_config_of
 from moldau.broker.topics.catalog import TopicCatalog
 from moldau.broker.topics.topic_admin import random_topic_id
 from moldau.broker.topics.topic_records import forget_deletions, load_catalog, match_cluster_logs, match_logs
 from moldau.broker.transactions.producer_ids import reserve_producer_ids
+from moldau.coordination import tree_layout as layout
 from moldau.coordination.sqlite import SqliteStore
 from moldau.coordination.store import Store
+from moldau.coordination.tree_setup import claim_cluster_id, create_folders
 from moldau.core.errors import ConfigError, PeerError, StorageFault
 from moldau.core.ids import BrokerId, ProducerId, TopicId, TopicPartition
 from moldau.core.ports import Clock
@@ -86,7 +87,7 @@ def _open(
     cluster_id: str | None = None
     if cluster_store is not None:
         wanted = _known_cluster(disk, paths[0]) or new_identity()
-        cluster_id = layout.claim_cluster_id(topics.store, wanted, defaults)
+        cluster_id = claim_cluster_id(topics.store, wanted, defaults)
     for path in paths:
         try:
             directory = LogDirectory.open(
@@ -105,7 +106,7 @@ def _open(
             offline[path] = str(fault)
             continue
         directories.append(directory)
-        cluster_id = cluster_id or layout.claim_cluster_id(topics.store, directory.cluster_id, defaults)
+        cluster_id = cluster_id or claim_cluster_id(topics.store, directory.cluster_id, defaults)
     assert cluster_id is not None
     catalog = topics.catalog
     if cluster_store is not None:
@@ -132,7 +133,7 @@ class _TopicConfigs:
     @cached_property
     def store(self) -> Store:
         store = self._cluster_store or SqliteStore(self._path)
-        layout.prepare(store)
+        create_folders(store)
         return store
 
     def close(self) -> None:

@@ -1,15 +1,15 @@
 """A broker whose process is gone is taken out of the tree, with what it held; nobody else is."""
 
 from moldau.cluster.dead_brokers import remove_dead_broker
-from moldau.cluster.registration import prepare
 from moldau.coordination import tree_layout as layout
 from moldau.coordination.memory import MemoryStore, MemoryTree
+from moldau.coordination.tree_setup import create_folders
 
 
 def registered(shared: MemoryTree, broker_id: int, *, is_controller: bool = False) -> tuple[MemoryStore, int]:
     """The broker's own session, and the epoch of its registration."""
     store = shared.connect()
-    prepare(store)
+    create_folders(store)
     store.create(layout.broker_path(broker_id), b"{}", ephemeral=True)
     if is_controller:
         store.create(layout.CONTROLLER, layout.encode_controller(broker_id, 0), ephemeral=True)

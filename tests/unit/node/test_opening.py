@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from moldau.broker import store_layout as layout
 from moldau.broker.configs.config_records import read_configs
+from moldau.coordination import tree_layout as layout
 from moldau.core.errors import ConfigError
 from moldau.core.settings.static_layer import static_layer
 from moldau.node.opening import STORE_FILE, OpenedData, open_data

@@ -4,7 +4,7 @@ served."""
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from moldau.broker import store_layout as layout
+from moldau.coordination import tree_layout as layout
 from moldau.coordination.store import (
     BadVersion,
     CheckVersion,

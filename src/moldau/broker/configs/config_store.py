@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
 from typing import Protocol
 
-from moldau.broker import store_layout as layout
 from moldau.broker.configs.config_records import read_all_configs, read_configs, write_configs
 from moldau.broker.configs.log_settings import log_config_of
 from moldau.broker.run_in_order import RunInOrder
 from moldau.broker.topics.catalog import TopicCatalog
+from moldau.coordination import tree_layout as layout
 from moldau.coordination.store import Store
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError, ConfigError, StorageFault

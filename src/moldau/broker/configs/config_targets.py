@@ -5,9 +5,9 @@ takes effect.
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from moldau.broker import store_layout as layout
 from moldau.broker.configs.config_rules import check_dynamic, client_patterns
 from moldau.broker.configs.config_store import ConfigStore, ResourceType, Texts
+from moldau.coordination import tree_layout as layout
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
 from moldau.core.settings.broker_keys import BrokerSettings

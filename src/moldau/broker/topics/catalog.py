@@ -19,6 +19,11 @@ class PartitionEntry(NamedTuple):
     isr: tuple[int, ...]
 
 
+def initial_entry(replicas: tuple[int, ...]) -> PartitionEntry:
+    """The entry of a partition whose state has never been written."""
+    return PartitionEntry(leader=replicas[0], leader_epoch=0, replicas=replicas, isr=replicas)
+
+
 @dataclass(frozen=True, slots=True)
 class TopicEntry:
     """The state of a topic at one moment; a change makes a new entry."""

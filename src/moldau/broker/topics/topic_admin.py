@@ -11,11 +11,10 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Protocol
 
-from moldau.broker import store_layout as layout
 from moldau.broker.configs.config_store import ConfigStore
 from moldau.broker.run_in_order import RunInOrder
 from moldau.broker.topics import topic_records as records
-from moldau.broker.topics.catalog import TopicCatalog, TopicEntry
+from moldau.broker.topics.catalog import TopicCatalog, TopicEntry, initial_entry
 from moldau.broker.topics.topic_rules import (
     NewTopic,
     check_factor,
@@ -127,7 +126,7 @@ class TopicAdmin:
         added = self._decide_more(entry, count, assignments)
         if validate_only:
             return
-        grown = entry.with_more(tuple(layout.newborn(replicas) for replicas in added))
+        grown = entry.with_more(tuple(initial_entry(replicas) for replicas in added))
         config = self._configs.log_config(entry.configs)
         await self._run(lambda: self._extend(grown, present, config))
         # The settings may have changed while the disk was busy; the partitions cannot have.
@@ -156,7 +155,7 @@ class TopicAdmin:
         )
         check_total(len(replicas))
         configs = self._configs.check_new_topic(topic.configs)
-        born = {brokers: layout.newborn(brokers) for brokers in set(replicas)}
+        born = {brokers: initial_entry(brokers) for brokers in set(replicas)}
         partitions = tuple(born[brokers] for brokers in replicas)
         return TopicEntry(topic.name, self._new_topic_id(), partitions, configs)
 

@@ -8,11 +8,17 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from moldau.broker import store_layout as layout
 from moldau.broker.configs.config_records import read_configs
-from moldau.broker.topics.catalog import INTERNAL_TOPICS, PartitionEntry, TopicCatalog, TopicEntry
+from moldau.broker.topics.catalog import (
+    INTERNAL_TOPICS,
+    PartitionEntry,
+    TopicCatalog,
+    TopicEntry,
+    initial_entry,
+)
+from moldau.coordination import tree_layout as layout
 from moldau.coordination.store import Create, Delete, NodeExists, NoNode, Op, Store
-from moldau.coordination.tree_layout import TopicNode, decode_topic, encode_topic
+from moldau.coordination.tree_layout import TopicNode
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
 from moldau.core.ids import TopicId, TopicPartition, topic_id_parse
@@ -22,27 +28,27 @@ def load_catalog(store: Store) -> TopicCatalog:
     catalog = TopicCatalog()
     configured = set(store.children(layout.TOPIC_CONFIGS))
     for name in store.children(layout.TOPICS):
-        topic_id, replicas = layout.decode_topic(store.get(layout.topic_path(name)).data)
+        node = layout.decode_topic(store.get(layout.topic_path(name)).data)
         configs = read_configs(store, layout.TOPIC_CONFIGS, name) if name in configured else {}
-        catalog.put(TopicEntry(name, topic_id, _load_states(store, name, replicas), configs))
+        catalog.put(TopicEntry(name, node.topic_id, _load_states(store, name, node.replicas), configs))
     return catalog
 
 
 def _load_states(store: Store, name: str, replicas: Sequence[tuple[int, ...]]) -> tuple[PartitionEntry, ...]:
-    born = {brokers: layout.newborn(brokers) for brokers in set(replicas)}
+    born = {brokers: initial_entry(brokers) for brokers in set(replicas)}
     entries = [born[brokers] for brokers in replicas]
-    folder = f"{layout.topic_path(name)}/partitions"
+    folder = layout.partitions_path(name)
     if store.exists(folder):
         for index in map(int, store.children(folder)):
-            state = store.get(f"{folder}/{index}/state").data
-            entries[index] = layout.decode_state(state, replicas[index])
+            state = layout.decode_state(*store.get(layout.state_path(name, index)))
+            entries[index] = PartitionEntry(state.leader, state.leader_epoch, replicas[index], state.isr)
     return tuple(entries)
 
 
 def write_new(store: Store, entry: TopicEntry) -> None:
     """ApiError when the topic already exists."""
-    replicas = (partition.replicas for partition in entry.partitions)
-    ops: list[Op] = [Create(layout.topic_path(entry.name), layout.encode_topic(entry.topic_id, replicas))]
+    node = TopicNode(entry.topic_id, tuple(partition.replicas for partition in entry.partitions))
+    ops: list[Op] = [Create(layout.topic_path(entry.name), layout.encode_topic(node))]
     if entry.configs:
         ops.append(Create(layout.topic_config_path(entry.name), layout.encode_configs(entry.configs)))
     try:
@@ -62,7 +68,7 @@ def write_partitions(store: Store, entry: TopicEntry, *, expected: int) -> None:
             f"The topic {entry.name} has {count} partition(s) now, not {expected}; try again.",
         )
     added = tuple(partition.replicas for partition in entry.partitions[count:])
-    data = encode_topic(present._replace(replicas=present.replicas[: len(entry.partitions)] + added))
+    data = layout.encode_topic(present._replace(replicas=present.replicas[: len(entry.partitions)] + added))
     store.set(layout.topic_path(entry.name), data, version)
 
 
@@ -94,7 +100,7 @@ def _look_up(store: Store, entry: TopicEntry) -> tuple[int, TopicNode]:
     now."""
     try:
         data, version = store.get(layout.topic_path(entry.name))
-        node = decode_topic(data)
+        node = layout.decode_topic(data)
         if node.topic_id == entry.topic_id:
             return version, node
     except NoNode:
@@ -152,7 +158,7 @@ def match_logs(
                 for topic_partition, its_id in found.items()
                 if topic_partition.topic == name and its_id in others
             ]
-        partitions = (layout.newborn((broker_id,)),) * counts[topic_id]
+        partitions = (initial_entry((broker_id,)),) * counts[topic_id]
         adopted.append(TopicEntry(name, topic_id, partitions, _adopted_configs(name, recorded.get(name, {}))))
     for entry in adopted:
         write_new(store, entry)

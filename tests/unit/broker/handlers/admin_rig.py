@@ -5,12 +5,12 @@ from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from moldau.broker import store_layout as layout
 from moldau.broker.broker import Broker
 from moldau.broker.request.api_table import ApiSpec
 from moldau.broker.request.client_session import Client, RequestContext
 from moldau.broker.topics.topic_records import load_catalog
 from moldau.coordination.sqlite import SqliteStore
+from moldau.coordination.tree_setup import create_folders
 from moldau.core.chunks import Chunk
 from moldau.core.ids import BrokerId
 from moldau.core.settings.static_layer import static_layer
@@ -72,7 +72,7 @@ def make_rig(properties: str = "", *, store: SqliteStore | None = None, disk: Cr
     clock = SimClock()
     disk = disk or CrashDisk()
     store = store or SqliteStore(":memory:")
-    layout.prepare(store)
+    create_folders(store)
     catalog = load_catalog(store)
     directory = LogDirectory.open(
         disk,

@@ -197,11 +197,10 @@ def test_validate_only_answers_and_makes_nothing(rig: Rig) -> None:
 
 def test_ten_thousand_partitions_are_one_write(rig: Rig) -> None:
     """The store alone: their directories are the storage's to make quick."""
-    from moldau.broker import store_layout as layout
-    from moldau.broker.topics.catalog import TopicEntry
+    from moldau.broker.topics.catalog import TopicEntry, initial_entry
     from moldau.broker.topics.topic_records import write_new
 
-    entry = TopicEntry("wide", OTHER_ID, (layout.newborn((1,)),) * 10_000, {})
+    entry = TopicEntry("wide", OTHER_ID, (initial_entry((1,)),) * 10_000, {})
     write_new(rig.store, entry)
     assert rig.store.children("/brokers/topics/wide") == []
     assert load_catalog(rig.store).find("wide") == entry

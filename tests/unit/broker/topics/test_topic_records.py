@@ -5,13 +5,14 @@ from collections.abc import Iterator, Mapping
 import orjson
 import pytest
 
-from moldau.broker import store_layout as layout
 from moldau.broker.configs.config_records import read_configs, write_configs
 from moldau.broker.topics import topic_records as records
-from moldau.broker.topics.catalog import PartitionEntry, TopicCatalog, TopicEntry
+from moldau.broker.topics.catalog import PartitionEntry, TopicCatalog, TopicEntry, initial_entry
+from moldau.coordination import tree_layout as layout
 from moldau.coordination.sqlite import SqliteStore
 from moldau.coordination.store import Create
 from moldau.coordination.tree_layout import TopicNode, decode_topic, encode_topic
+from moldau.coordination.tree_setup import claim_cluster_id, create_folders
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
 from moldau.core.ids import TopicId, TopicPartition, topic_id_text
@@ -22,14 +23,14 @@ ID, OTHER_ID, THIRD_ID = (TopicId(bytes([number]) * 16) for number in (1, 2, 3))
 @pytest.fixture
 def store() -> Iterator[SqliteStore]:
     store = SqliteStore(":memory:")
-    layout.prepare(store)
-    layout.prepare(store)
+    create_folders(store)
+    create_folders(store)
     yield store
     store.close()
 
 
 def entry(name: str = "t", topic_id: TopicId = ID, partitions: int = 2, **configs: str) -> TopicEntry:
-    return TopicEntry(name, topic_id, (layout.newborn((1,)),) * partitions, configs)
+    return TopicEntry(name, topic_id, (initial_entry((1,)),) * partitions, configs)
 
 
 def test_a_topic_reads_back_as_written_in_kafkas_form(store: SqliteStore) -> None:
@@ -40,12 +41,14 @@ def test_a_topic_reads_back_as_written_in_kafkas_form(store: SqliteStore) -> Non
         "version": 3,
         "topic_id": topic_id_text(ID),
         "partitions": {"0": [1], "1": [1]},
+        "adding_replicas": {},
+        "removing_replicas": {},
     }
     assert orjson.loads(store.get("/config/topics/t").data) == {"version": 1, "config": {"retention": "5"}}
 
 
 def test_a_partition_whose_state_changed_has_a_node_of_its_own(store: SqliteStore) -> None:
-    records.write_new(store, TopicEntry("t", ID, (layout.newborn((1, 2)),) * 2, {}))
+    records.write_new(store, TopicEntry("t", ID, (initial_entry((1, 2)),) * 2, {}))
     state = {"version": 1, "leader": 2, "leader_epoch": 7, "isr": [2], "controller_epoch": 0}
     folder = "/brokers/topics/t/partitions"
     store.multi([Create(folder), Create(f"{folder}/1"), Create(f"{folder}/1/state", orjson.dumps(state))])
@@ -178,8 +181,8 @@ def test_of_two_unknown_topics_of_one_name_the_wider_is_adopted(store: SqliteSto
 
 
 def test_the_first_to_claim_names_the_cluster(store: SqliteStore) -> None:
-    assert layout.claim_cluster_id(store, "mine", {"min.insync.replicas": "2"}) == "mine"
-    assert layout.claim_cluster_id(store, "yours", {"min.insync.replicas": "3"}) == "mine"
+    assert claim_cluster_id(store, "mine", {"min.insync.replicas": "2"}) == "mine"
+    assert claim_cluster_id(store, "yours", {"min.insync.replicas": "3"}) == "mine"
     assert read_configs(store, layout.BROKER_CONFIGS, layout.ALL_BROKERS) == {"min.insync.replicas": "2"}
 
 
@@ -187,7 +190,7 @@ def test_a_cluster_keeps_the_settings_it_was_given_before_it_had_an_id(store: Sq
     store.create(
         f"{layout.BROKER_CONFIGS}/{layout.ALL_BROKERS}", layout.encode_configs({"num.partitions": "4"})
     )
-    assert layout.claim_cluster_id(store, "mine", {"min.insync.replicas": "2"}) == "mine"
+    assert claim_cluster_id(store, "mine", {"min.insync.replicas": "2"}) == "mine"
     assert read_configs(store, layout.BROKER_CONFIGS, layout.ALL_BROKERS) == {"num.partitions": "4"}
 
 
@@ -207,10 +210,10 @@ def test_the_catalog_finds_by_name_and_id_and_counts_changes() -> None:
 
 
 def test_more_partitions_leave_a_move_under_way_as_it_is(store: SqliteStore) -> None:
-    topic = TopicEntry("t", ID, (layout.newborn((1, 2)),), {})
+    topic = TopicEntry("t", ID, (initial_entry((1, 2)),), {})
     records.write_new(store, topic)
     moving = TopicNode(ID, ((1, 3, 2),), {0: (3,)}, {0: (2,)})
     store.set(layout.topic_path("t"), encode_topic(moving))
-    records.write_partitions(store, topic.with_more((layout.newborn((2, 1)),)), expected=1)
+    records.write_partitions(store, topic.with_more((initial_entry((2, 1)),)), expected=1)
     after = decode_topic(store.get(layout.topic_path("t")).data)
     assert after == moving._replace(replicas=((1, 3, 2), (2, 1)))
