@@ -11,7 +11,8 @@ from moldau.broker.members import Members
 from moldau.broker.request.advertised_listeners import AdvertisedListeners
 from moldau.broker.request.client_session import ClientSession
 from moldau.cluster.broker_peers import BrokerPeers
-from moldau.cluster.member import ClusterMember, Surroundings
+from moldau.cluster.environment import Environment
+from moldau.cluster.member import ClusterMember
 from moldau.cluster.registration import Registration
 from moldau.coordination import tree_layout as layout
 from moldau.coordination.memory import MemoryStore, MemoryTree
@@ -112,7 +113,7 @@ class SimBroker:
         def remove_later(segment: RetiredSegment, delay_ms: int) -> None:
             files.call_later(delay_ms, segment.remove)
 
-        around = Surroundings(
+        environment = Environment(
             scheduler=files,
             store_thread=store_thread,
             hand_over=self._hand_over(files),
@@ -131,7 +132,7 @@ class SimBroker:
             wait_ms=0,
             now_ms=self.clock.now_ms,
         )
-        member = ClusterMember(broker, peers, store, around, lambda: registration)
+        member = ClusterMember(broker, peers, store, environment, lambda: registration)
         self._network.listen(self.host, lambda connection: ClientSession(broker, connection))
         self.broker, self.member = broker, member
         await member.start()

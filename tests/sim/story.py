@@ -164,5 +164,5 @@ def lone_fetcher(broker: Broker, leader: BrokerId, network: PeerNetwork) -> Repl
         throttle=ReplicationThrottle(lambda: 0, 1, 1),
         remove_later=lambda *_: None,
         broker_epoch=lambda: 0,
-        on_gone=lambda _: None,
+        on_refused=lambda _: None,
     )

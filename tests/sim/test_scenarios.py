@@ -217,8 +217,8 @@ def test_a_replica_that_is_taken_away_and_given_back_at_once_gets_a_new_log() ->
         topic = image.topics[TOPIC]
         others = tuple(each for each in topic.replicas[0] if each != follower)
         without = replace(topic, replicas=(others, *topic.replicas[1:]))
-        member.roles.image_changed(replace(image, topics={**image.topics, TOPIC: without}), delta)
-        member.roles.image_changed(image, delta)
+        member.applier.image_changed(replace(image, topics={**image.topics, TOPIC: without}), delta)
+        member.applier.image_changed(image, delta)
         await it.produce(b"two")
         await it.until(lambda: it.high_watermark(follower) == 2)
         new = it.partition(follower)

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from typing import Final
 
-from moldau.broker.fetch.parked_fetches import ParkedFetches
-from moldau.broker.hosting.disks import Disks
-from moldau.broker.hosting.flusher import Flusher
-from moldau.broker.hosting.hosted_partitions import Partition
+from moldau.broker.disks import Disks
+from moldau.broker.flusher import Flusher
+from moldau.broker.parked_fetches import ParkedFetches
+from moldau.broker.partitions import Partition
+from moldau.cluster.environment import RemoveLater
 from moldau.cluster.peer_network import PeerChannel, PeerNetwork, read_answer, request_frame
 from moldau.cluster.replication.follower_session import FetchPosition, FollowerSession, PartitionKey
 from moldau.cluster.replication.follower_step import LogEnd, Retry, StartOver, Step, Truncate, decide_step
@@ -23,7 +24,7 @@ from moldau.core.errors import ApiError, PeerError, StorageFault
 from moldau.core.ids import BrokerId, TopicId
 from moldau.core.ports import Clock, Scheduler
 from moldau.core.settings.broker_keys import BrokerSettings
-from moldau.protocol.messages.log.fetch import (
+from moldau.protocol.messages.fetch import (
     FetchPartition,
     FetchRequest,
     FetchResponse,
@@ -32,8 +33,8 @@ from moldau.protocol.messages.log.fetch import (
     PartitionData,
     ReplicaState,
 )
-from moldau.storage.log.partition_log import PartitionLog
-from moldau.storage.segments.segment import RetiredSegment
+from moldau.storage.partition_log import PartitionLog
+from moldau.storage.segment import RetiredSegment
 
 _log = logging.getLogger("moldau.replication")
 
@@ -54,9 +55,6 @@ NOT_YET: Final = frozenset(
         ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
     }
 )
-
-Remove = Callable[[RetiredSegment, int], None]
-"""Takes a segment off the disk after so many milliseconds."""
 
 
 class _Followed:
@@ -88,11 +86,11 @@ class ReplicaFetcher:
         parked_fetches: ParkedFetches,
         settings: Callable[[], BrokerSettings],
         throttle: ReplicationThrottle,
-        remove_later: Remove,
+        remove_later: RemoveLater,
         broker_epoch: Callable[[], int],
-        on_gone: Callable[[BrokerId], None],
+        on_refused: Callable[[BrokerId], None],
     ) -> None:
-        """`on_gone` hears that nobody listens where the leader should."""
+        """`on_refused` hears that nobody listens where the leader should."""
         self.leader = leader
         self._broker_id = broker_id
         self._network = network
@@ -105,7 +103,7 @@ class ReplicaFetcher:
         self._throttle = throttle
         self._remove_later = remove_later
         self._broker_epoch = broker_epoch
-        self._on_gone = on_gone
+        self._on_refused = on_refused
         self._refusals = 0
         self._followed: dict[PartitionKey, _Followed] = {}
         self._asked = FollowerSession()
@@ -208,7 +206,7 @@ class ReplicaFetcher:
             self._channel = None
         self._refusals = self._refusals + 1 if isinstance(problem, ConnectionRefusedError) else 0
         if self._refusals and self._refusals % REFUSALS_UNTIL_GONE == 0:
-            self._on_gone(self.leader)
+            self._on_refused(self.leader)
         is_soon = isinstance(problem, ConnectionError) and self._refusals < REFUSALS_UNTIL_GONE
         return LEADER_RETRY_MS if is_soon else self._settings().replica_fetch_backoff_ms
 

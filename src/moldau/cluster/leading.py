@@ -45,6 +45,7 @@ class PartitionLeading:
         replicas: Sequence[BrokerId],
         state: PartitionState,
         *,
+        alive: frozenset[BrokerId],
         clock: Clock,
         scheduler: Scheduler,
         parked_fetches: ParkedFetches,
@@ -74,6 +75,7 @@ class PartitionLeading:
             log.end_offset,
             clock.monotonic_ms(),
         )
+        self.in_sync.alive = alive
 
     # --- what the broker asks
 
@@ -185,6 +187,14 @@ class PartitionLeading:
         """Nothing was changed; a later look may want the same again."""
         if not self._is_over:
             self.in_sync.replay(IsrRefused())
+
+    def brokers_changed(self, alive: frozenset[BrokerId], epochs: Mapping[BrokerId, int]) -> None:
+        """`epochs` has the brokers that registered again or left, with their first epoch to be trusted."""
+        self.in_sync.alive = alive
+        for replica, epoch in epochs.items():
+            self.in_sync.forget(replica, epoch)
+        self.advance()
+        self.review_isr()
 
     def replicas_changed(self, replicas: Sequence[BrokerId]) -> None:
         self._replica_count = len(replicas)

@@ -10,7 +10,8 @@ from moldau.broker.broker import Broker
 from moldau.broker.members import Members
 from moldau.cluster.broker_peers import BrokerPeers
 from moldau.cluster.controller.partition_admin import ClusterPartitions
-from moldau.cluster.member import ClusterMember, Surroundings
+from moldau.cluster.environment import Environment
+from moldau.cluster.member import ClusterMember
 from moldau.cluster.registration import Registration
 from moldau.coordination import tree_layout as layout
 from moldau.coordination.image import ClusterImage
@@ -57,7 +58,7 @@ class ClusterConnection:
     async def join(self, broker: Broker, listen: Callable[[], Sequence[Endpoint]]) -> None:
         """`listen` is called when there is something to tell: a client that came earlier would hear of a cluster
         without topics."""
-        around = Surroundings(
+        environment = Environment(
             scheduler=self._files,
             store_thread=self._store_thread,
             hand_over=self._loop.call_soon_threadsafe,
@@ -67,9 +68,9 @@ class ClusterConnection:
             remove_later=lambda segment, delay_ms: remove_later(self._files, segment, delay_ms),
         )
         registration = cache(lambda: self._registration(broker, listen()))
-        self._member = ClusterMember(broker, self.peers, self.store, around, registration)
+        self._member = ClusterMember(broker, self.peers, self.store, environment, registration)
         await self._member.start()
-        await self._member.joined.wait()
+        await self._member.joined()
 
     async def leave(self, *, clean: bool) -> None:
         if self._member is not None:

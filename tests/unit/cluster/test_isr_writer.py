@@ -44,6 +44,7 @@ class Leader:
             log,
             (ONE, TWO, THREE),
             topic.state(0),
+            alive=frozenset(),
             clock=self.clock,
             scheduler=self.clock,
             parked_fetches=ParkedFetches(self.clock),

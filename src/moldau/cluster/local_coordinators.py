@@ -1,4 +1,4 @@
-"""Coordinators go where their partition's leader is: loads a shard when its partition is led here, ends it after."""
+"""The coordinators this broker runs: one for each partition of the coordinators' topics that it leads."""
 
 import logging
 from typing import Final
@@ -14,21 +14,34 @@ _log = logging.getLogger("moldau.coordinator")
 RETRY_MS: Final = 1000
 
 
-class LedShards:
+class LocalCoordinators:
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
+        self._is_closed = False
 
-    def is_one(self, partition: Partition) -> bool:
-        return self._shards_of(partition) is not None
+    def partitions(self) -> list[Partition]:
+        """The partitions led here whose records are the state of a coordinator."""
+        return [
+            each for each in self._broker.partitions if each.is_leader and self._shards_of(each) is not None
+        ]
 
     def elect(self, partition: Partition) -> None:
-        if self._shards_of(partition) is not None:
+        """Loads the coordinator of a partition that is led here; does nothing for any other partition."""
+        if partition.is_leader and not self._is_closed and self._shards_of(partition) is not None:
             self._broker.scheduler.spawn(self._load(partition, partition.leader_epoch))
 
     def resign(self, partition: Partition) -> None:
         shards = self._shards_of(partition)
         if shards is not None:
             shards.resign(partition.index)
+
+    def resign_all(self) -> None:
+        for partition in self.partitions():
+            self.resign(partition)
+
+    def close(self) -> None:
+        """No coordinator is loaded from now on."""
+        self._is_closed = True
 
     async def _load(self, partition: Partition, leader_epoch: int) -> None:
         shards = self._shards_of(partition)
@@ -37,7 +50,7 @@ class LedShards:
         try:
             await shards.elect(partition.index, self._broker.scheduler.run_in_worker)
         except (ApiError, StorageFault) as problem:
-            _log.error("%s cannot be loaded, trying again in %d ms: %s", partition, RETRY_MS, problem)
+            _log.error("%s cannot be loaded; retrying in %d ms: %s", partition, RETRY_MS, problem)
             self._broker.scheduler.call_later(
                 RETRY_MS, lambda: self._broker.scheduler.spawn(self._load(partition, leader_epoch))
             )
@@ -48,4 +61,4 @@ class LedShards:
             found = self._broker.groups.shards
         elif partition.topic == TRANSACTIONS_TOPIC:
             found = self._broker.transactions.shards
-        return found  # type: ignore[return-value] # Either kind: only its coming and going matters here.
+        return found  # type: ignore[return-value] # Of either kind: only `elect` and `resign` are used here.
