@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-from moldau.cluster import fetcher
+from moldau.cluster import follower_logs
 from moldau.cluster.leading import PartitionLeading
 from moldau.cluster.replication.follower_step import Step, Store, Truncate, decide_step
 from moldau.cluster.replication.in_sync import InSyncReplicas
@@ -41,7 +41,7 @@ def _never_cut() -> None:
         step = decide_step(*arguments)
         return Store() if isinstance(step, Truncate) else step
 
-    fetcher.decide_step = decide  # type: ignore[attr-defined, assignment]
+    follower_logs.decide_step = decide  # type: ignore[attr-defined, assignment]
 
 
 def _answer_early() -> None:

@@ -8,7 +8,9 @@ from typing import Any
 from moldau.broker.broker import Broker
 from moldau.broker.hosting.hosted_partitions import Partition
 from moldau.broker.topics.topic_rules import NewTopic
+from moldau.cluster.fetch_plan import FetchPlan
 from moldau.cluster.fetcher import ReplicaFetcher
+from moldau.cluster.follower_logs import FollowerLogs
 from moldau.cluster.peer_network import PeerNetwork
 from moldau.cluster.replication.throttle import ReplicationThrottle
 from moldau.coordination import tree_layout as layout
@@ -150,19 +152,28 @@ def tell(story: Callable[[Story], Coroutine[Any, Any, None]], **configs: str) ->
 
 
 def lone_fetcher(broker: Broker, leader: BrokerId, network: PeerNetwork) -> ReplicaFetcher:
-    """One more of this broker's, that nobody knows of, to be told what to follow."""
-    return ReplicaFetcher(
+    """One more fetcher of this broker, which only the test knows."""
+    throttle = ReplicationThrottle(lambda: 0, 1, 1)
+    logs = FollowerLogs(
         broker.broker_id,
-        leader,
-        network,
         clock=broker.clock,
         scheduler=broker.scheduler,
         disks=broker.disks,
         flusher=broker.flusher,
         parked_fetches=broker.parked_fetches,
-        settings=lambda: broker.configs.broker,
-        throttle=ReplicationThrottle(lambda: 0, 1, 1),
+        throttle=throttle,
         remove_later=lambda *_: None,
+    )
+    return ReplicaFetcher(
+        broker.broker_id,
+        leader,
+        network,
+        FetchPlan(broker.broker_id, broker.clock, throttle),
+        logs,
+        clock=broker.clock,
+        scheduler=broker.scheduler,
+        disks=broker.disks,
+        settings=lambda: broker.configs.broker,
         broker_epoch=lambda: 0,
         on_refused=lambda _: None,
     )

@@ -1,6 +1,6 @@
 """Brings this broker in line with each new image of the cluster: its catalog, the replicas it hosts, their roles."""
 
-from moldau.broker.parts import Broker
+from moldau.broker.broker import Broker
 from moldau.cluster.catalog_feed import CatalogFeed
 from moldau.cluster.replica_hosting import ReplicaHosting
 from moldau.cluster.replica_roles import ReplicaRoles

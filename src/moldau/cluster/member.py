@@ -13,7 +13,9 @@ from moldau.cluster.controlled_shutdown import ControlledShutdown
 from moldau.cluster.controller.runner import ControllerRunner, ControllerSettings
 from moldau.cluster.dead_brokers import DeadBrokers
 from moldau.cluster.environment import Environment
+from moldau.cluster.fetch_plan import FetchPlan
 from moldau.cluster.fetcher import ReplicaFetcher
+from moldau.cluster.follower_logs import FollowerLogs
 from moldau.cluster.image_applier import ImageApplier
 from moldau.cluster.isr_writer import StoreIsrWriter
 from moldau.cluster.local_coordinators import LocalCoordinators
@@ -57,6 +59,16 @@ class ClusterMember:
             lambda: broker.configs.broker.follower_replication_throttled_rate,
             settings.replication_quota_window_num,
             settings.replication_quota_window_size_seconds * 1000,
+        )
+        self._follower_logs = FollowerLogs(
+            broker.broker_id,
+            clock=broker.clock,
+            scheduler=broker.scheduler,
+            disks=broker.disks,
+            flusher=broker.flusher,
+            parked_fetches=broker.parked_fetches,
+            throttle=self._throttle,
+            remove_later=environment.remove_later,
         )
         self._coordinators = LocalCoordinators(broker)
         roles = ReplicaRoles(
@@ -135,14 +147,12 @@ class ClusterMember:
             broker.broker_id,
             leader,
             self._environment.network,
+            FetchPlan(broker.broker_id, broker.clock, self._throttle),
+            self._follower_logs,
             clock=broker.clock,
             scheduler=broker.scheduler,
             disks=broker.disks,
-            flusher=broker.flusher,
-            parked_fetches=broker.parked_fetches,
             settings=lambda: broker.configs.broker,
-            throttle=self._throttle,
-            remove_later=self._environment.remove_later,
             broker_epoch=lambda: self._registrar.epoch,
             on_refused=self._dead_brokers.refused_connection,
         )

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable
 from typing import Final
 
-from moldau.broker.parts import Broker
+from moldau.broker.broker import Broker
 from moldau.cluster.environment import Environment
 from moldau.cluster.registration import KnownSince, Registration, intact_since, read_known, write_known
 from moldau.coordination.image import ClusterImage, ImageDelta

@@ -6,9 +6,9 @@ partition gets its role from `ReplicaRoles`.
 
 from collections.abc import Iterable, Sequence
 
-from moldau.broker.partitions import Partition
-from moldau.broker.parts import Broker
-from moldau.broker.workers import RunInOrder
+from moldau.broker.broker import Broker
+from moldau.broker.hosting.hosted_partitions import Partition
+from moldau.broker.run_in_order import RunInOrder
 from moldau.cluster.replica_roles import NO_ROLE, ReplicaRoles
 from moldau.coordination.image import ClusterImage, TopicImage
 from moldau.core.errors import StorageFault

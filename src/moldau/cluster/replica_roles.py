@@ -6,8 +6,8 @@ Runs on the owner's thread. Decides nothing about the cluster: the controller el
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from moldau.broker.partitions import Partition
-from moldau.broker.parts import Broker
+from moldau.broker.broker import Broker
+from moldau.broker.hosting.hosted_partitions import Partition
 from moldau.cluster.fetcher import ReplicaFetcher
 from moldau.cluster.leading import IsrWriter, PartitionLeading
 from moldau.cluster.local_coordinators import LocalCoordinators

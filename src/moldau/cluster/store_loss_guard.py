@@ -8,7 +8,7 @@ have taken over. So coordinators stop before that, and load again if they still 
 from functools import partial
 from typing import Final
 
-from moldau.broker.partitions import Partition
+from moldau.broker.hosting.hosted_partitions import Partition
 from moldau.cluster.local_coordinators import LocalCoordinators
 from moldau.coordination import tree_layout as layout
 from moldau.coordination.store import Reading, Store
