@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from moldau.cluster.peer_network import PeerNetwork
 from moldau.coordination.image_updater import HandOver
 from moldau.core.ports import FileSystem, Scheduler
-from moldau.storage.segment import RetiredSegment
+from moldau.storage.segments.segment import RetiredSegment
 
 RemoveLater = Callable[[RetiredSegment, int], None]
 """Deletes a segment's files after so many milliseconds."""

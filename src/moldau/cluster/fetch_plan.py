@@ -19,7 +19,7 @@ from moldau.protocol.messages.log.fetch import (
     ForgottenTopic,
     ReplicaState,
 )
-from moldau.storage.partition_log import PartitionLog
+from moldau.storage.log.partition_log import PartitionLog
 
 THROTTLED_RETRY_MS: Final = 100
 """How long a throttled partition waits before it is checked again."""

@@ -22,7 +22,7 @@ from moldau.core.ids import BrokerId
 from moldau.core.ports import Clock, Scheduler
 from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.protocol.messages.log.fetch import FetchResponse, PartitionData
-from moldau.storage.partition_log import PartitionLog
+from moldau.storage.log.partition_log import PartitionLog
 
 _log = logging.getLogger("moldau.replication")
 

@@ -19,8 +19,8 @@ from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import BrokerId
 from moldau.core.ports import Clock, Scheduler
 from moldau.protocol.messages.log.fetch import PartitionData
-from moldau.storage.partition_log import PartitionLog
-from moldau.storage.segment import RetiredSegment
+from moldau.storage.log.partition_log import PartitionLog
+from moldau.storage.segments.segment import RetiredSegment
 
 _log = logging.getLogger("moldau.replication")
 

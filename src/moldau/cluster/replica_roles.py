@@ -16,7 +16,7 @@ from moldau.coordination.image import ClusterImage
 from moldau.coordination.tree_layout import PartitionState
 from moldau.core.ids import BrokerId
 from moldau.core.ports import Cancellable
-from moldau.storage.partition_log import PartitionLog
+from moldau.storage.log.partition_log import PartitionLog
 
 NO_ROLE: Final = -1
 """The leader epoch of a partition that has no role yet, or no longer has one."""
