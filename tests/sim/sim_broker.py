@@ -22,6 +22,7 @@ from moldau.core.settings.static_layer import static_layer
 from moldau.node.assembly import assemble
 from moldau.node.housekeeping import Housekeeping
 from moldau.node.opening import OpenedData, open_data
+from moldau.node.shared_parts import ClusterParts
 from moldau.storage.segments.segment import RetiredSegment
 from moldau.testing.simulation.crash_disk import CrashDisk, PowerCut
 from moldau.testing.simulation.sim_loop import SimClock, SimLoop, SimThreads
@@ -108,7 +109,7 @@ class SimBroker:
         members = Members(BrokerId(self.broker_id), None, AdvertisedListeners({}))
         links = SimLinks(self._network, self.host, members)
         peers = BrokerPeers(links, self.host)
-        broker = assemble(layers, self._data, self.clock, files, store_thread, members=members, peers=peers)
+        broker = assemble(layers, self._data, self.clock, files, store_thread, ClusterParts(members, peers))
 
         def remove_later(segment: RetiredSegment, delay_ms: int) -> None:
             files.call_later(delay_ms, segment.remove)

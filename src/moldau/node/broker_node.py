@@ -122,9 +122,7 @@ class BrokerNode:
             clock,
             self._files,
             self._store_thread,
-            members=self._cluster.members,
-            peers=self._cluster.peers,
-            partition_admin=self._cluster.partition_admin,
+            self._cluster.parts,
         )
 
     async def stop(self, *, clean: bool = True) -> None:

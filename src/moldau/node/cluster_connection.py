@@ -1,4 +1,4 @@
-"""A broker's membership in a cluster, with the loop, threads and sockets of this process."""
+"""Connects a broker to its cluster, using the event loop, threads and sockets of this process."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -20,10 +20,10 @@ from moldau.core.ids import BrokerId
 from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.core.settings.listeners import Listener, advertised_endpoints
 from moldau.net.listener import Endpoint
-from moldau.node.assembly import advertised_listeners
 from moldau.node.loop_scheduler import LoopScheduler
 from moldau.node.peer_links import PeerLinks, inter_broker_listener, reachable_host
 from moldau.node.removal import remove_later
+from moldau.node.shared_parts import ClusterParts, advertised_listeners
 from moldau.storage.os_files import OsFiles
 
 BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
@@ -41,22 +41,23 @@ class ClusterConnection:
     ) -> None:
         broker_id = BrokerId(settings.node_id)
         self.store = store
-        self.members = Members(broker_id, settings.broker_rack, advertised_listeners(settings))
-        self._links = PeerLinks(self.members, inter_broker_listener(settings, listeners))
-        self.peers = BrokerPeers(self._links, f"broker-{broker_id}")
+        members = Members(broker_id, settings.broker_rack, advertised_listeners(settings))
+        self._links = PeerLinks(members, inter_broker_listener(settings, listeners))
+        self._peers = BrokerPeers(self._links, f"broker-{broker_id}")
         self._loop = loop
         self._settings = settings
         self._listeners = listeners
         self._files = files
         self._store_thread = store_thread
         self._member: ClusterMember | None = None
-        self.partition_admin = ClusterPartitions(store, self._image, store_thread.run_in_worker)
+        partition_admin = ClusterPartitions(store, self._image, store_thread.run_in_worker)
+        self.parts = ClusterParts(members, self._peers, partition_admin)
 
     def _image(self) -> ClusterImage:
         return ClusterImage() if self._member is None else self._member.image
 
     async def join(self, broker: Broker, listen: Callable[[], Sequence[Endpoint]]) -> None:
-        """`listen` is called when there is something to tell: a client that came earlier would hear of a cluster
+        """Calls `listen` once the cluster's image is loaded: a client that connected earlier would see a cluster
         without topics."""
         environment = Environment(
             scheduler=self._files,
@@ -68,7 +69,7 @@ class ClusterConnection:
             remove_later=lambda segment, delay_ms: remove_later(self._files, segment, delay_ms),
         )
         registration = cache(lambda: self._registration(broker, listen()))
-        self._member = ClusterMember(broker, self.peers, self.store, environment, registration)
+        self._member = ClusterMember(broker, self._peers, self.store, environment, registration)
         await self._member.start()
         await self._member.joined()
 
