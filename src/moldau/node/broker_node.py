@@ -22,7 +22,6 @@ from moldau.node.loop_scheduler import LoopScheduler
 from moldau.node.opening import OpenedData, open_data
 from moldau.node.os_clock import OsClock
 from moldau.node.settings_report import settings_report
-from moldau.node.shared_store import zookeeper_store
 from moldau.node.stall_watch import StallWatch
 from moldau.storage.os_files import OsFiles
 
@@ -51,7 +50,7 @@ class BrokerNode:
         self._clock = clock or OsClock()
         self._session = session
         self._settings = layers.settings()
-        self._open_store = cluster_store or zookeeper_store(self._settings)
+        self._open_store = cluster_store or _zookeeper_store(self._settings)
         self._listeners: tuple[Listener, ...] = broker_listeners(self._settings)
         self._bound: list[Endpoint] = []
         self._data: OpenedData | None = None
@@ -186,3 +185,21 @@ def _limits(settings: BrokerSettings) -> ConnectionLimits:
 
 def _bracketed(host: str) -> str:
     return f"[{host}]" if ":" in host else host or "0.0.0.0"  # noqa: S104
+
+
+def _zookeeper_store(settings: BrokerSettings) -> Callable[[], Store] | None:
+    """Opens the store of `zookeeper.connect`, blocking; None if that is not set."""
+    connect = settings.zookeeper_connect
+    if not connect:
+        return None
+
+    def open_store() -> Store:
+        from moldau.coordination.zookeeper import ZooKeeperStore
+
+        return ZooKeeperStore(
+            connect,
+            session_timeout_ms=settings.zookeeper_session_timeout_ms,
+            connection_timeout_ms=settings.zookeeper_connection_timeout_ms,
+        )
+
+    return open_store

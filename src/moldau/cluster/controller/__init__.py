@@ -1,1 +1,4 @@
-"""The controller: who leads which partition, and who takes part in it. All but `runner` and `writing` is pure."""
+"""The controller: elects the leaders of partitions and moves replicas. Pure except for `runner` and `writing`.
+
+Used by `cluster.member` and `node`. Start reading with `machine`.
+"""

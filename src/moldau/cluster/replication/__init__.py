@@ -1,1 +1,4 @@
-"""Replication of one partition, as pure machines: no clock, socket, disk or store is touched in here."""
+"""Replication of one partition as pure machines: the ISR, the high watermark, truncation, fetch sessions, throttles.
+
+Used by the modules of `cluster`. Start reading with `in_sync` for the leader and `follower_step` for a follower.
+"""
