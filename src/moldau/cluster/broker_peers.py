@@ -1,4 +1,4 @@
-"""Asks other brokers: a few kept connections to each, made when first needed. Implements `broker.peers.Peers`."""
+"""Sends requests to other brokers over a small pool of connections to each. Implements `broker.peers.Peers`."""
 
 from itertools import count
 from typing import Final, TypeVar
@@ -11,7 +11,7 @@ from moldau.protocol.spec import Request, Response
 CONNECT_TIMEOUT_S: Final = 5.0
 ANSWER_TIMEOUT_S: Final = 30.0
 IDLE_KEPT_MAX: Final = 4
-"""Connections to one broker that wait for the next request."""
+"""Idle connections kept for each broker."""
 
 AnyResponse = TypeVar("AnyResponse", bound=Response)
 
@@ -38,7 +38,7 @@ class BrokerPeers:
                 found = read_answer(answer, request, version, correlation_id, answered)
             except (OSError, TimeoutError, LookupError, PeerError) as problem:
                 if is_kept and isinstance(problem, ConnectionError):
-                    continue  # It was closed while nobody used it.
+                    continue  # The idle connection had been closed.
                 raise ApiError(
                     ErrorCode.BROKER_NOT_AVAILABLE, f"broker {broker_id} did not answer: {problem!r}"
                 ) from None
@@ -49,7 +49,7 @@ class BrokerPeers:
             return found
 
     def forget(self, broker_id: int) -> None:
-        """It has gone, or came back elsewhere."""
+        """Drops the connections to a broker that is gone or has registered again."""
         for channel in self._idle.pop(broker_id, []):
             channel.close()
 

@@ -1,4 +1,4 @@
-"""Keeps what clients are told in step with the cluster's image: topics, brokers, settings."""
+"""Updates the catalog, the list of brokers and the settings from the cluster's image."""
 
 from moldau.broker.broker import Broker
 from moldau.broker.members import Member
@@ -78,6 +78,8 @@ class CatalogFeed:
                     layers = layers._replace(dynamic=texts)
                 try:
                     layers.settings()
-                except ConfigError:  # Another version's idea of a setting: the old one stays in force.
+                except (
+                    ConfigError
+                ):  # Written by another version of Moldau: the present settings stay in force.
                     return
                 configs.put_broker(layers)

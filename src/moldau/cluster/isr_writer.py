@@ -1,4 +1,4 @@
-"""Writes the in-sync replicas leaders decide on, off the owner's thread. Implements `leading.IsrWriter`."""
+"""Writes the ISRs that leaders propose to the store, off the owner's thread. Implements `leading.IsrWriter`."""
 
 import logging
 from functools import partial
@@ -15,7 +15,7 @@ from moldau.core.ports import Scheduler
 
 _log = logging.getLogger("moldau.replication")
 
-LOOK_AGAIN_MS: Final = 1000
+READ_AGAIN_MS: Final = 1000
 
 
 class StoreIsrWriter:
@@ -35,45 +35,48 @@ class StoreIsrWriter:
         isr: tuple[BrokerId, ...],
         isr_epochs: tuple[int, ...],
     ) -> None:
-        place = TopicPartition(leading.partition.topic, leading.partition.index)
+        topic_partition = TopicPartition(leading.partition.topic, leading.partition.index)
         try:
             state = await self._store_thread.run_in_worker(
-                partial(write_isr, self._store, place, before, isr, isr_epochs)
+                partial(write_isr, self._store, topic_partition, before, isr, isr_epochs)
             )
         except StaleState:
-            # Somebody decided otherwise. Both sets count until we hear what holds.
-            await self._look_again(leading, before, place)
+            # The state has changed. Both the old and the proposed ISR count until the present one is known.
+            await self._read_again(leading, before, topic_partition)
         except (StoreError, StorageFault) as problem:
-            _log.warning("%s: the in-sync replicas %s could not be written: %s", place, list(isr), problem)
-            self._look_later(leading, before, place)
+            _log.warning("%s: the ISR %s could not be written: %s", topic_partition, list(isr), problem)
+            self._read_later(leading, before, topic_partition)
         else:
-            _log.info("%s: in sync are %s, in epoch %d", place, list(isr), state.leader_epoch)
+            _log.info("%s: the ISR is %s in leader epoch %d", topic_partition, list(isr), state.leader_epoch)
             leading.isr_written(state)
 
-    def _look_later(self, leading: PartitionLeading, before: PartitionState, place: TopicPartition) -> None:
+    def _read_later(
+        self, leading: PartitionLeading, before: PartitionState, topic_partition: TopicPartition
+    ) -> None:
         self._store_thread.call_later(
-            LOOK_AGAIN_MS, lambda: self._store_thread.spawn(self._look_again(leading, before, place))
+            READ_AGAIN_MS,
+            lambda: self._store_thread.spawn(self._read_again(leading, before, topic_partition)),
         )
 
-    async def _look_again(
-        self, leading: PartitionLeading, before: PartitionState, place: TopicPartition
+    async def _read_again(
+        self, leading: PartitionLeading, before: PartitionState, topic_partition: TopicPartition
     ) -> None:
-        """What the store holds now; without an answer, later."""
+        """Reads the present state; retries later if the store does not answer."""
         try:
-            state = await self._store_thread.run_in_worker(partial(_read_state, self._store, place))
+            state = await self._store_thread.run_in_worker(partial(_read_state, self._store, topic_partition))
         except (StoreError, StorageFault):
-            self._look_later(leading, before, place)
+            self._read_later(leading, before, topic_partition)
             return
         if leading.state.version != before.version:
-            return  # The image has told meanwhile, and what is being written by now is another change.
+            return  # The image has brought a later state meanwhile, and another change may be in progress.
         if state is None or state.version == before.version:
-            leading.isr_unwritten()
+            leading.isr_not_written()
         elif state.leader_epoch == before.leader_epoch:
             leading.isr_written(state)
 
 
-def _read_state(store: Store, place: TopicPartition) -> PartitionState | None:
-    # A check is made by the whole ensemble, after all that was sent before it; a read by one server, which may lag.
+def _read_state(store: Store, topic_partition: TopicPartition) -> PartitionState | None:
+    # The ensemble as a whole makes a check, after all earlier changes; a single server, which may lag, answers a read.
     store.multi([CheckVersion(layout.TOPICS, ANY_VERSION)])
-    (node,) = store.read_many([layout.state_path(*place)])
+    (node,) = store.read_many([layout.state_path(*topic_partition)])
     return None if node is None else layout.decode_state(node.data, node.stat.version)

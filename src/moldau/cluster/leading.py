@@ -1,7 +1,7 @@
-"""Leads one partition with several replicas: moves the high watermark, answers `acks=all`, keeps the ISR right.
+"""Leads one partition with several replicas: advances the high watermark, answers `acks=all`, maintains the ISR.
 
-Implements `Leading` of `broker.hosting.hosted_partitions` over the machines of `replication/`. One object is one
-leadership: the next epoch gets a new one.
+Implements `Leading` of `broker.hosting.hosted_partitions` over the machines of `replication/`. One object serves for
+one leader epoch.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +25,7 @@ class IsrWriter(Protocol):
     def write(
         self, leading: "PartitionLeading", isr: tuple[BrokerId, ...], isr_epochs: tuple[int, ...]
     ) -> None:
-        """Writes it by compare-and-set and tells `isr_written` or `isr_unwritten`."""
+        """Writes the ISR by compare-and-set, then calls `isr_written` or `isr_not_written`."""
 
 
 class _Waiting:
@@ -77,7 +77,7 @@ class PartitionLeading:
         )
         self.in_sync.alive = alive
 
-    # --- what the broker asks
+    # --- called by the broker
 
     @property
     def is_short(self) -> bool:
@@ -88,8 +88,8 @@ class PartitionLeading:
         return self._log.high_watermark >= self.in_sync.epoch_start_offset
 
     def appended(self) -> None:
-        for follower, place in self.partition.followers.items():
-            follower.appended(place)
+        for session, key in self.partition.followers.items():
+            session.appended(key)
         self.advance()
 
     def fetched(self, replica: int, broker_epoch: int, offset: int) -> bool:
@@ -127,8 +127,8 @@ class PartitionLeading:
             waiting.timer = self._scheduler.call_later(timeout_ms, lambda: self._time_out(handle, waiting))
 
     def preferred_replica(self, rack: str, offset: int) -> int:
-        """As Kafka's rack-aware selector: of those in the client's rack that have the offset, the leader or else the
-        one furthest on."""
+        """Chooses as Kafka's rack-aware selector does: of the replicas in the client's rack that have the offset, the
+        leader, or else the one with the highest end offset."""
         racks = self._racks()
         if racks.get(self._broker_id) == rack:
             return -1
@@ -140,10 +140,10 @@ class PartitionLeading:
         furthest, replica = max(nearby, default=(-1, BrokerId(-1)))
         return replica if furthest >= offset else -1
 
-    # --- what the cluster tells
+    # --- called by the cluster member
 
     def advance(self) -> None:
-        """Moves the high watermark as far as it may go, and lets go who waited for that."""
+        """Advances the high watermark as far as possible, and completes the requests that waited for it."""
         log = self._log
         offset = self.in_sync.high_watermark(
             log.end_offset,
@@ -154,15 +154,15 @@ class PartitionLeading:
         if offset <= log.high_watermark:
             return
         log.advance_high_watermark(offset)
-        for follower, place in self.partition.followers.items():
-            follower.committed(place)
+        for session, key in self.partition.followers.items():
+            session.committed(key)
         if self.partition.waiters:
             self._parked_fetches.appended(self.partition)
         for waiting in self._acks.take_committed(log.high_watermark):
             self._finish(waiting, ErrorCode.NONE)
 
     def review_isr(self) -> None:
-        """Whether somebody has fallen behind or caught up."""
+        """Proposes a new ISR if a replica has fallen behind or caught up."""
         isr = self.in_sync.decide_isr(
             self._log.high_watermark,
             self._log.end_offset,
@@ -171,25 +171,25 @@ class PartitionLeading:
         )
         if isr is not None and not self._is_over:
             self.in_sync.replay(IsrProposed(isr))
-            # The epoch in which each was found in sync: one that was restarted since must be found so again (KIP-903).
+            # The broker epoch in which each joined the ISR: a broker restarted since must join again (KIP-903).
             known = dict(zip(self.state.isr, self.state.isr_epochs, strict=True))
             epochs = tuple(known.get(each, self.in_sync.broker_epoch_of(each)) for each in isr)
             self._writer.write(self, isr, epochs)
 
     def isr_written(self, state: PartitionState) -> None:
-        """The store holds this now."""
+        """The store now holds this state."""
         if not self._is_over and state.version > self.state.version:
             self.state = state
             self.in_sync.replay(IsrCommitted(tuple(map(BrokerId, state.isr))))
             self.advance()
 
-    def isr_unwritten(self) -> None:
-        """Nothing was changed; a later look may want the same again."""
+    def isr_not_written(self) -> None:
+        """Nothing was changed; a later review may propose the same again."""
         if not self._is_over:
             self.in_sync.replay(IsrRefused())
 
     def brokers_changed(self, alive: frozenset[BrokerId], epochs: Mapping[BrokerId, int]) -> None:
-        """`epochs` has the brokers that registered again or left, with their first epoch to be trusted."""
+        """`epochs` has the brokers that registered again or left. Their fetches from earlier epochs no longer count."""
         self.in_sync.alive = alive
         for replica, epoch in epochs.items():
             self.in_sync.forget(replica, epoch)
@@ -202,7 +202,7 @@ class PartitionLeading:
         self.advance()
 
     def resign(self) -> None:
-        """Somebody else leads now: nobody can say whether what waits here will be committed."""
+        """Another broker leads now: whether the waiting records will be committed is unknown."""
         self._is_over = True
         for waiting in self._acks.take_all():
             self._finish(waiting, ErrorCode.NOT_LEADER_OR_FOLLOWER)
@@ -214,7 +214,7 @@ class PartitionLeading:
 
     @property
     def _isr_size_min(self) -> int:
-        """A partition cannot have more in-sync replicas than replicas."""
+        """`min.insync.replicas`, but not more than the partition has replicas."""
         return min(self._log.config.min_insync_replicas, self._replica_count)
 
     def _time_out(self, handle: int, waiting: _Waiting) -> None:

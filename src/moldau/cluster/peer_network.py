@@ -1,4 +1,4 @@
-"""What brokers need of a network to talk to one another, and how a request becomes a frame."""
+"""The network interface brokers use among themselves, and the encoding of their requests as frames."""
 
 from typing import Protocol, TypeVar
 
@@ -11,7 +11,7 @@ AnyResponse = TypeVar("AnyResponse", bound=Response)
 
 
 class PeerChannel(Protocol):
-    """One connection. OSError or TimeoutError when it breaks: then it is of no further use."""
+    """One connection. After an OSError or TimeoutError it cannot be used again."""
 
     async def exchange(self, frame: bytes, timeout_s: float) -> memoryview: ...
 
@@ -20,8 +20,8 @@ class PeerChannel(Protocol):
 
 class PeerNetwork(Protocol):
     async def connect(self, broker_id: int, timeout_s: float) -> PeerChannel:
-        """To the listener brokers use among themselves. OSError or TimeoutError; LookupError when the broker is not
-        known to be alive."""
+        """Connects to the broker's inter-broker listener. OSError or TimeoutError; LookupError if the broker is not
+        registered."""
 
 
 def request_frame(request: Request, version: int, correlation_id: int, client_id: str) -> bytes:
@@ -32,8 +32,8 @@ def request_frame(request: Request, version: int, correlation_id: int, client_id
 def read_answer(
     answer: type[AnyResponse], request: Request, version: int, correlation_id: int, frame: memoryview
 ) -> AnyResponse:
-    """PeerError when it is no answer to the request. Fields of records are views of the frame."""
+    """PeerError if the frame does not answer the request. Record fields are views of the frame."""
     found_id, position = decode_response_header(request.API_KEY, version, frame)
     if found_id != correlation_id:
-        raise PeerError(f"an answer to request {found_id} came where {correlation_id} was asked")
+        raise PeerError(f"the correlation ID of the answer is {found_id}, expected {correlation_id}")
     return codec.decode(answer, version, frame, position)[0]

@@ -1,7 +1,7 @@
-"""A broker's place among the living: its ephemeral node, made at the start and again with every new session.
+"""A broker's registration: its ephemeral node, created at the start and again with every new session.
 
-Blocks: runs on a worker thread. Two brokers of one number are refused; what a dead process of this same broker left
-behind is taken away at once, since whoever holds the lock on its log directory knows that it is dead.
+Blocks: runs on a worker thread. A second broker with the same ID is rejected. A registration left behind by an
+earlier process of this same broker is removed at once: the lock on the log directory proves that process dead.
 """
 
 import time
@@ -19,12 +19,12 @@ from moldau.core.errors import ConfigError
 from moldau.core.ports import FileSystem
 
 STATE_FILE: Final = "moldau-registration.json"
-LOOK_AGAIN_S: Final = 0.1
+RETRY_S: Final = 0.1
 
 
 class KnownSince(NamedTuple):
-    """What a broker knows of its own past: on which boot of the machine it last ran, and since which epoch no log
-    of it lost anything."""
+    """What a broker remembers across restarts: the machine boot it last ran in, and the first epoch since which its
+    logs lost nothing."""
 
     boot_id: str
     intact_since: int
@@ -32,29 +32,29 @@ class KnownSince(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """How a broker registers."""
+    """Everything needed to register a broker."""
 
     store: Store
     broker_id: int
     directory_id: str
-    """Of its first log directory: tells this broker's own earlier process from another broker."""
+    """Of the first log directory: distinguishes an earlier process of this broker from another broker."""
     endpoints: tuple[Endpoint, ...]
     security: dict[str, str]
     rack: str | None
     wait_ms: int
-    """How long to wait for another holder of the number to go: as long as a session lasts."""
+    """How long to wait for another registration of this ID to disappear: one session timeout."""
     now_ms: Callable[[], int]
 
     def register(self, intact_since: int | None) -> int:
-        """The epoch of this registration. With None the logs may have lost something since any earlier one.
-        ConfigError when the number belongs to another broker."""
+        """Registers and returns the broker epoch. An `intact_since` of None means that the logs may have lost records.
+        ConfigError if the ID belongs to another broker."""
         deadline = time.monotonic() + self.wait_ms / 1000
         path = layout.broker_path(self.broker_id)
         while True:
             try:
                 self.store.create(path, self._node(intact_since), ephemeral=True)
             except NodeExists:
-                if not self._is_ours(path) and not self._clear_away(path):
+                if not self._is_ours(path) and not self._remove_leftover(path):
                     self._wait(path, deadline)
                     continue
             stat = self.store.stat(path)
@@ -74,8 +74,8 @@ class Registration:
         stat = self.store.stat(path)
         return stat is not None and stat.owner == self.store.session_id
 
-    def _clear_away(self, path: str) -> bool:
-        """Takes away what an earlier process of this broker left. Its session would keep it for a while."""
+    def _remove_leftover(self, path: str) -> bool:
+        """Removes the registration of an earlier process of this broker, which its session would keep for a while."""
         broker, controller = self.store.read_many([path, layout.CONTROLLER])
         if broker is None or orjson.loads(broker.data).get("directory_id") != self.directory_id:
             return broker is None
@@ -88,7 +88,7 @@ class Registration:
 
     def _wait(self, path: str, deadline: float) -> None:
         if time.monotonic() < deadline:
-            time.sleep(LOOK_AGAIN_S)
+            time.sleep(RETRY_S)
             return
         (found,) = self.store.read_many([path])
         at = ""
@@ -96,8 +96,8 @@ class Registration:
             endpoints = layout.decode_broker(self.broker_id, found.data, 0).endpoints
             at = " at " + ", ".join(f"{each.host}:{each.port}" for each in endpoints)
         raise ConfigError(
-            f"a broker with number {self.broker_id} is registered already{at}; every broker of a cluster needs a "
-            "number of its own: change broker.id (and node.id) of one of them"
+            f"a broker with ID {self.broker_id} is already registered{at}; every broker of a cluster needs its own "
+            "ID: change broker.id (and node.id) of one of them"
         )
 
 
@@ -113,7 +113,7 @@ def read_known(files: FileSystem, directory: str) -> KnownSince | None:
         node = orjson.loads(files.read_bytes(path))
         return KnownSince(str(node["boot_id"]), int(node["intact_since"]))
     except (ValueError, KeyError, TypeError):
-        return None  # Half a file is as good as none: the logs then count as damaged.
+        return None  # A damaged file counts as none: the logs then count as damaged.
 
 
 def write_known(files: FileSystem, directory: str, known: KnownSince) -> None:
@@ -122,8 +122,8 @@ def write_known(files: FileSystem, directory: str, known: KnownSince) -> None:
 
 
 def intact_since(known: KnownSince | None, boot_id: str, *, was_clean: bool) -> int | None:
-    """Since which epoch the logs lost nothing: what was written reaches the disk on a clean stop, and stays in the
-    page cache when only the process died."""
+    """The first epoch since which the logs lost nothing; None if they may have. A clean stop writes everything to disk,
+    and the page cache survives the death of the process alone."""
     if known is None or not (was_clean or (boot_id and known.boot_id == boot_id)):
         return None
     return known.intact_since

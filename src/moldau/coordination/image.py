@@ -1,8 +1,8 @@
-"""The cluster as one moment's value, read from the coordination tree: brokers, topics, partition states, settings.
+"""The cluster as an immutable value, read from the coordination tree: brokers, topics, partition states, settings.
 
-Pure: `ClusterImage.apply` takes nodes that were read and returns a new image with what changed. Who reads the
-nodes, and when, is `follower`'s. An image may lag behind the tree; what must not be decided on old news is written
-by compare-and-set.
+Pure: `ClusterImage.apply` takes nodes that were read and returns a new image with what changed. `image_updater` reads
+the nodes. An image may lag behind the tree; a change that must not be based on an old image is written by
+compare-and-set.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -30,7 +30,7 @@ class TopicImage:
     adding: Mapping[int, tuple[int, ...]]
     removing: Mapping[int, tuple[int, ...]]
     written: Mapping[int, PartitionState] = field(default_factory=dict)
-    """States of the partitions that have a node for it."""
+    """The states that have a node, by partition."""
 
     def __len__(self) -> int:
         return len(self.replicas)
@@ -46,23 +46,23 @@ class TopicImage:
         return partition in self.adding or partition in self.removing
 
     def target(self, partition: int) -> tuple[int, ...]:
-        """Its replicas once a reassignment under way is done."""
+        """Its replicas after the reassignment in progress, if any."""
         leaving = self.removing.get(partition, ())
         return tuple(each for each in self.replicas[partition] if each not in leaving)
 
 
 def initial_state(replicas: tuple[int, ...], created: int) -> PartitionState:
-    """The state a partition has until somebody writes one."""
+    """The state of a partition that has no state node yet."""
     return PartitionState(replicas[0], 0, replicas, (created,) * len(replicas))
 
 
 @dataclass(frozen=True, slots=True)
 class ImageDelta:
-    """What became different: names and numbers only, the image has the rest."""
+    """What changed between two images: names and IDs only, the image has the rest."""
 
     brokers: frozenset[int] = frozenset()
     topics: frozenset[str] = frozenset()
-    """Made, deleted, or with another set of replicas or another state."""
+    """Topics that were created or deleted, or whose replicas or states changed."""
     controller: bool = False
     configs: frozenset[tuple[str, str]] = frozenset()
     """Kind and name, as in `/config/KIND/NAME`."""
@@ -85,18 +85,18 @@ class ClusterImage:
     def topic_configs(self, topic: str) -> Mapping[str, str]:
         return self.configs.get(("topics", topic), {})
 
-    def state(self, place: TopicPartition) -> PartitionState | None:
-        topic = self.topics.get(place.topic)
-        if topic is None or place.partition >= len(topic):
+    def state(self, topic_partition: TopicPartition) -> PartitionState | None:
+        topic = self.topics.get(topic_partition.topic)
+        if topic is None or topic_partition.partition >= len(topic):
             return None
-        return topic.state(place.partition)
+        return topic.state(topic_partition.partition)
 
     def is_stopping(self, broker_id: int) -> bool:
         return layout.shutdown_path(broker_id) in self.admin
 
     def in_sync(self, state: PartitionState) -> tuple[int, ...]:
-        """The members of an ISR that are there, with logs as whole as when they were found in sync. The only member
-        need not be asked: nobody has more than it."""
+        """The members of an ISR that are alive and whose logs lost nothing since they joined it. A sole member is in
+        sync in any case: no other replica has more."""
         if len(state.isr) == 1:
             return state.isr if state.isr[0] in self.brokers else ()
         return tuple(
@@ -106,8 +106,8 @@ class ClusterImage:
         )
 
     def may_lead(self, state: PartitionState, broker_id: int) -> bool:
-        """Whether a broker that is named leader may act as one. One that lost the end of its log must wait for the
-        controller's next decision: followers may have more than it."""
+        """Whether a broker that the state names as leader may act as such. If it lost the end of its log, followers may
+        have more: it waits for the controller's next decision."""
         return state.leader == broker_id and broker_id in self.in_sync(state)
 
     def difference(self, after: "ClusterImage") -> ImageDelta:
@@ -126,7 +126,7 @@ class ClusterImage:
 
 
 class _Change:
-    """One pass over nodes read. Mappings are copied once, when the first change to them comes."""
+    """Applies one set of nodes to an image. Each mapping is copied once."""
 
     def __init__(self, image: ClusterImage) -> None:
         self._image = image
@@ -139,13 +139,13 @@ class _Change:
         self._epoch = (image.controller_epoch, image.controller_epoch_version)
 
     def apply(self, nodes: Mapping[str, Reading | None]) -> tuple[ClusterImage, ImageDelta]:
-        # A topic's own node first: its states belong to the topic of that node.
+        # A topic's own node first: the states belong to the topic with that node's ID.
         for path in sorted(nodes):
             try:
                 self._take(path.split("/")[1:], path, nodes[path])
             except (ValueError, KeyError, TypeError):
-                # Written by hand or by another program: what cannot be understood counts for nothing, and must
-                # not keep anybody from seeing the rest.
+                # Written by hand or by another program. A node that cannot be parsed counts as missing, so that it
+                # does not hide the rest of the tree.
                 self._take(path.split("/")[1:], path, None)
         for name, states in self._states.items():
             if name in self._topics:
@@ -220,7 +220,7 @@ def _differing(before: Mapping[Key, Value], after: Mapping[Key, Value]) -> froze
 
 
 def load_image(store: Store) -> ClusterImage:
-    """Everything, read anew. Blocks."""
+    """Reads the whole tree. Blocks."""
     top = [layout.CONTROLLER, layout.CONTROLLER_EPOCH]
     folders = (layout.BROKER_IDS, layout.TOPICS, layout.SHUTDOWNS, layout.DELETIONS)
     below = [path for folder in folders for path in _below(store, folder)]

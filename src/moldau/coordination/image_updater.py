@@ -1,7 +1,7 @@
-"""Keeps a `ClusterImage` in step with the tree: watches, reads what changed, tells who wants to know.
+"""Keeps a `ClusterImage` up to date with the tree: watches it, reads what changed and notifies listeners.
 
-The watch is told on the store's threads; nodes are read on a worker thread; the image and those told of it are on
-the owner's thread alone. Changes that come while others are being read are taken together.
+Watch events arrive on the store's threads and nodes are read on a worker thread. The image changes and listeners are
+called on the owner's thread alone. Changes that arrive during a read are applied together after it.
 """
 
 import logging
@@ -29,10 +29,10 @@ class ImageListener(Protocol):
     def image_changed(self, image: ClusterImage, delta: ImageDelta) -> None: ...
 
     def disconnected(self) -> None:
-        """The tree is out of reach: the image grows old, and the session may be over."""
+        """The store cannot be reached: the image gets out of date, and the session may expire."""
 
     def connected(self, *, new_session: bool) -> None:
-        """Reached again. The image follows shortly."""
+        """Connected again. The new image follows shortly."""
 
 
 class ImageUpdater:
@@ -48,10 +48,10 @@ class ImageUpdater:
         self._is_closed = False
         self._listeners: list[ImageListener] = []
         self.image = ClusterImage()
-        """The latest; on the owner's thread."""
+        """The latest one; changes on the owner's thread."""
 
     def load(self) -> None:
-        """Blocks: the first image. Everything that changes from here on will be told."""
+        """Reads the first image. Blocks. Every later change leads to a call of `image_changed`."""
         self._store.watch(_Watch(self))
         self.image = load_image(self._store)
 
@@ -62,7 +62,7 @@ class ImageUpdater:
         self._is_closed = True
 
     def note(self, path: str | None) -> None:
-        """On any thread: a node changed, or with None: anything may have."""
+        """A node changed; None: any node may have. Called on any thread."""
         with self._turn:
             if path is None:
                 self._is_stale = True
@@ -96,7 +96,9 @@ class ImageUpdater:
                 try:
                     self._publish(*await self._scheduler.run_in_worker(job))
                 except StorageFault as fault:
-                    _log.warning("the cluster's state could not be read: %s", fault)
+                    _log.warning(
+                        "the cluster's state could not be read; retrying in %d ms: %s", RETRY_MS, fault
+                    )
                     self._scheduler.call_later(RETRY_MS, lambda: self.note(None))
         finally:
             self._is_reading = False
@@ -111,7 +113,7 @@ class ImageUpdater:
             return None
 
     def _read(self, paths: set[str], is_stale: bool) -> tuple[ClusterImage, ImageDelta]:
-        # Asked for here, not when the job was begun: the first load may have been under way.
+        # Taken here and not when the job was queued: the first load may have been running then.
         before = self.image
         if is_stale:
             after = load_image(self._store)
@@ -119,7 +121,7 @@ class ImageUpdater:
         wanted = sorted(paths)
         nodes: dict[str, Reading | None] = dict(zip(wanted, self._store.read_many(wanted), strict=True))
         after, delta = before.apply(nodes)
-        # A state may have been told of before its topic: read all of a topic that is new.
+        # The event of a state may arrive before that of its topic: all states of a new topic are read.
         new = [name for name in delta.topics if name in after.topics and _is_new(before, after, name)]
         return (load_states(self._store, after, new) if new else after), delta
 
@@ -132,21 +134,21 @@ class ImageUpdater:
 
 
 class _Watch:
-    def __init__(self, follower: ImageUpdater) -> None:
-        self._follower = follower
+    def __init__(self, updater: ImageUpdater) -> None:
+        self._updater = updater
 
     def changed(self, path: str) -> None:
-        self._follower.note(path)
+        self._updater.note(path)
 
     def disconnected(self) -> None:
-        self._follower.tell_disconnected()
+        self._updater.tell_disconnected()
 
     def connected(self, *, new_session: bool) -> None:
-        self._follower.tell_connected(new_session)
+        self._updater.tell_connected(new_session)
 
 
 def is_kept(path: str) -> bool:
-    """Whether the image has anything of this node; folders for example it has not."""
+    """Whether the image uses this node; it does not use folders, for example."""
     if path.startswith(f"{layout.TOPICS}/"):
         return path.count("/") == layout.TOPICS.count("/") + 1 or path.endswith("/state")
     kept_below = (f"{layout.BROKER_IDS}/", f"{layout.CONFIGS}/", "/admin/")

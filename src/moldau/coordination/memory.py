@@ -1,7 +1,7 @@
-"""A tree in memory shared by several sessions of one process: what test clusters coordinate through.
+"""A tree in memory that several sessions of one process share, for simulated and test clusters.
 
-Nothing outlives the process. Calls do not block; watchers are told before the call that changed something
-returns. Sessions can be cut off, brought back and expired at will.
+Calls do not block. Watchers are called before the call that made the change returns. Tests can disconnect, reconnect
+and expire sessions.
 """
 
 import threading
@@ -79,7 +79,7 @@ class MemoryTree:
             self._tell(touched_paths(ops))
 
     def end(self, session: int) -> None:
-        """The session is over: its ephemeral nodes go."""
+        """Removes the session's ephemeral nodes."""
         with self.turn:
             gone = [path for path, kept in self._nodes.items() if kept.owner == session]
             for path in gone:
@@ -150,19 +150,19 @@ class MemoryStore:
         return self._session_id
 
     def disconnect(self) -> None:
-        """The store is not reached until `reconnect`; the session goes on."""
+        """Calls fail until `reconnect`; the session stays alive."""
         if self._is_connected:
             self._is_connected = False
             for watcher in self._watchers:
                 watcher.disconnected()
 
     def expire(self) -> None:
-        """The tree gives the session up. Its owner hears of it when it reconnects, as with ZooKeeper."""
+        """Expires the session. Its owner learns of that when it reconnects, as with ZooKeeper."""
         self.disconnect()
         self.expire_unnoticed()
 
     def expire_unnoticed(self) -> None:
-        """As `expire`, and its owner does not even notice that the store is out of reach: its process stood still."""
+        """As `expire`, but the owner does not notice the disconnection either: its process was stopped meanwhile."""
         self._is_connected = False
         if not self._is_expired:
             self._is_expired = True

@@ -24,26 +24,26 @@ FOLDER_TRIES_MAX: Final = 4
 
 
 class StaleState(MoldauError):
-    """The state in the tree is not the one the change was decided on: look at the image again, then decide anew."""
+    """The state in the tree is not the one the change was based on: decide again, on the latest image."""
 
 
 class StateWrite(NamedTuple):
-    place: TopicPartition
+    topic_partition: TopicPartition
     state: PartitionState
-    """The new state, with the version of the one it was decided on."""
+    """The new state, with the version of the state it replaces."""
 
 
 def write_isr(
     store: Store,
-    place: TopicPartition,
+    topic_partition: TopicPartition,
     state: PartitionState,
     isr: Sequence[int],
     isr_epochs: Sequence[int],
 ) -> PartitionState:
-    """A leader's change of its ISR. `state` is the one it leads by; any change to that since makes this
-    StaleState, so a leader that was deposed cannot shrink an ISR."""
+    """Writes a leader's change of its ISR. `state` is the one it leads by. If that has changed, this raises StaleState:
+    a deposed leader cannot shrink an ISR."""
     (written,) = write_states(
-        store, [StateWrite(place, state._replace(isr=tuple(isr), isr_epochs=tuple(isr_epochs)))]
+        store, [StateWrite(topic_partition, state._replace(isr=tuple(isr), isr_epochs=tuple(isr_epochs)))]
     )
     return written
 
@@ -51,8 +51,8 @@ def write_isr(
 def write_states(
     store: Store, writes: Sequence[StateWrite], checks: Sequence[Op] = (), after: Sequence[Op] = ()
 ) -> list[PartitionState]:
-    """All of them, with the operations before and after them, or none. StaleState; StoreError when one of `checks`
-    is refused. The states as written are returned, with their new versions."""
+    """Writes all of the states, with `checks` before and `after` after them, or nothing. Returns the states with their
+    new versions. StaleState; StoreError if one of `checks` fails."""
     checked = {op.path for op in checks}
     for _ in range(FOLDER_TRIES_MAX):
         ops = [*checks, *_folders(store, writes), *(_op(write) for write in writes), *after]
@@ -63,13 +63,13 @@ def write_states(
                 raise
             if not _is_folder(refusal.path) or not _are_topics_there(store, writes):
                 raise StaleState(str(refusal)) from None
-            continue  # Somebody else made or removed a folder in the same moment.
+            continue  # Another broker created or removed a folder at the same time.
         return [write.state._replace(version=write.state.version + 1) for write in writes]
     raise StaleState("the folders of the partitions kept changing")
 
 
 def _op(write: StateWrite) -> Op:
-    path = layout.state_path(*write.place)
+    path = layout.state_path(*write.topic_partition)
     data = layout.encode_state(write.state)
     return (
         Create(path, data) if write.state.version == NOT_WRITTEN else SetData(path, data, write.state.version)
@@ -77,10 +77,10 @@ def _op(write: StateWrite) -> Op:
 
 
 def _folders(store: Store, writes: Sequence[StateWrite]) -> list[Op]:
-    """What must be made first: partitions whose state was never written have no nodes at all."""
-    first = [write.place for write in writes if write.state.version == NOT_WRITTEN]
-    wanted = dict.fromkeys(layout.partitions_path(place.topic) for place in first)
-    wanted.update(dict.fromkeys(layout.partition_path(*place) for place in first))
+    """The folders to create first: a partition whose state was never written has no nodes."""
+    first = [write.topic_partition for write in writes if write.state.version == NOT_WRITTEN]
+    wanted = dict.fromkeys(layout.partitions_path(topic_partition.topic) for topic_partition in first)
+    wanted.update(dict.fromkeys(layout.partition_path(*topic_partition) for topic_partition in first))
     paths = list(wanted)
     return [Create(path) for path, found in zip(paths, store.read_many(paths), strict=True) if found is None]
 
@@ -90,4 +90,4 @@ def _is_folder(path: str) -> bool:
 
 
 def _are_topics_there(store: Store, writes: Sequence[StateWrite]) -> bool:
-    return all(store.exists(layout.topic_path(write.place.topic)) for write in writes)
+    return all(store.exists(layout.topic_path(write.topic_partition.topic)) for write in writes)

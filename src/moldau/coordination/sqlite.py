@@ -1,8 +1,8 @@
 """The embedded store: the tree in one SQLite file, for a broker that stands alone.
 
-Write-ahead log with full synchronisation: what a call returned from survives `kill -9` and loss of power. One
-connection; calls from several threads take turns. Ephemeral nodes of a process that died go when the file
-is opened next: its only user is then this one.
+Uses a write-ahead log with full synchronisation: a change survives `kill -9` and power loss once the call has
+returned. Threads take turns on one connection. The ephemeral nodes of a process that died are removed when the file is
+opened again, since only one process uses it at a time.
 """
 
 import sqlite3
@@ -49,7 +49,7 @@ CREATE TABLE creations (last INTEGER NOT NULL);
 INSERT INTO creations VALUES (0);
 INSERT INTO node VALUES ('/', '', x'', 0, 0, 0);
 """
-# Version 1 kept no order of creations: all that is there counts as made before anything to come.
+# Version 1 kept no order of creations: existing nodes count as older than all new ones.
 _FROM_VERSION_1: Final = """
 ALTER TABLE node ADD COLUMN created INTEGER NOT NULL DEFAULT 0;
 CREATE TABLE creations (last INTEGER NOT NULL);
@@ -60,11 +60,11 @@ ONLY_SESSION: Final = 1
 
 class SqliteStore:
     def __init__(self, path: str) -> None:
-        """Opens or makes the file; `:memory:` keeps the tree in memory only."""
+        """Opens or creates the file; `:memory:` keeps the tree in memory."""
         self._path = path
         self._turn = threading.RLock()
         with self._faults():
-            # Autocommit: transactions are begun and ended in `_transaction`, nowhere else.
+            # Autocommit: only `_transaction` begins and ends transactions.
             self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             try:
                 self._db.execute("PRAGMA journal_mode=WAL")
@@ -88,8 +88,8 @@ class SqliteStore:
         elif found != SCHEMA_VERSION:
             raise StorageFault(
                 self._path,
-                f"{self._path} is a coordination store of version {found}, this program knows version "
-                f"{SCHEMA_VERSION}; open it with the program that wrote it",
+                f"{self._path} is a coordination store of version {found}, but this version of Moldau reads "
+                f"version {SCHEMA_VERSION}; open it with the Moldau version that wrote it",
             )
         if self._db.execute("SELECT 1 FROM node WHERE ephemeral LIMIT 1").fetchone():
             self._db.execute("DELETE FROM node WHERE ephemeral")
@@ -191,7 +191,7 @@ class SqliteStore:
             raise NoNode(parent)
         if row[0]:
             raise NoChildrenForEphemerals(parent)
-        # A number taken by a change that is rolled back is not used again, which does no harm.
+        # The number of a creation that is rolled back stays unused, which does no harm.
         self._created_last += 1
         try:
             self._db.execute(

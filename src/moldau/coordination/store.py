@@ -4,10 +4,10 @@ Paths are absolute, parts separated by `/`, without a trailing one; the root `/`
 holds bytes and a version that starts at 0 and grows by one with every `set`. An ephemeral node has no children
 and goes when its owner's session ends.
 
-Calls block, so they run on worker threads; they may come from several. Watches are told on whatever thread the
-store has at hand: a watcher hands over to its own thread and returns at once. A watch stays until the store is
-closed and covers the whole tree. A session that was lost is begun anew by the store itself; ephemeral nodes are
-not made anew, because only their owner knows whether it still wants them.
+Calls block, so they run on worker threads; several threads may call at once. Watchers are called on any thread of
+the store, so a watcher hands over to its own thread and returns at once. A watch covers the whole tree and lasts
+until the store is closed. The store replaces an expired session by itself. It does not create ephemeral nodes again,
+because only their owner knows whether it still wants them.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ NO_OWNER: Final = 0
 
 
 class StoreError(MoldauError):
-    """A store refused: the tree is not as the caller thought. Nothing was changed."""
+    """The store rejected a change because the tree differs from what the caller expected. Nothing was changed."""
 
     def __init__(self, path: str, message: str) -> None:
         super().__init__(message)
@@ -39,7 +39,9 @@ class NodeExists(StoreError):
 
 class BadVersion(StoreError):
     def __init__(self, path: str, expected: int, found: int) -> None:
-        super().__init__(path, f"node {path} is at version {found}, not {expected}: somebody else changed it")
+        super().__init__(
+            path, f"node {path} is at version {found}, not {expected}: it was changed in the meantime"
+        )
 
 
 class NotEmpty(StoreError):
@@ -53,7 +55,7 @@ class NoChildrenForEphemerals(StoreError):
 
 
 class StoreUnavailable(StorageFault):
-    """The store did not answer. Whether a change was made is not known: read again before trying again."""
+    """The store did not answer. A change may have been made or not: read before retrying."""
 
 
 class Node(NamedTuple):
@@ -64,9 +66,9 @@ class Node(NamedTuple):
 class Stat(NamedTuple):
     version: int
     created: int
-    """Position of its creation in the order of all changes to the tree: a node made later has a larger one."""
+    """Position of the node's creation in the order of all changes to the tree: later nodes have larger ones."""
     owner: int
-    """The session that an ephemeral node goes with; NO_OWNER for any other node."""
+    """The session that an ephemeral node belongs to; NO_OWNER for any other node."""
 
 
 class Reading(NamedTuple):
@@ -92,7 +94,7 @@ class Delete(NamedTuple):
 
 
 class CheckVersion(NamedTuple):
-    """Changes nothing; fails the whole `multi` when the node is not at this version."""
+    """Changes nothing; fails the whole `multi` if the node is not at this version."""
 
     path: str
     version: int
@@ -105,29 +107,29 @@ class Watcher(Protocol):
     """Called on any thread, one call at a time; must neither block nor call the store."""
 
     def changed(self, path: str) -> None:
-        """The node was made, changed or deleted: read it to know. Several changes may be told as one."""
+        """The node was created, changed or deleted; read it to know which. Several changes may cause one call."""
 
     def disconnected(self) -> None:
-        """The store cannot be reached. The session may be over, which shows only on coming back."""
+        """The store cannot be reached. The session may have expired; that is known only after reconnecting."""
 
     def connected(self, *, new_session: bool) -> None:
-        """Reached again, changes may have been missed: read everything anew. With a new session, ephemeral nodes
-        of the old one are gone or about to go."""
+        """Connected again; changes may have been missed, so read everything. With a new session, the ephemeral nodes
+        of the old one are gone or will go soon."""
 
 
 class Store(Protocol):
     @property
     def session_id(self) -> int:
-        """Of the session in force: what `Stat.owner` is for ephemeral nodes made now."""
+        """Of the current session: the `Stat.owner` of ephemeral nodes created now."""
 
     def create(self, path: str, data: bytes = b"", *, ephemeral: bool = False) -> None:
-        """NodeExists; NoNode when the parent is missing; NoChildrenForEphemerals."""
+        """NodeExists; NoNode if the parent is missing; NoChildrenForEphemerals."""
 
     def get(self, path: str) -> Node:
         """NoNode."""
 
     def read_many(self, paths: Sequence[str]) -> list[Reading | None]:
-        """Each node, or None where there is none. Not one moment's picture: others may write in between."""
+        """Each node, or None where there is none. Not a snapshot: others may write between two reads."""
 
     def set(self, path: str, data: bytes, version: int = ANY_VERSION) -> int:
         """The new version. NoNode, BadVersion."""
@@ -143,17 +145,17 @@ class Store(Protocol):
     def stat(self, path: str) -> Stat | None: ...
 
     def multi(self, ops: Sequence[Op]) -> None:
-        """All of the operations in order, or none: the first one refused raises its error."""
+        """All of the operations in order, or none: the first one that fails raises its error."""
 
     def watch(self, watcher: Watcher) -> None:
-        """Tells every change from now on, this session's own too."""
+        """Reports every change from now on, including this session's own."""
 
     def close(self) -> None:
-        """Ends the session; its ephemeral nodes go."""
+        """Ends the session and with it its ephemeral nodes."""
 
 
 def check_path(path: str) -> None:
-    """Ours to get right: a wrong path is a bug, not an answer."""
+    """Asserts that the path is well formed: a malformed one is a bug of ours."""
     assert path == "/" or (path.startswith("/") and not path.endswith("/") and "//" not in path), path
 
 

@@ -1,8 +1,8 @@
-"""The cluster's store: a tree kept by ZooKeeper, reached through kazoo.
+"""The store of a cluster: a ZooKeeper ensemble, through the kazoo client.
 
-kazoo holds the session on threads of its own: it pings, connects again, and begins a new session when the old one
-has expired. A change whose answer was lost may have been made; that is `StoreUnavailable`, never tried again here.
-Reads are tried again until the session's timeout has passed.
+kazoo keeps the session on its own threads: it pings, reconnects, and opens a new session when the old one has
+expired. A change whose answer was lost may have been made: it raises `StoreUnavailable` and is never retried here.
+Reads are retried until the session timeout has passed.
 """
 
 import logging
@@ -59,7 +59,7 @@ class ZooKeeperStore:
         self, connect: str, *, session_timeout_ms: int = 18_000, connection_timeout_ms: int | None = None
     ) -> None:
         """`connect` is Kafka's `zookeeper.connect`: `host:port,host:port/chroot`. Blocks until there is a session;
-        StoreUnavailable when none can be had in time."""
+        StoreUnavailable if none is established in time."""
         self._connect = connect
         hosts, slash, chroot = connect.partition("/")
         self._chroot = slash + chroot.rstrip("/")
@@ -87,8 +87,8 @@ class ZooKeeperStore:
             self._client.close()
             raise StoreUnavailable(
                 self._connect,
-                f"no ZooKeeper answered at {self._connect} within {timeout_s:g} s; is it running "
-                "(`moldau zookeeper` starts one), and is zookeeper.connect right?",
+                f"no ZooKeeper answered at {self._connect} within {timeout_s:g} s; check that it is running "
+                "(`moldau zookeeper` starts one) and that zookeeper.connect is right",
             ) from None
         with self._failures("/"):
             if self._chroot not in ("", "/"):
@@ -179,7 +179,7 @@ class ZooKeeperStore:
     def close(self) -> None:
         self._watchers.clear()
         self._client.remove_listener(self._state_changed)
-        # A server that is away cannot be told; the session then ends by its timeout.
+        # If the server cannot be reached, the session ends by its timeout.
         with suppress(*_LOST):
             self._client.stop()
             self._client.close()
@@ -206,8 +206,8 @@ class ZooKeeperStore:
         except _LOST as lost:
             raise StoreUnavailable(
                 self._connect,
-                f"ZooKeeper at {self._connect} did not answer ({type(lost).__name__}); whether the change "
-                "was made is not known",
+                f"ZooKeeper at {self._connect} did not answer ({type(lost).__name__}); the change may or may "
+                "not have been made",
             ) from None
 
     def _refusal(self, op: Op, error: Exception) -> StoreError | StoreUnavailable:
@@ -222,7 +222,9 @@ class ZooKeeperStore:
                 return self._bad_version(op.path, getattr(op, "version", ANY_VERSION))
             case zk.NoNodeError():
                 return NoNode(parent_of(op.path) if isinstance(op, Create) else op.path)
-        return StoreUnavailable(self._connect, f"ZooKeeper refused {op.path}: {type(error).__name__}")
+        return StoreUnavailable(
+            self._connect, f"ZooKeeper rejected a change of {op.path}: {type(error).__name__}"
+        )
 
     def _bad_version(self, path: str, expected: int) -> BadVersion:
         found = self.stat(path)
@@ -234,9 +236,9 @@ class ZooKeeperStore:
                 watcher.changed(path)
 
     def _state_changed(self, state: str) -> None:
-        """On kazoo's connection thread, which must go on: what asks the server runs elsewhere."""
+        """Called on kazoo's connection thread, which must not block: requests to the server run elsewhere."""
         if state == KazooState.CONNECTED:
-            self._client.handler.spawn(self._come_back)
+            self._client.handler.spawn(self._reconnected)
         else:
             _log.warning("the connection to ZooKeeper at %s is %s", self._connect, state.lower())
             with self._telling:
@@ -244,16 +246,16 @@ class ZooKeeperStore:
                     watcher.disconnected()
 
     def _attach(self) -> None:
-        """To the server connected to. It may lag behind the ensemble: whoever reads everything anew now must not be
-        shown a leadership that was over when it came back."""
+        """Watches the tree on the connected server and waits until that server has caught up with the ensemble: a
+        reader must not see leaderships that had ended before it reconnected."""
         add_tree_watch(self._client, self._timeout_s)
         self._client.sync_async("/").get(timeout=self._timeout_s)
 
-    def _come_back(self) -> None:
+    def _reconnected(self) -> None:
         try:
             self._attach()
         except _LOST:
-            return  # Gone again: the next connect comes here anew.
+            return  # The connection broke again; the next one calls this method again.
         session = self.session_id
         is_new = session != self._known_session
         self._known_session = session
@@ -267,9 +269,9 @@ class ZooKeeperStore:
 
 
 def _bound_connects(client: KazooClient, timeout_s: float) -> None:
-    """A server that is just starting may take a connect request and neither answer nor hang up. kazoo would wait for
-    it as long as a session lasts, and come back to find its session over."""
-    # A private name of kazoo's: what its connection calls while it is being made, and not after.
+    """Limits how long kazoo waits for the answer to a connect request. A server that is just starting may accept one
+    and neither answer nor close the connection; kazoo would wait for a whole session timeout and lose its session."""
+    # A private name of kazoo's, which its connection calls only while it is being established.
     invoke = client._connection._invoke
 
     def invoke_in_time(timeout: float, request: object, xid: int | None = None) -> object:

@@ -1,6 +1,6 @@
-"""Runs a real ZooKeeper from the jars that pyspark brings along: one server, or an ensemble on this machine.
+"""Runs ZooKeeper from the jars that pyspark includes: one server, or an ensemble on this machine.
 
-Owns the server's configuration file, its data directory and its process. Knows nothing of what is kept in it.
+Owns the server's configuration file, data directory and process, not the content of the tree.
 """
 
 import importlib.util
@@ -39,17 +39,19 @@ class Peer(NamedTuple):
 
 
 def find_jars() -> list[str]:
-    """ConfigError that says what to install when there are none."""
+    """ConfigError if there are none; it says what to install."""
     spec = importlib.util.find_spec("pyspark")
     if spec is None or spec.origin is None:
         raise ConfigError(
-            "ZooKeeper's server comes with pyspark, which is not installed; `pip install 'moldau[spark]'` does "
-            "that. Any other ZooKeeper will do too: name it in zookeeper.connect"
+            "ZooKeeper's server comes with pyspark, which is not installed; run `pip install 'moldau[spark]'`, or "
+            "set zookeeper.connect to any other ZooKeeper"
         )
     folder = Path(spec.origin).parent / "jars"
     found = sorted(str(path) for pattern in _JARS for path in folder.glob(f"{pattern}.jar"))
     if not any("/zookeeper-" in path for path in found):
-        raise ConfigError(f"there is no ZooKeeper among the jars of pyspark in {folder}")
+        raise ConfigError(
+            f"pyspark's jars in {folder} include no ZooKeeper; reinstall pyspark, or use another ZooKeeper"
+        )
     return found
 
 
@@ -59,7 +61,7 @@ def find_java() -> str:
     java = candidate or shutil.which("java")
     if java is None:
         raise ConfigError(
-            "ZooKeeper runs on Java, and there is no `java` on the PATH nor a JAVA_HOME; install a Java runtime, "
+            "ZooKeeper runs on Java, but there is no `java` on the PATH and no JAVA_HOME; install a Java runtime, "
             "version 17 or later"
         )
     return java
@@ -94,7 +96,7 @@ class ZooKeeperServer:
         return self._process.pid
 
     def launch(self) -> None:
-        """Starts the process and does not wait for it to serve: the first of an ensemble cannot alone."""
+        """Starts the process without waiting until it serves: the first server of an ensemble cannot serve alone."""
         jars, java = find_jars(), find_java()
         config = self._write_config()
         log = (self._directory / "zookeeper.log").open("ab")
@@ -117,11 +119,13 @@ class ZooKeeperServer:
         deadline = time.monotonic() + START_TIMEOUT_S
         while self.mode() is None:
             if self.exit_code() is not None:
-                raise ConfigError(f"ZooKeeper ended at once, because of:\n{self._last_words()}")
+                raise ConfigError(
+                    f"ZooKeeper exited during its start; the end of its log:\n{self._last_log_lines()}"
+                )
             if time.monotonic() > deadline:
                 self.kill()
                 raise ConfigError(
-                    f"ZooKeeper did not serve {self.address} within {START_TIMEOUT_S:g} s:\n{self._last_words()}"
+                    f"ZooKeeper did not serve {self.address} within {START_TIMEOUT_S:g} s:\n{self._last_log_lines()}"
                 )
             time.sleep(POLL_S)
 
@@ -186,13 +190,13 @@ class ZooKeeperServer:
         config.write_text("\n".join(lines) + "\n", encoding="utf-8")
         return config
 
-    def _last_words(self) -> str:
+    def _last_log_lines(self) -> str:
         text = (self._directory / "zookeeper.log").read_text(encoding="utf-8", errors="replace")
         return "\n".join(text.splitlines()[-10:])
 
 
 def local_ensemble(directory: Path, client_ports: Sequence[int]) -> list[ZooKeeperServer]:
-    """Servers that know each other, not yet launched. Ports among themselves are whatever is free."""
+    """The servers of an ensemble, not yet started. They talk to each other on free ports."""
     others = free_ports(2 * len(client_ports))
     peers = [
         Peer(number, "127.0.0.1", others[2 * number - 2], others[2 * number - 1], port)
@@ -205,7 +209,7 @@ def local_ensemble(directory: Path, client_ports: Sequence[int]) -> list[ZooKeep
 
 
 def start_all(servers: Sequence[ZooKeeperServer]) -> None:
-    """Returns when each serves; when one cannot, none is left running."""
+    """Returns when every server serves. If one fails, all are killed."""
     try:
         for server in servers:
             server.launch()
@@ -218,7 +222,7 @@ def start_all(servers: Sequence[ZooKeeperServer]) -> None:
 
 
 def free_ports(count: int) -> list[int]:
-    """Nobody listens on them now. Another process may be quicker; then the start fails and says so."""
+    """Ports that are free now. Another process may take one first; then the server's start fails."""
     sockets = [socket.socket() for _ in range(count)]
     try:
         for each in sockets:

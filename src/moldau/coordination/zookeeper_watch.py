@@ -1,7 +1,7 @@
 """ZooKeeper's persistent recursive watch (ZOOKEEPER-1416, servers since 3.6), which kazoo does not offer.
 
-One watch at the root of our part of the tree tells every change below it, so nothing has to be watched anew after
-each event. Events come on the connection's own thread, before the answer to any later read.
+One watch at the root of our part of the tree reports every change below it, so no watch has to be set again after an
+event. Events arrive on the connection's own thread, before the answer to any later read.
 """
 
 import struct
@@ -16,7 +16,7 @@ _MODE: Final = struct.Struct("!i")
 
 
 class AddWatch(NamedTuple):
-    """The request, in the shape kazoo's connection sends."""
+    """The request, in the form that kazoo's connection sends."""
 
     path: str
     mode: int
@@ -33,19 +33,19 @@ class AddWatch(NamedTuple):
         return True
 
 
-def redirect_watch_events(client: KazooClient, told: Callable[[str], None]) -> None:
-    """From now on `told` gets the path of every event of this client."""
+def redirect_watch_events(client: KazooClient, changed: Callable[[str], None]) -> None:
+    """From now on `changed` is called with the path of every event of this client."""
 
     def read_watch_event(buffer: Any, offset: int) -> None:
         event, _ = Watch.deserialize(buffer, offset)
-        told(client.unchroot(event.path))
+        changed(client.unchroot(event.path))
 
     # A private name: kazoo looks the reader up on the connection for each event.
     client._connection._read_watch_event = read_watch_event
 
 
 def add_tree_watch(client: KazooClient, timeout_s: float) -> None:
-    """After every connect: a server forgets the watches of a connection that broke."""
+    """Called after every connect: a server forgets the watches of a broken connection."""
     result = client.handler.async_result()
     client._call(AddWatch(client.chroot or "/", PERSISTENT_RECURSIVE), result)
     result.get(timeout=timeout_s)

@@ -288,7 +288,7 @@ def test_bad_input_is_refused_in_clear_words(cluster: ClusterProcesses, tmp_path
     for replicas, words in (([0, 9], "no such broker is registered"), ([0, 0], "name each broker once")):
         file = plan(tmp_path / "plan.json", stays=replicas)
         assert words in shell.run("partitions", "reassign", "execute", "--plan", str(file), code=1)
-    with pytest.raises(ServerFailed, match="number 1 is registered already"):
+    with pytest.raises(ServerFailed, match="ID 1 is already registered"):
         _another(
             cluster,
             tmp_path,

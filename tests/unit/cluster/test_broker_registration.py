@@ -34,7 +34,7 @@ def test_a_second_broker_of_the_same_number_is_refused() -> None:
     kit = TreeKit()
     kit.start(1)
     other = registration(kit.tree.connect(), 1, directory_id="another")
-    with pytest.raises(ConfigError, match=r"number 1 is registered already at 127.0.0.1:9001.*broker\.id"):
+    with pytest.raises(ConfigError, match=r"ID 1 is already registered at 127.0.0.1:9001.*broker\.id"):
         other.register(None)
     assert kit.image().brokers[1].endpoints[0].port == 9001
 

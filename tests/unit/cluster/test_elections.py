@@ -139,7 +139,7 @@ def test_leaders_go_back_when_too_many_are_away() -> None:
     assert decide_balance(kit.image(), 10) == [], "one of ten is within the limit"
     write_states(kit.store, away[1:])
     writes = decide_balance(kit.image(), 10)
-    assert [(write.place.partition, write.state.leader) for write in writes] == [(0, 1), (1, 1)]
+    assert [(write.topic_partition.partition, write.state.leader) for write in writes] == [(0, 1), (1, 1)]
 
 
 def test_a_topics_own_setting_decides_about_unclean_leaders() -> None:
@@ -154,7 +154,7 @@ def test_a_topics_own_setting_decides_about_unclean_leaders() -> None:
         )
     kit.stop(1)
     decision = decide_topics(kit.image(), ["strict", "loose"])
-    assert {write.place.topic: write.state.leader for write in decision.states} == {
+    assert {write.topic_partition.topic: write.state.leader for write in decision.states} == {
         "strict": NO_LEADER,
         "loose": 2,
     }

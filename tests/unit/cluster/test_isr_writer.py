@@ -4,7 +4,7 @@ from cluster_kit import TreeKit, TurnClock
 from log_kit import new_log
 from moldau.broker.fetch.parked_fetches import ParkedFetches
 from moldau.broker.hosting.hosted_partitions import Partition
-from moldau.cluster.isr_writer import LOOK_AGAIN_MS, StoreIsrWriter
+from moldau.cluster.isr_writer import READ_AGAIN_MS, StoreIsrWriter
 from moldau.cluster.leading import PartitionLeading
 from moldau.cluster.replication.in_sync import IsrProposed
 from moldau.cluster.replication.throttle import ReplicationThrottle
@@ -67,10 +67,10 @@ def test_what_could_not_be_written_is_given_up_when_the_store_says_so() -> None:
     leader = Leader()
     leader.session.disconnect()
     leader.write(ONE, TWO)
-    leader.clock.advance(LOOK_AGAIN_MS)
+    leader.clock.advance(READ_AGAIN_MS)
     assert leader.leading.in_sync.is_waiting, "nobody has told what holds"
     leader.session.reconnect()
-    leader.clock.advance(LOOK_AGAIN_MS)
+    leader.clock.advance(READ_AGAIN_MS)
     assert not leader.leading.in_sync.is_waiting
     assert leader.leading.in_sync.isr == (ONE, TWO, THREE)
 
@@ -94,6 +94,6 @@ def test_looking_after_an_old_change_says_nothing_of_a_newer_one() -> None:
     leader.leading.isr_written(shrunk)
     leader.propose(ONE, TWO, THREE)
     leader.session.reconnect()
-    leader.clock.advance(LOOK_AGAIN_MS)
+    leader.clock.advance(READ_AGAIN_MS)
     assert leader.leading.in_sync.is_waiting
     assert leader.leading.in_sync.counted == {ONE, TWO, THREE}

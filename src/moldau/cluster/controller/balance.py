@@ -1,6 +1,6 @@
-"""Leaders go back to the replicas that should lead, once too many are elsewhere. Pure.
+"""Preferred leader election, once too many partitions are led by other replicas. Pure.
 
-As Kafka's `auto.leader.rebalance.enable`: a broker is out of balance when more than
+As with Kafka's `auto.leader.rebalance.enable`: a broker is out of balance when more than
 `leader.imbalance.per.broker.percentage` of the partitions it is the preferred leader of are led by others.
 """
 
@@ -24,17 +24,17 @@ def decide_balance(image: ClusterImage, imbalance_percentage: int) -> list[State
                 away[preferred].append(TopicPartition(topic.name, partition))
     return [
         write
-        for broker_id, places in away.items()
-        if len(places) * 100 > imbalance_percentage * owned[broker_id]
-        for write in _elected(image, places)
+        for broker_id, topic_partitions in away.items()
+        if len(topic_partitions) * 100 > imbalance_percentage * owned[broker_id]
+        for write in _elected(image, topic_partitions)
     ]
 
 
-def _elected(image: ClusterImage, places: list[TopicPartition]) -> Iterator[StateWrite]:
-    for place in places:
-        topic = image.topics[place.topic]
-        # A partition on the move gets its leader when it has arrived.
-        if not topic.is_reassigning(place.partition):
-            state = decide_preferred(image, topic, place.partition)
+def _elected(image: ClusterImage, topic_partitions: list[TopicPartition]) -> Iterator[StateWrite]:
+    for topic_partition in topic_partitions:
+        topic = image.topics[topic_partition.topic]
+        # A partition being reassigned gets its preferred leader when the reassignment completes.
+        if not topic.is_reassigning(topic_partition.partition):
+            state = decide_preferred(image, topic, topic_partition.partition)
             if state is not None:
-                yield StateWrite(place, state)
+                yield StateWrite(topic_partition, state)

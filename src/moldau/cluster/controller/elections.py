@@ -1,6 +1,6 @@
-"""Who should lead a partition, and which of its replicas count as in sync. Pure.
+"""Elections: which replica leads a partition and which replicas are in its ISR. Pure.
 
-Each decision is made of the image alone, so a controller that takes over needs no memory of its predecessor.
+Each decision depends on the image alone, so a new controller needs no state of its predecessor.
 """
 
 from collections.abc import Iterable
@@ -12,13 +12,13 @@ from moldau.coordination.tree_layout import NO_LEADER, PartitionState
 def decide_state(
     image: ClusterImage, topic: TopicImage, partition: int, *, allows_unclean: bool
 ) -> PartitionState | None:
-    """The state a partition should have, or None when it is as it should be."""
+    """The state a partition should have, or None if it already has it."""
     state = topic.state(partition)
     replicas = topic.replicas[partition]
     in_sync = [each for each in image.in_sync(state) if each in replicas]
     if not in_sync:
         return _without_in_sync(image, state, replicas, allows_unclean=allows_unclean)
-    # Whoever is about to stop neither leads nor is waited for, unless nobody else is left.
+    # A broker that is shutting down neither leads nor stays in the ISR, unless no other broker is left.
     staying = [each for each in in_sync if not image.is_stopping(each)] or in_sync
     leader = state.leader if state.leader in staying else _first(replicas, staying)
     return _changed(state, leader, staying)
@@ -30,7 +30,8 @@ def _without_in_sync(
     present = [each for each in replicas if each in image.brokers]
     lost_all = [each for each in state.isr if each in present]
     if len(lost_all) == len(state.isr):
-        # Every member is back and none is whole: no better one will come. The last leader had the most.
+        # Every ISR member is back and each may have lost records: no better replica will appear. The last leader had
+        # the most.
         leader = state.leader if state.leader in lost_all else _first(replicas, lost_all)
     elif allows_unclean and present:
         staying = [each for each in present if not image.is_stopping(each)] or present
@@ -46,7 +47,7 @@ def _without_in_sync(
 
 
 def decide_preferred(image: ClusterImage, topic: TopicImage, partition: int) -> PartitionState | None:
-    """The state with the preferred replica as leader; None when it leads already or cannot."""
+    """The state with the preferred replica as leader; None if it already leads or cannot."""
     state = topic.state(partition)
     preferred = topic.target(partition)[0]
     may = preferred in image.in_sync(state) and not image.is_stopping(preferred)
@@ -56,12 +57,12 @@ def decide_preferred(image: ClusterImage, topic: TopicImage, partition: int) -> 
 
 
 def decide_unclean(image: ClusterImage, topic: TopicImage, partition: int) -> PartitionState | None:
-    """For a partition nobody leads: the state with whatever replica is there; None when there is none."""
+    """For a partition without a leader: the state with any live replica as leader; None if there is none."""
     return decide_state(image, topic, partition, allows_unclean=True)
 
 
-def without_strangers(state: PartitionState, replicas: Iterable[int]) -> PartitionState:
-    """The state with an ISR of none but these replicas, its leader among them. Some must be in the ISR."""
+def only_replicas(state: PartitionState, replicas: Iterable[int]) -> PartitionState:
+    """The state with its leader and ISR reduced to these replicas. At least one of them must be in the ISR."""
     kept = [each for each in state.isr if each in set(replicas)]
     leader = state.leader if state.leader in kept else _first(replicas, kept)
     return _changed(state, leader, kept) or state

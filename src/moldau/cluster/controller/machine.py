@@ -1,7 +1,7 @@
-"""What a controller does about the cluster as it finds it. Pure: image in, writes out.
+"""The controller's decisions. Pure: image in, writes out.
 
-There is no state besides the image, so there is nothing to replay: a controller that takes over looks at all of
-it once, and from then on at what changed.
+There is no state besides the image, so there is nothing to replay: a new controller examines the whole image once,
+and from then on what changed.
 """
 
 from collections.abc import Iterable
@@ -25,11 +25,11 @@ UNCLEAN: Final = "unclean.leader.election.enable"
 class Decision:
     states: list[StateWrite] = field(default_factory=list)
     moves: list[tuple[TopicImage, Move]] = field(default_factory=list)
-    """Changes to a topic's node, each to be written together with its states."""
+    """Changes of topic nodes, each to be written together with its states."""
     handled: list[str] = field(default_factory=list)
-    """Nodes somebody asked for something with, to be taken away now that it is done."""
+    """Nodes that carried a request, to be deleted now that it is carried out."""
     notes: list[str] = field(default_factory=list)
-    """For people to read: what was asked for and cannot be."""
+    """For the log: requests that cannot be carried out, and why."""
 
     @property
     def is_empty(self) -> bool:
@@ -37,7 +37,7 @@ class Decision:
 
 
 def affected_topics(image: ClusterImage, delta: ImageDelta) -> set[str]:
-    """Where a change may ask for a decision."""
+    """The topics for which a change may require a decision."""
     if delta.brokers or any(path.startswith(f"{layout.SHUTDOWNS}/") for path in delta.admin):
         return set(image.topics)
     configured = {name for kind, name in delta.configs if kind == "topics"}
@@ -47,8 +47,8 @@ def affected_topics(image: ClusterImage, delta: ImageDelta) -> set[str]:
 
 
 def allows_unclean(image: ClusterImage, topic: str, default: bool) -> bool:
-    """Whether a topic may be led by a replica that is not in sync: its own setting, else that of all brokers."""
-    everywhere = image.configs.get(("brokers", "<default>"), {}).get(UNCLEAN)
+    """Whether a replica that is not in sync may lead the topic: by its own setting, else by that of all brokers."""
+    everywhere = image.configs.get(("brokers", layout.ALL_BROKERS), {}).get(UNCLEAN)
     text = image.topic_configs(topic).get(UNCLEAN, everywhere)
     return default if text is None else text.strip().lower() == "true"
 
@@ -61,7 +61,7 @@ def decide_topics(image: ClusterImage, names: Iterable[str], unclean_default: bo
             continue
         move = decide_done(image, topic)
         if move is not None:
-            # What else there is to say about this topic can be said of the image that follows.
+            # Other decisions about this topic are made on the next image.
             decision.moves.append((topic, move))
             continue
         is_unclean = allows_unclean(image, name, unclean_default)
@@ -72,9 +72,11 @@ def decide_topics(image: ClusterImage, names: Iterable[str], unclean_default: bo
     return decision
 
 
-def decide_forgotten(image: ClusterImage, seen_before: frozenset[str]) -> tuple[Decision, frozenset[str]]:
-    """Takes away the marks of deleted topics that were there the last time too: by then every broker that is there
-    has removed its logs. While a broker that has replicas is away they stay, for it to find when it comes back."""
+def decide_finished_deletions(
+    image: ClusterImage, seen_before: frozenset[str]
+) -> tuple[Decision, frozenset[str]]:
+    """Removes the deletion marks that existed at the last call too: by now every live broker has deleted the logs.
+    While any broker with replicas is down, the marks stay, for it to find when it returns."""
     marks = frozenset(path for path in image.admin if path.startswith(f"{layout.DELETIONS}/"))
     holders = {each for topic in image.topics.values() for replicas in topic.replicas for each in replicas}
     if not holders <= image.brokers.keys():
@@ -83,7 +85,7 @@ def decide_forgotten(image: ClusterImage, seen_before: frozenset[str]) -> tuple[
 
 
 def decide_asked(image: ClusterImage) -> Decision:
-    """What people asked for by nodes below `/admin`, as Kafka's tools once did."""
+    """Decides the requests written as nodes below `/admin`, as Kafka's tools used to do."""
     decision = Decision()
     for path, take in ((layout.PREFERRED_ELECTION, _take_elections), (layout.REASSIGNMENT, _take_moves)):
         node = image.admin.get(path)
@@ -93,35 +95,37 @@ def decide_asked(image: ClusterImage) -> Decision:
         try:
             take(image, orjson.loads(node.data)["partitions"], decision)
         except (ValueError, KeyError, TypeError):
-            decision.notes.append(f"{path} cannot be understood; it is taken away")
+            decision.notes.append(
+                f"{path} is malformed and was deleted; write it as described in coordination/tree_layout.py"
+            )
     return decision
 
 
 def _take_elections(image: ClusterImage, asked: list[dict[str, object]], decision: Decision) -> None:
     for each in asked:
-        place = TopicPartition(str(each["topic"]), int(str(each["partition"])))
-        if image.state(place) is None:
-            decision.notes.append(f"a leader was asked for {place}, which does not exist")
+        topic_partition = TopicPartition(str(each["topic"]), int(str(each["partition"])))
+        if image.state(topic_partition) is None:
+            decision.notes.append(f"no leader can be elected for {topic_partition}: it does not exist")
             continue
-        state = decide_preferred(image, image.topics[place.topic], place.partition)
+        state = decide_preferred(image, image.topics[topic_partition.topic], topic_partition.partition)
         if state is not None:
-            decision.states.append(StateWrite(place, state))
+            decision.states.append(StateWrite(topic_partition, state))
 
 
 def _take_moves(image: ClusterImage, asked: list[dict[str, object]], decision: Decision) -> None:
     targets: dict[str, dict[int, tuple[int, ...]]] = {}
     for each in asked:
-        place = TopicPartition(str(each["topic"]), int(str(each["partition"])))
+        topic_partition = TopicPartition(str(each["topic"]), int(str(each["partition"])))
         replicas = each["replicas"]
-        if image.state(place) is None or not isinstance(replicas, list):
-            decision.notes.append(f"replicas of {place} cannot be moved: it does not exist")
+        if image.state(topic_partition) is None or not isinstance(replicas, list):
+            decision.notes.append(f"{topic_partition} cannot be reassigned: it does not exist")
             continue
         try:
-            check_target(image, image.topics[place.topic], place.partition, replicas)
+            check_target(image, image.topics[topic_partition.topic], topic_partition.partition, replicas)
         except ApiError as error:
-            decision.notes.append(f"replicas of {place} cannot be moved: {error}")
+            decision.notes.append(f"{topic_partition} cannot be reassigned: {error}")
             continue
-        targets.setdefault(place.topic, {})[place.partition] = tuple(replicas)
+        targets.setdefault(topic_partition.topic, {})[topic_partition.partition] = tuple(replicas)
     for name, wanted in targets.items():
         topic = image.topics[name]
         decision.moves.append((topic, decide_start(topic, wanted)))

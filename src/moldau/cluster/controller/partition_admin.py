@@ -1,7 +1,7 @@
-"""Elections and moves that people ask for, done by whichever broker was asked.
+"""Elections and reassignments requested by clients, carried out by the broker that received the request.
 
-No controller is needed for these: every change is a compare-and-set on what it was decided on, and the controller
-sees its outcome like any other change. What was decided on an image the tree has left behind is decided anew.
+They need no controller: every change is a compare-and-set, and the controller sees the result like any other change.
+A decision based on an outdated image is made again.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -51,8 +51,11 @@ class ClusterPartitions:
     async def elect(
         self, election_type: ElectionType, places: Sequence[TopicPartition] | None
     ) -> Sequence[PartitionResult]:
-        wanted = places if places is not None else _all_places(self._image())
-        results = [await self._try(place, partial(self._elect, place, election_type)) for place in wanted]
+        wanted = places if places is not None else _all_partitions(self._image())
+        results = [
+            await self._try(topic_partition, partial(self._elect, topic_partition, election_type))
+            for topic_partition in wanted
+        ]
         if places is not None:
             return results
         return [each for each in results if each.code is not ErrorCode.ELECTION_NOT_NEEDED]
@@ -61,56 +64,61 @@ class ClusterPartitions:
         self, targets: Mapping[TopicPartition, Sequence[int] | None], *, allows_factor_change: bool
     ) -> Sequence[PartitionResult]:
         return [
-            await self._try(place, partial(self._move, place, target, allows_factor_change))
-            for place, target in targets.items()
+            await self._try(
+                topic_partition, partial(self._move, topic_partition, target, allows_factor_change)
+            )
+            for topic_partition, target in targets.items()
         ]
 
     def reassignments(self, places: Sequence[TopicPartition] | None) -> Sequence[Reassignment]:
         image = self._image()
         return [
             Reassignment(
-                place,
-                topic.replicas[place.partition],
-                topic.adding.get(place.partition, ()),
-                topic.removing.get(place.partition, ()),
+                topic_partition,
+                topic.replicas[topic_partition.partition],
+                topic.adding.get(topic_partition.partition, ()),
+                topic.removing.get(topic_partition.partition, ()),
             )
-            for place in (_all_places(image) if places is None else places)
-            if (topic := image.topics.get(place.topic)) is not None and topic.is_reassigning(place.partition)
+            for topic_partition in (_all_partitions(image) if places is None else places)
+            if (topic := image.topics.get(topic_partition.topic)) is not None
+            and topic.is_reassigning(topic_partition.partition)
         ]
 
-    async def _try(self, place: TopicPartition, job: Callable[[], None]) -> PartitionResult:
+    async def _try(self, topic_partition: TopicPartition, job: Callable[[], None]) -> PartitionResult:
         try:
             await self._run_in_order(job)
         except ApiError as error:
-            return PartitionResult(place, error.code, error.message)
+            return PartitionResult(topic_partition, error.code, error.message)
         except StorageFault as fault:
-            return PartitionResult(place, ErrorCode.REQUEST_TIMED_OUT, str(fault))
-        return PartitionResult(place)
+            return PartitionResult(topic_partition, ErrorCode.REQUEST_TIMED_OUT, str(fault))
+        return PartitionResult(topic_partition)
 
-    def _elect(self, place: TopicPartition, election_type: ElectionType) -> None:
+    def _elect(self, topic_partition: TopicPartition, election_type: ElectionType) -> None:
         def attempt(image: ClusterImage) -> None:
-            state = image.state(place)
+            state = image.state(topic_partition)
             assert state is not None, "its existence was checked"
-            topic = image.topics[place.topic]
+            topic = image.topics[topic_partition.topic]
             is_preferred = election_type is ElectionType.PREFERRED
-            is_well = (
-                state.leader == topic.target(place.partition)[0]
+            is_done = (
+                state.leader == topic.target(topic_partition.partition)[0]
                 if is_preferred
                 else state.leader != NO_LEADER
             )
-            if is_well:
+            if is_done:
                 raise ApiError(ErrorCode.ELECTION_NOT_NEEDED, NOT_NEEDED)
             decide = decide_preferred if is_preferred else decide_unclean
-            after = decide(image, topic, place.partition)
+            after = decide(image, topic, topic_partition.partition)
             if after is None or after.leader == NO_LEADER:
                 raise ApiError(*_NOT_THERE[election_type])
-            write_states(self._store, [StateWrite(place, after)])
+            write_states(self._store, [StateWrite(topic_partition, after)])
 
-        self._attempt(place, attempt)
+        self._attempt(topic_partition, attempt)
 
-    def _move(self, place: TopicPartition, target: Sequence[int] | None, allows_factor_change: bool) -> None:
+    def _move(
+        self, topic_partition: TopicPartition, target: Sequence[int] | None, allows_factor_change: bool
+    ) -> None:
         def attempt(image: ClusterImage) -> None:
-            topic, partition = image.topics[place.topic], place.partition
+            topic, partition = image.topics[topic_partition.topic], topic_partition.partition
             if target is None:
                 if not topic.is_reassigning(partition):
                     raise ApiError(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, NO_MOVE)
@@ -123,14 +131,14 @@ class ClusterPartitions:
             states, ops = move_writes(topic, move, image.controller_epoch)
             write_states(self._store, states, after=ops)
 
-        self._attempt(place, attempt)
+        self._attempt(topic_partition, attempt)
 
-    def _attempt(self, place: TopicPartition, attempt: Callable[[ClusterImage], None]) -> None:
-        """On a worker thread. The first time on the image at hand, then on one read anew."""
+    def _attempt(self, topic_partition: TopicPartition, attempt: Callable[[ClusterImage], None]) -> None:
+        """Runs on a worker thread: first with the present image, then with newly read ones."""
         image = self._image()
         for _ in range(TRIES_MAX):
-            if image.state(place) is None:
-                missing = no_such_partition(place, has_topic=place.topic in image.topics)
+            if image.state(topic_partition) is None:
+                missing = no_such_partition(topic_partition, has_topic=topic_partition.topic in image.topics)
                 raise ApiError(missing.code, missing.message)
             try:
                 attempt(image)
@@ -138,10 +146,10 @@ class ClusterPartitions:
                 image = load_image(self._store)
             else:
                 return
-        raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"{place} kept changing while it was written; try again")
+        raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"{topic_partition} kept changing; try again")
 
 
-def _all_places(image: ClusterImage) -> list[TopicPartition]:
+def _all_partitions(image: ClusterImage) -> list[TopicPartition]:
     return [
         TopicPartition(name, partition)
         for name, topic in image.topics.items()

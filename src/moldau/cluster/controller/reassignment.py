@@ -1,13 +1,13 @@
-"""Moving replicas from broker to broker (KIP-455). Pure.
+"""Reassignment of replicas to other brokers (KIP-455). Pure.
 
-While a partition is on the move, its replicas are the wanted ones followed by those to go; `adding` and `removing`
-say which is which. Once all wanted ones are in sync the others go, in one step.
+During a reassignment the replicas of a partition are the target replicas followed by those to remove; `adding` and
+`removing` say which is which. Once all target replicas are in sync, the others are removed in one step.
 """
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from moldau.cluster.controller.elections import without_strangers
+from moldau.cluster.controller.elections import only_replicas
 from moldau.coordination.image import ClusterImage, TopicImage
 from moldau.coordination.tree_layout import PartitionState, TopicNode
 from moldau.core.error_codes import ErrorCode
@@ -15,7 +15,7 @@ from moldau.core.errors import ApiError
 
 
 class Move(NamedTuple):
-    """A topic's node as it should be, and where a state must change with it, that too."""
+    """The new node of a topic, and the states that must change with it."""
 
     node: TopicNode
     states: dict[int, PartitionState]
@@ -29,7 +29,7 @@ def check_target(
     *,
     allows_factor_change: bool = True,
 ) -> None:
-    """ApiError when a partition cannot be moved there. The words are Kafka's."""
+    """ApiError if a partition cannot be moved there. The messages are Kafka's."""
     said = "The manual partition assignment includes"
     if not target:
         raise _bad_assignment(f"{said} an empty replica list.")
@@ -47,28 +47,28 @@ def check_target(
 
 
 def original(topic: TopicImage, partition: int) -> tuple[int, ...]:
-    """The replicas before the move under way, if any."""
-    coming = topic.adding.get(partition, ())
-    return tuple(each for each in topic.replicas[partition] if each not in coming)
+    """The replicas before the reassignment in progress, if any."""
+    adding = topic.adding.get(partition, ())
+    return tuple(each for each in topic.replicas[partition] if each not in adding)
 
 
 def decide_start(topic: TopicImage, targets: dict[int, tuple[int, ...]]) -> Move:
-    """Sets partitions on the move, also those that are on another one already."""
+    """Starts the reassignment of partitions; one in progress is replaced."""
     node = _node(topic)
     replicas, adding, removing = list(node.replicas), dict(node.adding), dict(node.removing)
     for partition, target in targets.items():
         before = original(topic, partition)
-        leaving = tuple(each for each in before if each not in target)
-        coming = tuple(each for each in target if each not in before)
-        replicas[partition] = (*target, *leaving)
-        _put(adding, partition, coming)
-        _put(removing, partition, leaving)
+        removed = tuple(each for each in before if each not in target)
+        added = tuple(each for each in target if each not in before)
+        replicas[partition] = (*target, *removed)
+        _put(adding, partition, added)
+        _put(removing, partition, removed)
     after = TopicNode(topic.topic_id, tuple(replicas), adding, removing)
     return Move(after, _trimmed(topic, targets, replicas))
 
 
 def decide_cancel(topic: TopicImage, partitions: Sequence[int]) -> Move:
-    """Takes back moves under way. ApiError when a partition would be left without a replica in sync."""
+    """Cancels reassignments. ApiError if a partition would have no replica in sync."""
     replicas, adding, removing = list(topic.replicas), dict(topic.adding), dict(topic.removing)
     states = {}
     for partition in partitions:
@@ -84,13 +84,13 @@ def decide_cancel(topic: TopicImage, partitions: Sequence[int]) -> Move:
         replicas[partition] = before
         adding.pop(partition, None)
         removing.pop(partition, None)
-        states[partition] = without_strangers(state, before)
+        states[partition] = only_replicas(state, before)
     changed = {number: state for number, state in states.items() if state != topic.state(number)}
     return Move(TopicNode(topic.topic_id, tuple(replicas), adding, removing), changed)
 
 
 def decide_done(image: ClusterImage, topic: TopicImage) -> Move | None:
-    """Ends the moves whose wanted replicas are all in sync; None when there is none."""
+    """Completes the reassignments whose target replicas are all in sync; None if there are none."""
     moving = topic.adding.keys() | topic.removing.keys()
     done = {
         partition: topic.target(partition)
@@ -108,13 +108,13 @@ def decide_done(image: ClusterImage, topic: TopicImage) -> Move | None:
 def _trimmed(
     topic: TopicImage, partitions: dict[int, tuple[int, ...]], replicas: Sequence[tuple[int, ...]]
 ) -> dict[int, PartitionState]:
-    """New states where members of an ISR, or leaders, are no replicas any more."""
+    """New states for partitions whose leader or ISR members are no longer replicas."""
     states = {}
     for partition in partitions:
         state = topic.state(partition)
         if any(each in replicas[partition] for each in state.isr):
-            after = without_strangers(state, replicas[partition])
-            # The newborn state follows the replicas: it must be pinned before they change.
+            after = only_replicas(state, replicas[partition])
+            # The initial state depends on the replicas: it must be written before they change.
             if after != state or partition not in topic.written:
                 states[partition] = after
     return states

@@ -1,8 +1,8 @@
-"""One broker's part in controlling the cluster: stands for election, and decides while elected.
+"""Runs the controller on one broker: stands for election, and decides while it is elected.
 
-Runs on the owner's thread; decisions and writes are made on a worker thread, one at a time, each on an image that
-does not change under it. Every write is fenced by the controller's epoch and by the version of what it changes,
-so a controller that does not know yet that it was deposed does no harm.
+Runs on the owner's thread. Decisions and writes are made on a worker thread, one at a time, each on an immutable
+image. Every write is fenced by the controller epoch and by the version of the node it changes, so a deposed controller
+that does not know it yet does no harm.
 """
 
 import logging
@@ -15,7 +15,7 @@ from moldau.cluster.controller.machine import (
     Decision,
     affected_topics,
     decide_asked,
-    decide_forgotten,
+    decide_finished_deletions,
     decide_topics,
 )
 from moldau.cluster.controller.writing import Deposed, Term, resign, stand_for_election, write_decision
@@ -42,35 +42,35 @@ class ControllerRunner:
     def __init__(
         self,
         store: Store,
-        follower: ImageUpdater,
+        images: ImageUpdater,
         broker_id: int,
         clock: Clock,
         scheduler: Scheduler,
         settings: ControllerSettings = ControllerSettings(),
     ) -> None:
         self._store = store
-        self._follower = follower
+        self._images = images
         self._broker_id = broker_id
         self._clock = clock
         self._scheduler = scheduler
         self._settings = settings
         self._term: Term | None = None
         self._affected: set[str] = set()
-        self._must_look = False
+        self._has_work = False
         self._is_busy = False
         self._is_stopped = False
-        self._is_tidying_due = False
+        self._must_tidy = False
         self._timer: Cancellable | None = None
         self._marks: frozenset[str] = frozenset()
 
     @property
     def is_active(self) -> bool:
-        """Whether this broker is the controller, as far as it knows."""
+        """Whether this broker believes to be the controller."""
         return self._term is not None
 
     def start(self) -> None:
-        """Once the broker is registered and the follower has its first image."""
-        self._follower.subscribe(self)
+        """Called once the broker is registered and the first image is loaded."""
+        self._images.subscribe(self)
         self._wake()
 
     async def stop(self) -> None:
@@ -82,7 +82,7 @@ class ControllerRunner:
             try:
                 await self._scheduler.run_in_worker(partial(resign, self._store, self._broker_id))
             except StorageFault:
-                return  # The session's end does it then.
+                return  # The node goes when the session ends.
 
     def image_changed(self, image: ClusterImage, delta: ImageDelta) -> None:
         self._affected |= affected_topics(image, delta)
@@ -90,12 +90,12 @@ class ControllerRunner:
         self._wake()
 
     def disconnected(self) -> None:
-        """Nothing can be written until it is over; whether the term is lasts is known then."""
+        """Nothing can be written now. Whether the term has ended is known after reconnecting."""
 
     def connected(self, *, new_session: bool) -> None:
         if new_session:
-            self._step_down("its session is over")
-        self._affected |= set(self._follower.image.topics)
+            self._step_down("its session expired")
+        self._affected |= set(self._images.image.topics)
         self._wake()
 
     def _notice_deposition(self, image: ClusterImage) -> None:
@@ -105,7 +105,9 @@ class ControllerRunner:
         is_older = image.controller_epoch < term.epoch
         if not is_older and (image.controller_epoch, image.controller_id) != (term.epoch, self._broker_id):
             self._step_down(
-                "another may be elected" if image.controller_id == NO_CONTROLLER else "another was elected"
+                "another broker may be elected"
+                if image.controller_id == NO_CONTROLLER
+                else "another broker was elected"
             )
 
     def _step_down(self, why: str) -> None:
@@ -116,21 +118,21 @@ class ControllerRunner:
                 self._timer.cancel()
 
     def _wake(self) -> None:
-        self._must_look = True
+        self._has_work = True
         if not self._is_busy and not self._is_stopped:
             self._is_busy = True
             self._scheduler.spawn(self._work())
 
     async def _work(self) -> None:
         try:
-            while self._must_look and not self._is_stopped:
-                self._must_look = False
-                await self._look()
+            while self._has_work and not self._is_stopped:
+                self._has_work = False
+                await self._work_once()
         finally:
             self._is_busy = False
 
-    async def _look(self) -> None:
-        image = self._follower.image
+    async def _work_once(self) -> None:
+        image = self._images.image
         names, self._affected = self._affected, set()
         try:
             if self._term is None:
@@ -138,7 +140,7 @@ class ControllerRunner:
             else:
                 await self._decide(self._term, image, names)
         except Deposed:
-            self._step_down("another was elected")
+            self._step_down("another broker was elected")
         except StorageFault as fault:
             _log.warning("[Controller id=%d] %s", self._broker_id, fault)
             self._affected |= names
@@ -153,35 +155,35 @@ class ControllerRunner:
             return
         _log.info("[Controller id=%d] elected in epoch %d", self._broker_id, term.epoch)
         self._term = term
-        self._affected |= set(self._follower.image.topics)
-        self._must_look = True
-        self._plan_tidying()
+        self._affected |= set(self._images.image.topics)
+        self._has_work = True
+        self._schedule_tidying()
 
     async def _decide(self, term: Term, image: ClusterImage, names: set[str]) -> None:
-        is_due, self._is_tidying_due = self._is_tidying_due, False
+        must_tidy, self._must_tidy = self._must_tidy, False
 
         def job() -> None:
             write_decision(self._store, term, decide_asked(image))
             write_decision(
                 self._store, term, decide_topics(image, sorted(names), self._settings.unclean_default)
             )
-            if is_due:
+            if must_tidy:
                 self._tidy(term, image)
 
         await self._scheduler.run_in_worker(job)
 
     def _tidy(self, term: Term, image: ClusterImage) -> None:
-        forgotten, self._marks = decide_forgotten(image, self._marks)
-        write_decision(self._store, term, forgotten)
+        finished, self._marks = decide_finished_deletions(image, self._marks)
+        write_decision(self._store, term, finished)
         if self._settings.balances_leaders:
             balance = decide_balance(image, self._settings.imbalance_percentage)
             write_decision(self._store, term, Decision(states=balance))
 
-    def _plan_tidying(self) -> None:
-        self._timer = self._scheduler.call_later(self._settings.tidying_interval_ms, self._be_tidy)
+    def _schedule_tidying(self) -> None:
+        self._timer = self._scheduler.call_later(self._settings.tidying_interval_ms, self._tidying_due)
 
-    def _be_tidy(self) -> None:
+    def _tidying_due(self) -> None:
         if self._term is not None and not self._is_stopped:
-            self._is_tidying_due = True
-            self._plan_tidying()
+            self._must_tidy = True
+            self._schedule_tidying()
             self._wake()

@@ -27,17 +27,17 @@ from moldau.core.ids import TopicPartition
 _log = logging.getLogger("moldau.controller")
 
 BATCH_PARTITIONS: Final = 100
-"""Written in one step: a request to ZooKeeper must stay below a megabyte."""
+"""Partitions written in one step: a ZooKeeper request must stay below a megabyte."""
 
 Item = TypeVar("Item")
 
 
 class Deposed(MoldauError):
-    """Another controller has been elected since: nothing was written."""
+    """Another controller has been elected. Nothing was written."""
 
 
 class Term(NamedTuple):
-    """The right to decide: as long as the epoch's node has this version."""
+    """A term as controller. It lasts as long as the node of the controller epoch has this version."""
 
     epoch: int
     version: int
@@ -47,7 +47,7 @@ class Term(NamedTuple):
 
 
 def stand_for_election(store: Store, broker_id: int, now_ms: int) -> Term | None:
-    """The term won, or None when somebody else was quicker."""
+    """The new term, or None if another broker was faster."""
     (present,) = store.read_many([layout.CONTROLLER_EPOCH])
     claim = Create(layout.CONTROLLER, layout.encode_controller(broker_id, now_ms), ephemeral=True)
     try:
@@ -62,7 +62,7 @@ def stand_for_election(store: Store, broker_id: int, now_ms: int) -> Term | None
 
 
 def resign(store: Store, broker_id: int) -> None:
-    """Lets another take over at once rather than when the session ends."""
+    """Lets another broker take over at once and not only when the session expires."""
     (node,) = store.read_many([layout.CONTROLLER])
     if node is not None and node.stat.owner == store.session_id:
         with suppress(StoreError):
@@ -70,7 +70,8 @@ def resign(store: Store, broker_id: int) -> None:
 
 
 def write_decision(store: Store, term: Term, decision: Decision) -> None:
-    """What was overtaken by somebody's change is left out: the next image asks for it again if need be. Deposed."""
+    """Writes a decision, except where the tree has changed since: there the next image leads to a new decision. Raises
+    Deposed."""
     for topic, move in decision.moves:
         _write_move(store, term, topic, move)
     for batch in _batches(decision.states, BATCH_PARTITIONS):
@@ -91,9 +92,13 @@ def _write_states(store: Store, term: Term, writes: Sequence[StateWrite]) -> Non
             for write in writes:
                 _write_states(store, term, [write])
         return
-    for place, state in stamped:
+    for topic_partition, state in stamped:
         _log.info(
-            "%s: leader %d in epoch %d, in sync %s", place, state.leader, state.leader_epoch, list(state.isr)
+            "%s: leader %d in epoch %d, in sync %s",
+            topic_partition,
+            state.leader,
+            state.leader_epoch,
+            list(state.isr),
         )
 
 
@@ -101,13 +106,13 @@ def _write_move(store: Store, term: Term, topic: TopicImage, move: Move) -> None
     with suppress(StaleState):
         _write(store, term, *move_writes(topic, move, term.epoch))
         _log.info(
-            "%s: replicas %s, coming %s, going %s",
+            "%s: replicas %s, adding %s, removing %s",
             topic.name, list(move.node.replicas), dict(move.node.adding), dict(move.node.removing),
         )  # fmt: skip
 
 
 def move_writes(topic: TopicImage, move: Move, controller_epoch: int) -> tuple[list[StateWrite], list[Op]]:
-    """The states first: a reader that sees the node already must not take a partition for newborn."""
+    """The writes of a move, states first: a reader that already sees the new node must not assume initial states."""
     states = [
         StateWrite(TopicPartition(topic.name, partition), state._replace(controller_epoch=controller_epoch))
         for partition, state in move.states.items()

@@ -1,4 +1,4 @@
-"""Produce requests with `acks=all` that wait until what they wrote is committed. Pure."""
+"""Produce requests with `acks=all` that wait until their records are committed. Pure."""
 
 import heapq
 from itertools import count
@@ -8,7 +8,7 @@ Token = TypeVar("Token")
 
 
 class PendingAcks(Generic[Token]):
-    """Ordered by the offset each waits for. A token cancelled meanwhile is skipped when its turn comes."""
+    """Ordered by the offset each request waits for. Cancelled ones are skipped when their turn comes."""
 
     __slots__ = ("_cancelled", "_heap", "_order")
 
@@ -21,7 +21,7 @@ class PendingAcks(Generic[Token]):
         return len(self._heap) - len(self._cancelled)
 
     def add(self, end_offset: int, token: Token) -> int:
-        """The handle to cancel it by."""
+        """Returns the handle for `cancel`."""
         handle = next(self._order)
         heapq.heappush(self._heap, (end_offset, handle, token))
         return handle

@@ -1,6 +1,6 @@
-"""What a follower does with its leader's answer: store, cut back, start over or wait. Pure.
+"""What a follower does with its leader's answer: append, truncate, start over or retry. Pure.
 
-A log is cut where its epochs and the leader's part (KIP-101, KIP-279, KIP-595), never at the high watermark alone.
+A log is truncated where its epochs diverge from the leader's (KIP-101, KIP-279, KIP-595), never at the high watermark.
 """
 
 from collections.abc import Callable
@@ -14,26 +14,26 @@ UNKNOWN: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Append what came and follow the leader's high watermark and start."""
+    """Append the records, and take over the leader's high watermark and log start."""
 
 
 @dataclass(frozen=True, slots=True)
 class Truncate:
-    """Forget everything from this offset on, then ask again."""
+    """Remove everything from this offset on, then fetch again."""
 
     offset: int
 
 
 @dataclass(frozen=True, slots=True)
 class StartOver:
-    """Nothing we have is of use any more: go on with an empty log from here."""
+    """The leader has none of our records any more: continue with an empty log at this offset."""
 
     offset: int
 
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """Ask again after a while: the leader is not there yet, or we are to hear of another one."""
+    """Fetch again later: the leader is not ready yet, or another one is about to be known."""
 
     reason: ErrorCode
 
@@ -43,18 +43,18 @@ Step = Store | Truncate | StartOver | Retry
 
 @dataclass(frozen=True, slots=True)
 class LogEnd:
-    """Our own log, as far as it matters here."""
+    """The end of our own log."""
 
     end_offset: int
     end_offset_for_epoch: Callable[[int], tuple[int, int]]
-    """(epoch, end offset) of the largest epoch not above the given one; (-1, -1) when unknown."""
+    """(epoch, end offset) of the largest epoch not above the given one; (-1, -1) if there is none."""
 
 
 def decide_step(
     log: LogEnd, error: ErrorCode, diverging_epoch: int, diverging_end_offset: int, leader_start_offset: int
 ) -> Step:
     if error is ErrorCode.OFFSET_OUT_OF_RANGE:
-        # Past the leader's end is answered as divergence: we are before its start, after a long absence.
+        # An offset past the leader's end is answered as divergence. So ours is before its start, after a long absence.
         return StartOver(leader_start_offset) if leader_start_offset > log.end_offset else Retry(error)
     if error is not ErrorCode.NONE:
         return Retry(error)
@@ -64,7 +64,7 @@ def decide_step(
 
 
 def _common_end(log: LogEnd, leader_epoch: int, leader_end_offset: int) -> int:
-    """Where both logs surely agree up to; another round follows where that was only a first step back."""
+    """An offset up to which both logs certainly agree. Another round follows if it is not the last one yet."""
     if leader_epoch == UNKNOWN:
         return min(leader_end_offset, log.end_offset)
     epoch, end_offset = log.end_offset_for_epoch(leader_epoch)

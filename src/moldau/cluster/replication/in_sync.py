@@ -1,7 +1,7 @@
-"""The leader's view of a partition's other replicas: how far each is, who is in sync, what is committed. Pure.
+"""The leader's view of a partition's replicas: their end offsets, the ISR, the high watermark. Pure.
 
-What followers fetched is soft and only ever observed. The in-sync replicas are durable: `decide_isr` says what
-they should become, a runner writes that by compare-and-set, and `replay` alone changes them here.
+The followers' positions are soft state and only observed. The ISR is durable: `decide_isr` says what it should become,
+a runner writes that by compare-and-set, and `replay` alone changes it here.
 """
 
 from collections.abc import Sequence
@@ -16,45 +16,45 @@ NEVER_MS = -(2**62)
 
 @dataclass(frozen=True, slots=True)
 class IsrProposed:
-    """A write is under way. Until its fate is known both the old and the new set count as in sync (KIP-497)."""
+    """A write is in progress. Until its outcome is known, the members of both sets count as in sync (KIP-497)."""
 
     isr: tuple[BrokerId, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class IsrCommitted:
-    """What the coordination store holds."""
+    """The ISR in the coordination store."""
 
     isr: tuple[BrokerId, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class IsrRefused:
-    """The write came to nothing; the set is as it was until somebody tells otherwise."""
+    """The write failed; the ISR is unchanged."""
 
 
 IsrFact = IsrProposed | IsrCommitted | IsrRefused
 
 
 class Follower:
-    """One other replica, as its fetches show it."""
+    """The position of one follower, known from its fetches."""
 
     __slots__ = ("broker_epoch", "caught_up_ms", "end_offset", "fetched_ms", "leader_end_offset")
 
     def __init__(self, caught_up_ms: int, broker_epoch: int = NO_EPOCH) -> None:
         self.broker_epoch = broker_epoch
-        """Of the registration it spoke under."""
+        """The broker epoch in its latest fetch."""
         self.end_offset = UNKNOWN_OFFSET
         self.caught_up_ms = caught_up_ms
         self.fetched_ms = NEVER_MS
         self.leader_end_offset = 0
 
     def fetched(self, offset: int, leader_end_offset: int, now_ms: int) -> None:
-        """A fetch from `offset` says that everything before it is stored there."""
+        """A fetch from `offset` means that the follower has stored everything before it."""
         if offset >= leader_end_offset:
             self.caught_up_ms = max(self.caught_up_ms, now_ms)
         elif offset >= self.leader_end_offset:
-            # It has what was there when it last asked: it was level at that time.
+            # It now has everything the log held at its previous fetch: it was caught up at that time.
             self.caught_up_ms = max(self.caught_up_ms, self.fetched_ms)
         self.end_offset = offset
         self.fetched_ms = now_ms
@@ -65,7 +65,7 @@ class Follower:
 
 
 class InSyncReplicas:
-    """One leadership: a new leader epoch starts with a new one."""
+    """Serves for one leader epoch."""
 
     __slots__ = ("_followers", "_leader", "_proposed", "alive", "epoch_start_offset", "isr")
 
@@ -82,19 +82,19 @@ class InSyncReplicas:
         self._followers: dict[BrokerId, Follower] = {}
         self._proposed: tuple[BrokerId, ...] | None = None
         self.isr = tuple(isr)
-        """As committed in the store."""
+        """The committed ISR."""
         self.alive: frozenset[BrokerId] = frozenset()
-        """The brokers that may join; whoever is gone is not waited for."""
+        """The live brokers: others cannot join the ISR and are not waited for."""
         self.assign(replicas, now_ms)
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a change of the set is under way."""
+        """Whether a change of the ISR is in progress."""
         return self._proposed is not None
 
     @property
     def counted(self) -> frozenset[BrokerId]:
-        """Everyone who may be taken for in sync by the next leader, whatever became of our last write."""
+        """Every replica the next leader may take for in sync, whatever the outcome of our last write."""
         return frozenset(self.isr).union(self._proposed or ())
 
     def end_offset_of(self, replica: BrokerId) -> int:
@@ -102,7 +102,7 @@ class InSyncReplicas:
         return UNKNOWN_OFFSET if follower is None else follower.end_offset
 
     def assign(self, replicas: Sequence[BrokerId], now_ms: Millis) -> None:
-        """The partition's replicas; those in sync get the benefit of the doubt until they had time to fetch."""
+        """Sets the partition's replicas. ISR members count as caught up until they have had time to fetch."""
         before = self._followers
         self._followers = {
             each: before.get(each) or Follower(now_ms if each in self.isr else NEVER_MS)
@@ -111,12 +111,12 @@ class InSyncReplicas:
         }
 
     def broker_epoch_of(self, replica: BrokerId) -> int:
-        """The epoch of the broker that showed how far the replica is."""
+        """The broker epoch in the replica's latest fetch."""
         follower = self._followers.get(replica)
         return NO_EPOCH if follower is None else follower.broker_epoch
 
     def forget(self, replica: BrokerId, broker_epoch: int) -> None:
-        """It was registered anew, in this epoch or a later one: what it has is for it to say again (KIP-903)."""
+        """The broker has registered again, in this epoch or a later one: its earlier fetches do not count (KIP-903)."""
         follower = self._followers.get(replica)
         if follower is not None and follower.broker_epoch < broker_epoch:
             self._followers[replica] = Follower(NEVER_MS, broker_epoch)
@@ -124,7 +124,7 @@ class InSyncReplicas:
     def observe_fetch(
         self, replica: BrokerId, broker_epoch: int, offset: int, leader_end_offset: int, now_ms: Millis
     ) -> bool:
-        """False when the broker is no replica of this partition, or this is what it said in an earlier life."""
+        """False if the broker is not a replica of this partition, or the fetch is from an earlier broker epoch."""
         follower = self._followers.get(replica)
         if follower is None or broker_epoch == NO_EPOCH or broker_epoch < follower.broker_epoch:
             return False
@@ -135,10 +135,10 @@ class InSyncReplicas:
     def high_watermark(
         self, leader_end_offset: int, now_ms: Millis, *, lag_ms_max: int, isr_size_min: int
     ) -> int:
-        """Up to where everything is stored by all that count as in sync; UNKNOWN_OFFSET when that cannot be said.
+        """The offset up to which all replicas that count as in sync have everything; UNKNOWN_OFFSET if unknown.
 
-        A follower that is about to join is waited for, so that it can. Below `min.insync.replicas` nothing is
-        committed at all (KIP-966).
+        A follower that is about to join the ISR counts too, so that it can join. Below `min.insync.replicas` nothing is
+        committed (KIP-966).
         """
         if len(self.isr) < min(isr_size_min, len(self._followers) + 1):
             return UNKNOWN_OFFSET
@@ -155,7 +155,7 @@ class InSyncReplicas:
     def decide_isr(
         self, high_watermark: int, leader_end_offset: int, now_ms: Millis, *, lag_ms_max: int
     ) -> tuple[BrokerId, ...] | None:
-        """What the in-sync replicas should be; None when they are right, or a change is under way."""
+        """What the ISR should be; None if it is right, or if a change is in progress."""
         if self._proposed is not None:
             return None
         wanted = [

@@ -1,7 +1,7 @@
-"""How fast throttled replicas may be copied (KIP-73): bytes per second over a sliding window. Pure.
+"""The replication throttle (KIP-73): bytes per second over a sliding window. Pure.
 
-A replica is throttled where its topic's settings name it, at the leader, at the follower or at both. What is in
-sync is counted but never held back, so that a throttle slows a move down and not the cluster.
+A replica is throttled at the leader, at the follower or at both, as its topic's settings say. In-sync replicas are
+counted but never held back, so that a throttle slows a reassignment down and not the cluster.
 """
 
 from collections import deque
@@ -17,13 +17,13 @@ def is_throttled(replicas: Sequence[str], partition: int, broker_id: int) -> boo
 
 
 class ReplicationThrottle:
-    """What one broker has sent to, or taken for, throttled replicas."""
+    """The bytes one broker has sent to, or fetched for, throttled replicas."""
 
     __slots__ = ("_rate_max", "_sample_count", "_sample_ms", "_samples", "_total")
 
     def __init__(self, rate_max: Callable[[], int], sample_count: int, sample_ms: int) -> None:
         self._rate_max = rate_max
-        """In bytes per second, as it is set at present."""
+        """The present limit in bytes per second."""
         self._sample_count = sample_count
         self._sample_ms = sample_ms
         self._samples: deque[list[int]] = deque()
@@ -40,7 +40,7 @@ class ReplicationThrottle:
         return self.bytes_per_second(now_ms) > self._rate_max()
 
     def bytes_per_second(self, now_ms: int) -> float:
-        """As Kafka reckons: a window that has only begun counts as nearly whole, which lets the first bytes pass."""
+        """Computed as in Kafka: a window that has just begun counts as nearly full, which lets the first bytes pass."""
         while self._samples and now_ms - self._samples[0][0] >= self._sample_count * self._sample_ms:
             self._total -= self._samples.popleft()[1]
         if not self._samples:
