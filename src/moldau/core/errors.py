@@ -1,21 +1,21 @@
-"""The exception families. Which one is raised says whose fault it was and what follows.
+"""The families of exceptions. The family says whose fault it was and what follows.
 
-Expected failures are not here: they are values (`ErrorCode` in the answer).
+Expected failures are not exceptions but values (`ErrorCode` in the answer).
 """
 
 from moldau.core.error_codes import ErrorCode
 
 
 class MoldauError(Exception):
-    """Anything we raise on purpose."""
+    """The base of all exceptions we define."""
 
 
 class PeerError(MoldauError):
-    """The peer broke the wire format. Its connection is closed; nobody else notices."""
+    """The peer violated the wire format. Its connection is closed; others are not affected."""
 
 
 class StorageFault(MoldauError):
-    """A disk failed us. The log directory it names goes offline."""
+    """A disk failed. The log directory named goes offline."""
 
     def __init__(self, directory: str, message: str) -> None:
         super().__init__(message)
@@ -23,11 +23,11 @@ class StorageFault(MoldauError):
 
 
 class ConfigError(MoldauError):
-    """A setting is wrong. We refuse to start, or to apply it; the text says which, why and what to do."""
+    """A setting is wrong: the start, or the change, is rejected. The text says which setting, why and what to do."""
 
 
 class ApiError(MoldauError):
-    """An expected failure on its way from the owner of some state to the answer that will carry it."""
+    """An expected failure, raised by the owner of some state and turned into an error code by the handler."""
 
     def __init__(self, code: ErrorCode, message: str | None = None) -> None:
         super().__init__(message or code.name)

@@ -1,6 +1,6 @@
-"""The vocabulary of places in the log: distinct types for numbers that must not be swapped.
+"""IDs, offsets and epochs: distinct types for numbers that must not be swapped.
 
-Owns no behaviour beyond naming and printing. Everything else imports from here.
+No behaviour beyond naming and printing.
 """
 
 import base64

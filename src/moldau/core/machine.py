@@ -1,8 +1,8 @@
-"""What every coordinator returns: facts, then answers and timers.
+"""The outcome of a coordinator's decision: facts, answers and timers.
 
-A machine *decides* by looking at its state and never touches it; the only method that changes it is `replay`, which
-takes one fact. A runner owns clock, disk and sockets: it writes the durable facts to the log, replays all of
-them, and releases the answers once what was written is committed. Loading after a failover is the same `replay`.
+A machine decides by reading its state and does not change it. Only `replay`, which takes one fact, changes it. A runner
+owns clock, disk and sockets: it writes the durable facts to the log, replays all facts, and releases the answers once
+what was written is committed. Loading after a failover is the same `replay`.
 """
 
 from collections.abc import Hashable
@@ -16,7 +16,7 @@ Fact = TypeVar("Fact")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """For the request that came with this id; it may have been waiting for a while."""
+    """The answer to the request with this ID, which may have been parked."""
 
     request_id: int
     reply: object
@@ -24,7 +24,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class SetTimer:
-    """Calls `decide_timer(key, now)` at the deadline. A second one of the same key replaces the first."""
+    """Calls `decide_timer(key, now)` at the deadline. A later timer of the same key replaces an earlier one."""
 
     key: Hashable
     deadline_ms: Millis

@@ -1,8 +1,8 @@
-"""Which brokers get the replicas of new partitions: Kafka's placement, with racks and without. Pure.
+"""Assigns the replicas of new partitions to brokers, as Kafka does, with and without racks. Pure.
 
-Leaders go round the brokers one after the other; each round the followers sit one broker further from their leader,
-so that what a broker loses when it dies is spread over all others. With racks, the round goes from rack to rack and
-no two replicas of a partition share a rack while there are racks left without one (KIP-36).
+Leaders are assigned round-robin. In each round the followers are shifted by one more broker, so that the load of a dead
+broker spreads over all others. With racks, the round alternates between racks, and no two replicas of a partition share
+a rack while another rack has none (KIP-36).
 """
 
 from collections import Counter
@@ -15,8 +15,8 @@ Replicas = tuple[int, ...]
 def place_replicas(
     indexes: range, factor: int, brokers: Sequence[int], racks: Mapping[int, str], first_leader: int
 ) -> list[Replicas]:
-    """The replicas of these partitions of a topic whose partition 0 is led by `first_leader`. There must be as many
-    brokers as replicas. Racks count only where every broker has one."""
+    """The replicas of these partitions, of a topic whose partition 0 is led by `first_leader`. Needs at least `factor`
+    brokers. Uses racks only if every broker has one."""
     by_rack = all(broker_id in racks for broker_id in brokers)
     round_of = rack_round(brokers, racks) if by_rack else list(brokers)
     rack_count = len({racks[each] for each in brokers}) if by_rack else 1
@@ -26,22 +26,21 @@ def place_replicas(
     placed = []
     for index in indexes:
         first = (index + start) % size
-        # As many different shifts as there are other brokers.
+        # There are as many different shifts as other brokers.
         shift = (index // size) * rack_count % max(1, size - 1)
         found = known.get((first, shift))
         if found is None:
             found = known[first, shift] = (
                 _spread_over_racks(round_of, racks, rack_count, factor, first, shift)
                 if by_rack
-                else tuple(round_of[place] for place in _places(first, shift, factor, size))
+                else tuple(round_of[slot] for slot in _slots(first, shift, factor, size))
             )
         placed.append(found)
     return placed
 
 
 def rack_round(brokers: Sequence[int], racks: Mapping[int, str]) -> list[int]:
-    """The brokers with those of one rack as far from each other as can be: 0, 3, 5 of racks a, b, c, then the next
-    of each."""
+    """The brokers in an order that alternates between racks: first one broker of each rack, then the next of each."""
     in_rack: dict[str, list[int]] = {}
     for broker_id in sorted(brokers):
         in_rack.setdefault(racks[broker_id], []).append(broker_id)
@@ -50,12 +49,12 @@ def rack_round(brokers: Sequence[int], racks: Mapping[int, str]) -> list[int]:
 
 
 def least_leading(brokers: Sequence[int], leaders: Iterable[int]) -> int:
-    """The broker that fewest partitions prefer as leader: where a new topic begins."""
+    """The broker that is preferred leader of the fewest partitions: a new topic starts there."""
     counts = Counter(leaders)
     return min(brokers, key=lambda broker_id: (counts[broker_id], broker_id))
 
 
-def _places(first: int, shift: int, factor: int, size: int) -> list[int]:
+def _slots(first: int, shift: int, factor: int, size: int) -> list[int]:
     followers = ((first + 1 + (shift + step) % (size - 1)) % size for step in range(factor - 1))
     return [first, *followers]
 

@@ -1,6 +1,6 @@
-"""What we need from the machine we run on, as interfaces: time, files, delayed calls.
+"""The interfaces to the operating system: time, files, delayed calls, worker threads.
 
-The real ones live in `storage/os_files.py` and `node/`; simulated ones in `testing/`. Both pass the same
+The real implementations are in `storage/os_files.py` and `node/`, simulated ones in `testing/`. Both pass the same
 conformance suite.
 """
 
@@ -33,19 +33,19 @@ class Scheduler(Protocol):
     def call_later(self, delay_ms: int, callback: Callable[[], None]) -> Cancellable: ...
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        """Runs a coroutine on the owner's thread; whoever implements this owns its lifetime and its errors."""
+        """Runs a coroutine on the owner's thread. The scheduler owns its lifetime and handles its errors."""
 
     def run_in_worker(self, job: Callable[[], Result]) -> Awaitable[Result]:
-        """Runs a blocking job on a worker thread. Nothing the owner's thread may change is touched there."""
+        """Runs a blocking job on a worker thread. The job must not use state that the owner's thread may change."""
 
 
 class File(Protocol):
-    """An open file. It closes when the last reference goes, so a slice in flight outlives a deletion."""
+    """An open file. It closes with its last reference, so a slice that is being sent survives a deletion."""
 
     path: str
 
     def append(self, data: Buffer) -> None:
-        """Writes all of `data` at the end, or raises OSError leaving the file as long as it was."""
+        """Writes all of `data` at the end, or raises OSError and leaves the file's length unchanged."""
 
     def read(self, position: int, size: int) -> bytes:
         """At most `size` bytes from `position`; fewer only at the end of the file."""
@@ -58,7 +58,7 @@ class File(Protocol):
         """Returns when everything appended so far is on stable storage. May be called from any thread."""
 
     def fileno(self) -> int:
-        """For sendfile; -1 where there is no operating-system file."""
+        """For sendfile; -1 if there is no operating-system file."""
 
 
 class FileSystem(Protocol):
@@ -69,7 +69,7 @@ class FileSystem(Protocol):
     def read_bytes(self, path: str) -> bytes: ...
 
     def write_atomically(self, path: str, data: bytes, *, durable: bool = True) -> None:
-        """Replaces the file as one step: a reader sees the old content or the new."""
+        """Replaces the file atomically: a reader sees the old content or the new."""
 
     def exists(self, path: str) -> bool: ...
 

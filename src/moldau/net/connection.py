@@ -1,7 +1,7 @@
-"""One client socket: reads frames, hands each to its session, writes the answers in order.
+"""One client socket: reads frames, passes each to its session, writes the answers in order.
 
-One request at a time: while an answer is parked or unsent, no further frame is looked at, so a client that
-never reads holds one answer and what the kernel buffers, nothing more. Must not know what a frame means.
+One request at a time: while an answer is parked or unsent, no further frame is processed. So a client that never reads
+costs one answer and the kernel's buffers. Must not know what a frame means.
 """
 
 import logging
@@ -23,25 +23,25 @@ from moldau.net.frames import FrameAssembler
 _log = logging.getLogger("moldau.net")
 
 SENDFILE_BYTES_MAX: Final = 4 * 1024 * 1024
-"""How much one sendfile call may move before the loop sees to the others."""
+"""How much one sendfile call may send before the loop serves other connections."""
 SMALL_BYTES_MAX: Final = 16 << 10
 GATHERED_BYTES_MAX: Final = 256 << 10
-"""Up to which size chunks are copied into one, and how large that may grow."""
+"""Chunks of up to SMALL_BYTES_MAX are copied into one of up to GATHERED_BYTES_MAX."""
 MORE_FOLLOWS: Final = getattr(socket, "MSG_MORE", 0)
-"""Has the kernel wait for the rest before it sends a packet; Linux knows how."""
+"""Makes the kernel wait for more data before it sends a packet (Linux only)."""
 PORTION_BYTES_MIN: Final = 2 << 20
 PORTION_BYTES_PER_ROUND_TRIP_US: Final = 1000
-"""A gigabyte a second, however long the way."""
+"""One gigabyte per second, whatever the round trip time."""
 PORTION_CALLS: Final = 256
-"""How often the size of a portion is asked for until the round trip is looked at again."""
+"""The round trip time is measured again after this many calls of `portion_bytes`."""
 ROUND_TRIP_AT: Final = 68
-"""Where the kernel's `struct tcp_info` has the round trip, in microseconds."""
+"""The offset of the round trip time, in microseconds, in the kernel's `struct tcp_info`."""
 IPV4_MAPPED: Final = "::ffff:"
-"""How an IPv4 address looks on a socket that listens for both families."""
+"""The prefix of IPv4 addresses on a socket that listens for both families."""
 
 
 class Session(Protocol):
-    """What a connection talks to."""
+    """Receives the frames of a connection."""
 
     def on_frame(self, frame: memoryview) -> list[Chunk] | None: ...
 
@@ -91,7 +91,7 @@ class Connection:
         self._resume_reading()
 
     def reply(self, chunks: list[Chunk]) -> None:
-        """The late answer to a frame whose session returned None."""
+        """Sends the answer to a frame for which the session returned None."""
         if self.is_closed:
             return
         assert self._busy, "an answer without a request"
@@ -101,7 +101,7 @@ class Connection:
             self._serve_frames()
 
     def abort(self, reason: str) -> None:
-        """Closes because of what the peer did, or what we could not do for it: one line says why."""
+        """Closes the connection and logs the reason in one line."""
         if not self.is_closed:
             _log.warning("closing the connection of %s on %s: %s", self.peer, self.listener, reason)
             self.close()
@@ -116,18 +116,18 @@ class Connection:
         self._socket.close()
         self._outgoing.clear()
         self._session.closed()
-        # They hold each other: cut, both go at once, with the buffer. Python's collector would come much later.
+        # Session and connection refer to each other. Without this, their memory would wait for the garbage collector.
         del self._session
         self._on_closed(self)
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the client waits for an answer, or for us to send it."""
+        """Whether an answer is being prepared or sent."""
         return self._busy or bool(self._outgoing)
 
     def portion_bytes(self) -> int:
-        """How much one answer should hold at most, so that a client takes one apart while the next is on its way.
-        More for a client far away, who could not have the next one asked for in time."""
+        """The size an answer should not exceed, so that a client processes one while the next is being sent. Larger for
+        a distant client, whose next request takes longer to arrive."""
         if self._portion_calls == 0:
             self._portion_calls = PORTION_CALLS
             self._portion_bytes = max(
@@ -141,7 +141,7 @@ class Connection:
 
     def _on_readable(self) -> None:
         if self._busy or self._outgoing or self._resting:
-            self._look_for_hangup()
+            self._check_for_disconnect()
             return
         try:
             count = self._socket.recv_into(self._frames.target())
@@ -151,7 +151,7 @@ class Connection:
             self.close()
             return
         if count == 0:
-            self._hung_up()
+            self._disconnected()
             return
         self.last_active = self._loop.time()
         self._frames.received(count)
@@ -185,7 +185,7 @@ class Connection:
             self.abort(str(error))
             return
         except Exception as error:  # noqa: BLE001
-            # The boundary of a connection: a bug met by one client's request must not reach the others.
+            # The error boundary of a connection: a bug that one request meets must not affect other clients.
             _log.exception("a request of %s failed", self.peer)
             self.abort(f"internal error: {error!r}")
             return
@@ -225,7 +225,7 @@ class Connection:
         self._flush()
 
     def _flush(self) -> None:
-        """Writes what the socket takes; asks to be called again for the rest."""
+        """Writes what the socket accepts, and the rest when it is writable again."""
         outgoing = self._outgoing
         try:
             while outgoing:
@@ -252,7 +252,7 @@ class Connection:
                     outgoing.popleft()
                     continue
                 outgoing[0] = rest
-                if sent < wanted:  # It is full: another try would be refused.
+                if sent < wanted:  # The socket's buffer is full.
                     break
         except (BlockingIOError, InterruptedError):
             pass
@@ -271,7 +271,7 @@ class Connection:
             self._loop.remove_writer(self._socket)
 
     def _gather(self) -> None:
-        """Makes one of the small chunks that come next: a call for each costs more than to read and copy them."""
+        """Joins the small chunks at the front: a system call for each would cost more than reading and copying them."""
         outgoing = self._outgoing
         if len(outgoing) < 2:
             return
@@ -299,11 +299,11 @@ class Connection:
         if not self.is_closed and not self._outgoing and not self._busy:
             self._serve_frames()
 
-    def _look_for_hangup(self) -> None:
-        """Data came while a request is being served: leave it in the kernel, unless it is the end."""
+    def _check_for_disconnect(self) -> None:
+        """Data arrived while a request is being served. Leaves it in the kernel unless it is the end of the stream."""
         try:
             if not self._socket.recv(1, socket.MSG_PEEK):
-                self._hung_up()
+                self._disconnected()
                 return
         except (BlockingIOError, InterruptedError):
             return
@@ -312,10 +312,10 @@ class Connection:
             return
         self._pause_reading()
 
-    def _hung_up(self) -> None:
+    def _disconnected(self) -> None:
         unfinished = self._frames.buffered_bytes
         if unfinished and not self._busy:
-            self.abort(f"the peer hung up in the middle of a frame, {unfinished} bytes into it")
+            self.abort(f"the peer closed the connection in the middle of a frame, {unfinished} bytes into it")
         else:
             self.close()
 
@@ -331,7 +331,7 @@ class Connection:
 
 
 def _shorter(part: FileSlice) -> OSError:
-    return OSError(f"{part.file.path} is shorter than it was when the answer was made")
+    return OSError(f"{part.file.path} was truncated while an answer was being sent from it")
 
 
 def _round_trip_us(sock: socket.socket) -> int:

@@ -1,9 +1,8 @@
-"""The loop, shared out among connections: whoever took it for long lets the others go first.
+"""Shares the event loop fairly: a connection whose request took long lets the others go first.
 
-One loop serves every connection, a request at a time. A client whose requests take long, such as a fetch that names ten
-thousand partitions, and who asks again at once would leave the others only the moments in between. So after a long
-request the loop turns once to see who else is there; if others were served since, the client rests for as long as its
-request took: half of the time is theirs. Nobody else ever rests.
+One loop serves all connections, one request at a time. A client with long requests, such as a fetch of ten thousand
+partitions, could take nearly all of its time. So after a long request the loop runs once for the others. If any of them
+was served, the client rests for as long as its request took, so that half of the time is theirs. No other client rests.
 """
 
 from typing import Final
@@ -13,7 +12,7 @@ REST_S_MAX: Final = 0.1
 
 
 class FairShare:
-    """One for each loop."""
+    """One instance for each loop."""
 
     __slots__ = ("_served_last",)
 
@@ -21,7 +20,7 @@ class FairShare:
         self._served_last: object = None
 
     def rest_s(self, connection: object, took_s: float) -> float | None:
-        """How long the connection just served must wait for its next turn; None when it may go on at once."""
+        """How long the connection just served must wait before its next request; None if it need not."""
         was_alone = self._served_last is connection
         self._served_last = connection
         if took_s < LONG_S:

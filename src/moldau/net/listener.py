@@ -1,6 +1,6 @@
 """Listening sockets: accepts within limits, keeps the set of live connections, closes idle ones.
 
-The scratch buffer of the loop lives here. Must not know what is said on a connection.
+Owns the scratch buffer of the loop. Must not know what is sent on a connection.
 """
 
 import contextlib
@@ -25,15 +25,15 @@ _log = logging.getLogger("moldau.net")
 SCRATCH_BYTES: Final = 256 * 1024
 ACCEPTS_PER_TURN_MAX: Final = 64
 ACCEPT_PAUSE_S: Final = 0.1
-"""How long we stop accepting when the process has run out of file descriptors."""
+"""How long accepting pauses when the process has run out of file descriptors."""
 SWEEPS_PER_IDLE_TIME: Final = 4
-COMPLAINT_INTERVAL_S: Final = 10.0
+ERROR_LOG_INTERVAL_S: Final = 10.0
 DESCRIPTORS_SHARE: Final = 2
-"""Connections take at most this part of what the process may open: the data needs descriptors too."""
-HANGUP_LOOK_S: Final = 1.0
-"""How often we ask the kernel which clients have gone."""
+"""Connections use at most one in so many of the file descriptors: the data needs some too."""
+DISCONNECT_CHECK_S: Final = 1.0
+"""How often the kernel is asked which clients have disconnected."""
 CONGESTION_CONTROL: Final = getattr(socket, "TCP_CONGESTION", None)
-"""The option of a socket; Linux has it."""
+"""The socket option, where there is one (Linux)."""
 
 OpenSession = Callable[[Connection], Session]
 
@@ -65,8 +65,8 @@ class Listeners:
         backlog: int,
         send_buffer_bytes: int,
     ) -> None:
-        """`limits` is asked again whenever they matter: they may be changed while we run. A send buffer of -1 is left
-        to the operating system, as it always is for clients on this machine."""
+        """`limits` is called whenever they apply, since they may change at run time. With a `send_buffer_bytes` of -1,
+        and always for clients on this machine, the operating system sizes the send buffer."""
         self._loop = loop
         self._current_limits = limits
         self._backlog = backlog
@@ -78,10 +78,10 @@ class Listeners:
         self._per_ip: Counter[str] = Counter()
         self._ip_of: dict[Connection, str] = {}
         self._by_file: dict[int, Connection] = {}
-        self._hangups = select.epoll()
-        self._complained_at = -COMPLAINT_INTERVAL_S
+        self._disconnects = select.epoll()
+        self._error_logged_at = -ERROR_LOG_INTERVAL_S
         self._sweep = loop.call_later(self._sweep_interval_s, self._close_idle)
-        self._hangup_look = loop.call_later(HANGUP_LOOK_S, self._close_hung_up)
+        self._disconnect_check = loop.call_later(DISCONNECT_CHECK_S, self._close_disconnected)
 
     @property
     def _limits(self) -> ConnectionLimits:
@@ -92,7 +92,7 @@ class Listeners:
         return list(self._ip_of)
 
     def listen(self, endpoint: Endpoint) -> Endpoint:
-        """Binds and starts accepting; returns the endpoint with the port that was really taken."""
+        """Binds and starts accepting. Returns the endpoint with the port that was bound."""
         sock = _bind(endpoint, self._backlog)
         self._sockets.append(sock)
         self._loop.add_reader(sock, self._accept, sock, endpoint.name)
@@ -105,7 +105,7 @@ class Listeners:
         self._sockets.clear()
 
     def suspend(self) -> None:
-        """Every connection breaks and no new one is taken, until `listen` is called again."""
+        """Closes all connections and accepts no new ones until `listen` is called again."""
         self.stop_accepting()
         for connection in self.connections:
             connection.close()
@@ -113,10 +113,10 @@ class Listeners:
     def close(self) -> None:
         self.stop_accepting()
         self._sweep.cancel()
-        self._hangup_look.cancel()
+        self._disconnect_check.cancel()
         for connection in self.connections:
             connection.close()
-        self._hangups.close()
+        self._disconnects.close()
 
     def _accept(self, listening: socket.socket, name: str) -> None:
         for _ in range(ACCEPTS_PER_TURN_MAX):
@@ -129,7 +129,7 @@ class Listeners:
                 return
             refusal = self._refusal(address[0])
             if refusal is not None:
-                _log.warning("refusing a connection of %s on %s: %s", address[0], name, refusal)
+                _log.warning("rejecting a connection from %s on %s: %s", address[0], name, refusal)
                 sock.close()
                 continue
             self._admit(sock, address[0], name)
@@ -142,13 +142,13 @@ class Listeners:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
             self._fit_sending(sock, ip)
             connection = Connection(self._loop, sock, name, frames, self._share, self._forget)
-        except OSError:  # The peer is gone already.
+        except OSError:  # The peer has already disconnected.
             sock.close()
             return
         self._per_ip[ip] += 1
         self._ip_of[connection] = ip
         self._by_file[sock.fileno()] = connection
-        self._hangups.register(sock, select.EPOLLRDHUP)
+        self._disconnects.register(sock, select.EPOLLRDHUP)
         connection.start(self._open_session(connection))
 
     def _fit_sending(self, sock: socket.socket, ip: str) -> None:
@@ -156,26 +156,26 @@ class Listeners:
             if self._send_buffer_bytes >= 0:
                 sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self._send_buffer_bytes)
         elif CONGESTION_CONTROL is not None:
-            # Nothing is in the way on one machine: an algorithm that paces by what it measured there, as BBR does, only
-            # costs time, and a small buffer wake-ups.
+            # On one machine there is no congestion: an algorithm that paces its packets, such as BBR, only costs time,
+            # and a small buffer causes wake-ups.
             with contextlib.suppress(OSError):
                 sock.setsockopt(socket.IPPROTO_TCP, CONGESTION_CONTROL, b"reno")
 
     def _refusal(self, ip: str) -> str | None:
         limits = self._limits
         if len(self._ip_of) >= limits.connections_max:
-            return f"{limits.connections_max} connections are open already (max.connections)"
+            return f"{limits.connections_max} connections are already open (max.connections)"
         descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         if len(self._ip_of) >= descriptors // DESCRIPTORS_SHARE:
-            return f"this process may open {descriptors} files, half of them connections; raise `ulimit -n`"
+            return f"half of the {descriptors} file descriptors of this process are connections; raise `ulimit -n`"
         if self._per_ip[ip] >= limits.connections_per_ip_max:
-            return f"it has {limits.connections_per_ip_max} connections already (max.connections.per.ip)"
+            return f"it already has {limits.connections_per_ip_max} connections (max.connections.per.ip)"
         return None
 
     def _pause_accepting(self, listening: socket.socket, name: str, error: OSError) -> None:
         now = self._loop.time()
-        if now - self._complained_at > COMPLAINT_INTERVAL_S:
-            self._complained_at = now
+        if now - self._error_logged_at > ERROR_LOG_INTERVAL_S:
+            self._error_logged_at = now
             is_limit = error.errno in (errno.EMFILE, errno.ENFILE)
             why = "no file descriptors are left; raise `ulimit -n`" if is_limit else str(error)
             _log.error("cannot accept connections on %s at the moment: %s", name, why)
@@ -208,14 +208,14 @@ class Listeners:
                 connection.release_idle_memory()
         self._sweep = self._loop.call_later(self._sweep_interval_s, self._close_idle)
 
-    def _close_hung_up(self) -> None:
-        """A reset does not always wake a reader (libuv stops polling on POLLERR), and a client that keeps
-        sending while it waits is not read at all: so nobody's going away is left unnoticed for long."""
-        for file_number, events in self._hangups.poll(0):
+    def _close_disconnected(self) -> None:
+        """Finds disconnects that no reader sees: a reset does not always wake one (libuv stops polling on POLLERR), and
+        a client that keeps sending while it waits is not read at all."""
+        for file_number, events in self._disconnects.poll(0):
             connection = self._by_file[file_number]
             if events & (select.EPOLLERR | select.EPOLLHUP) or connection.is_waiting:
                 connection.close()
-        self._hangup_look = self._loop.call_later(HANGUP_LOOK_S, self._close_hung_up)
+        self._disconnect_check = self._loop.call_later(DISCONNECT_CHECK_S, self._close_disconnected)
 
 
 def _bind(endpoint: Endpoint, backlog: int) -> socket.socket:

@@ -1,4 +1,4 @@
-"""One broker as a whole: opens its data, starts its parts in order and stops them in reverse. Owns lifetimes."""
+"""One broker: opens its data, starts its parts in order and stops them in reverse order. Owns their lifetimes."""
 
 import asyncio
 import logging
@@ -34,7 +34,7 @@ FILE_WORKERS: Final = 4
 
 
 class BrokerNode:
-    """One broker. `start` returns when it serves, `stop` when nothing of it is left."""
+    """One broker. `start` returns when it serves, `stop` when all its parts have ended."""
 
     def __init__(
         self,
@@ -44,8 +44,8 @@ class BrokerNode:
         session: Callable[[Broker, ClientConnection], ClientSession] = ClientSession,
         cluster_store: Callable[[], Store] | None = None,
     ) -> None:
-        """`clock` and `session` may be others where the passing of time or a client's luck is to be arranged.
-        `cluster_store` opens the store shared by the brokers of a cluster, instead of `zookeeper.connect`."""
+        """Tests replace `clock` and `session` to control time and connections. `cluster_store` opens the store that the
+        brokers of a cluster share, in place of `zookeeper.connect`."""
         self._layers = layers
         self._clock = clock or OsClock()
         self._session = session
@@ -99,7 +99,9 @@ class BrokerNode:
         if open_store is None:
             data = self._data = await self._files.run_in_worker(lambda: open_data(self._layers, clock))
             return assemble(self._layers, data, clock, self._files, self._store_thread)
-        from moldau.node.cluster_connection import ClusterConnection  # What a broker alone need not load.
+        from moldau.node.cluster_connection import (
+            ClusterConnection,
+        )  # A broker that stands alone does not load it.
 
         store = await self._store_thread.run_in_worker(open_store)
         try:
@@ -125,7 +127,8 @@ class BrokerNode:
         )
 
     async def stop(self, *, clean: bool = True) -> None:
-        """Clean: the next start needs no recovery. Otherwise the files stay as a killed process leaves them."""
+        """After a clean stop the next start needs no recovery. Otherwise the files stay as a killed process leaves
+        them."""
         if self._cluster is not None:
             await self._cluster.leave(clean=clean)
         self._stalls.stop()
@@ -141,7 +144,7 @@ class BrokerNode:
         await asyncio.to_thread(self._data.close, clean=clean)
 
     def cut_off(self) -> None:
-        """Nobody reaches this broker and it reaches nobody, until `reopen`. For tests of what a cluster does then."""
+        """Cuts all network connections of this broker until `reopen`. For tests of network partitions."""
         self._net.suspend()
         if self._cluster is not None:
             self._cluster.cut_off()
@@ -154,12 +157,12 @@ class BrokerNode:
 
     @property
     def endpoints(self) -> list[str]:
-        """What it listens on, in the form of the `listeners` setting."""
+        """The bound listeners, in the form of the `listeners` setting."""
         return [f"{each.name}://{_bracketed(each.host)}:{each.port}" for each in self._bound]
 
     @property
     def port(self) -> int:
-        """Of the first listener: the real one where 0 was asked for."""
+        """The bound port of the first listener, also if port 0 was configured."""
         return self._bound[0].port
 
     async def _abandon(self) -> None:

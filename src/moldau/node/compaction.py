@@ -1,4 +1,4 @@
-"""Keeps compacted topics compact: one round at a time in each log directory, on a worker thread."""
+"""Log compaction: one log at a time in each log directory, on a worker thread."""
 
 import asyncio
 import logging
@@ -27,7 +27,7 @@ class Compaction:
                 self._broker.scheduler.spawn(self._keep_clean(cleaner))
 
     def cancel(self) -> None:
-        """The rounds under way end soon; what they wrote is removed at the next start."""
+        """Running compactions end soon; what they wrote is removed at the next start."""
         for cleaner in self._cleaners:
             cleaner.cancel_all()
 
@@ -42,7 +42,9 @@ class Compaction:
                 self._broker.disks.fail(fault)
                 return
             except OSError as error:
-                _log.error("a compaction could not be remembered, it will be done again: %s", error)
+                _log.error(
+                    "the progress of a compaction could not be saved, so it will be repeated: %s", error
+                )
 
     async def _clean(self, cleaner: LogCleaner, job: CleanJob) -> None:
         run_in_worker = self._broker.scheduler.run_in_worker
@@ -54,7 +56,7 @@ class Compaction:
             await run_in_worker(finished.settle.run)
 
     def _cleaner_settings(self) -> CleanerSettings:
-        """The memory is shared out among the directories, whose rounds may run at the same time."""
+        """Each directory gets its share of the memory, since all may compact at the same time."""
         settings = self._broker.configs.broker
         return CleanerSettings(
             dedupe_buffer_bytes=settings.log_cleaner_dedupe_buffer_size

@@ -1,6 +1,6 @@
-"""What a broker does without being asked: retention, flushing, checkpoints, forgetting idle producers.
+"""A broker's periodic tasks: retention, flushing, checkpoints, expiry of idle producers.
 
-Walks the partitions in slices on the owner's thread and hands file work to workers, so that requests go on.
+Walks the partitions in slices on the owner's thread and hands file work to workers, so that requests are not delayed.
 """
 
 import asyncio
@@ -17,10 +17,10 @@ from moldau.storage.log.partition_log import PartitionLog
 _log = logging.getLogger("moldau.housekeeping")
 
 LOGS_PER_SLICE: Final = 200
-FLUSH_LOOK_MS: Final = 1000
-"""How often logs are looked at for `flush.ms` and for rolled segments; Kafka's own interval defaults to never."""
+FLUSH_CHECK_MS: Final = 1000
+"""How often logs are checked for `flush.ms` and for rolled segments; Kafka's own interval defaults to never."""
 
-Duty = Callable[[], Awaitable[None]]
+Task = Callable[[], Awaitable[None]]
 
 
 class Housekeeping:
@@ -31,7 +31,7 @@ class Housekeeping:
         settings = self._settings
         delay_ms = settings.log_initial_task_delay_ms
         self._repeat(self._apply_retention, lambda: self._settings.log_retention_check_interval_ms, delay_ms)
-        self._repeat(self._flush_due, lambda: FLUSH_LOOK_MS, FLUSH_LOOK_MS)
+        self._repeat(self._flush_due, lambda: FLUSH_CHECK_MS, FLUSH_CHECK_MS)
         self._repeat(
             self._write_checkpoints, lambda: self._settings.log_flush_offset_checkpoint_interval_ms, delay_ms
         )
@@ -43,17 +43,17 @@ class Housekeeping:
     def _settings(self) -> BrokerSettings:
         return self._broker.configs.broker
 
-    def _repeat(self, duty: Duty, interval_ms: Callable[[], int], delay_ms: int) -> None:
-        async def keep_on() -> None:
+    def _repeat(self, task: Task, interval_ms: Callable[[], int], delay_ms: int) -> None:
+        async def repeat() -> None:
             await asyncio.sleep(min(delay_ms, interval_ms()) / 1000)
             while True:
                 try:
-                    await duty()
+                    await task()
                 except StorageFault as fault:
                     self._broker.disks.fail(fault)
                 await asyncio.sleep(interval_ms() / 1000)
 
-        self._broker.scheduler.spawn(keep_on())
+        self._broker.scheduler.spawn(repeat())
 
     async def _logs(self) -> AsyncIterator[PartitionLog]:
         for count, partition in enumerate(list(self._broker.partitions), 1):

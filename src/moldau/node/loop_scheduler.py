@@ -1,4 +1,4 @@
-"""`core.ports.Scheduler` on an asyncio loop: the one place that starts tasks and hands work to threads."""
+"""`core.ports.Scheduler` on an asyncio loop: the only module that starts tasks and hands work to threads."""
 
 import asyncio
 import logging
@@ -34,8 +34,8 @@ class LoopScheduler:
         return self._loop.run_in_executor(self._workers, job)
 
     async def close(self) -> None:
-        """Cancels what runs and waits for it, threads included."""
-        # A task that is cancelled before its first step never awaits what it was given.
+        """Cancels all tasks and waits for their end and that of the threads."""
+        # A task cancelled before its first step would never await its coroutine.
         await asyncio.sleep(0)
         self._is_closed = True
         tasks = [task for task in self._tasks if task is not asyncio.current_task()]

@@ -1,4 +1,4 @@
-"""`moldau broker`: from a configuration file to a served port, and down again on a signal."""
+"""`moldau broker`: reads the configuration, serves, and stops on a signal."""
 
 import asyncio
 import contextlib
@@ -19,12 +19,12 @@ EXIT_OK = 0
 EXIT_FAILED = 1
 EXIT_USAGE = 2
 OBJECTS_PER_COLLECTION = 50_000
-"""An answer for very many partitions makes tens of thousands of objects that go by themselves: they are no reason to
-look for cycles."""
+"""The response for very many partitions creates tens of thousands of objects without cycles: they must not cause a
+collection."""
 
 
 def run_broker(config_path: str | None, overrides: Sequence[str]) -> int:
-    """Serves until SIGTERM or SIGINT. Returns the exit code; what went wrong is on standard error."""
+    """Serves until SIGTERM or SIGINT. Returns the exit code; errors go to standard error."""
     _log_to_stderr()
     _allow_many_files()
     try:
@@ -40,7 +40,7 @@ def run_broker(config_path: str | None, overrides: Sequence[str]) -> int:
 
 
 def event_loop() -> asyncio.AbstractEventLoop:
-    """uvloop where there is one; everything works on plain asyncio too, at a higher cost per request."""
+    """uvloop if it is installed. Everything works on plain asyncio too, at a higher cost per request."""
     try:
         import uvloop
     except ImportError:
@@ -56,7 +56,7 @@ async def _serve(layers: BrokerLayers) -> int:
         loop.add_signal_handler(number, stopping.set)
     node = BrokerNode(layers)
     await node.start()
-    # What is there now stays until the end: collections need not look at it again.
+    # Objects that exist now live until the end: collections need not examine them again.
     gc.freeze()
     gc.set_threshold(OBJECTS_PER_COLLECTION)
     gc.enable()
@@ -78,7 +78,7 @@ def _read_config(path: str | None) -> str:
 
 
 def _allow_many_files() -> None:
-    """Sockets and log segments both need descriptors; the soft limit is often set for quite other programs."""
+    """Raises the soft limit of file descriptors, often too low for sockets and log segments, to the hard limit."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

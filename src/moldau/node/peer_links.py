@@ -10,7 +10,7 @@ from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.core.settings.listeners import Listener
 from moldau.net.channel import Channel
 
-EVERY_INTERFACE: Final = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 recognised, not bound
+EVERY_INTERFACE: Final = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 compared, not bound
 
 
 class PeerLinks:
@@ -19,7 +19,7 @@ class PeerLinks:
         self._listener = listener
         self._open: weakref.WeakSet[Channel] = weakref.WeakSet()
         self.is_cut = False
-        """Set where tests want no broker to be reached."""
+        """Set by tests: no broker can be reached."""
 
     async def connect(self, broker_id: int, timeout_s: float) -> Channel:
         if self.is_cut:
@@ -27,7 +27,7 @@ class PeerLinks:
         member = self._members.find(broker_id)
         address = None if member is None else member.addresses.get(self._listener)
         if address is None:
-            raise LookupError(f"broker {broker_id} has no listener {self._listener} at present")
+            raise LookupError(f"broker {broker_id} is not registered with a listener {self._listener}")
         channel = await Channel.open(address.host, address.port, timeout_s)
         self._open.add(channel)
         return channel
@@ -38,21 +38,21 @@ class PeerLinks:
 
 
 def inter_broker_listener(settings: BrokerSettings, listeners: tuple[Listener, ...]) -> str:
-    """The name of the listener brokers use among themselves."""
+    """The name of the inter-broker listener."""
     wanted = settings.inter_broker_listener_name
     if wanted is None:
         protocol = settings.security_inter_broker_protocol
         wanted = next((each.name for each in listeners if each.protocol.value == protocol), listeners[0].name)
     if wanted.upper() not in {each.name for each in listeners}:
         raise ConfigError(
-            f"inter.broker.listener.name is {wanted}, which is none of the listeners: add it to listeners, or name "
-            f"one of {', '.join(each.name for each in listeners)}"
+            f"inter.broker.listener.name={wanted} is not among the listeners: add it to listeners, or choose one of "
+            f"{', '.join(each.name for each in listeners)}"
         )
     return wanted.upper()
 
 
 def reachable_host(host: str) -> str:
-    """The address others are told where `advertised.listeners` says none."""
+    """The host other brokers and clients are given if `advertised.listeners` has none."""
     if host not in EVERY_INTERFACE:
         return host
     try:

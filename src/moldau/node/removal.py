@@ -1,4 +1,4 @@
-"""Takes retired segments off the disk, some time after they left their log."""
+"""Deletes the files of retired segments, some time after the segments left their log."""
 
 import logging
 
@@ -9,7 +9,7 @@ _log = logging.getLogger("moldau.housekeeping")
 
 
 def remove_later(scheduler: Scheduler, segment: RetiredSegment, delay_ms: int) -> None:
-    """Until then the files stay under their `.deleted` names, for readers that are in the middle of them."""
+    """Until then the files stay under their `.deleted` names, for responses that are still being sent from them."""
     scheduler.call_later(delay_ms, lambda: scheduler.spawn(_remove(scheduler, segment)))
 
 
@@ -17,4 +17,6 @@ async def _remove(scheduler: Scheduler, segment: RetiredSegment) -> None:
     try:
         await scheduler.run_in_worker(segment.remove)
     except OSError as error:
-        _log.warning("cannot remove a deleted segment: %s; it will be tried again at the next start", error)
+        _log.warning(
+            "the files of a deleted segment cannot be removed: %s; the next start tries again", error
+        )

@@ -1,4 +1,4 @@
-"""The settings that are not at their defaults, for the log of a start: enough to repeat it, and no secrets."""
+"""The settings that differ from their defaults, logged at the start: enough to reproduce it, without secrets."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -12,7 +12,7 @@ HIDDEN: Final = "[hidden]"
 
 
 def settings_report(layers: BrokerLayers) -> str:
-    """One line for each, sorted; says so where a setting comes from the cluster and not from the broker's file."""
+    """One line for each, sorted. A setting from the cluster, not from the broker's file, is marked."""
     lines = list(_lines(layers))
     return "\n\t".join(["settings other than the default:", *(lines or ["none"])])
 
@@ -29,7 +29,7 @@ def _lines(layers: BrokerLayers) -> Iterator[str]:
 
 
 def _plugin_text(name: str, texts: Mapping[str, str]) -> str:
-    """Of a key that is not ours: what it holds may be secret, unless it is one of ours for a single listener."""
+    """The text of a key we do not declare. It may be secret, unless it is one of our keys for a single listener."""
     tail = name.removeprefix(LISTENER_PREFIX).partition(".")[2]
     key = BrokerSettings.KEYS.get(tail) if name.startswith(LISTENER_PREFIX) else None
     return HIDDEN if key is None or key.sensitive else texts[name]

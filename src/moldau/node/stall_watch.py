@@ -1,4 +1,4 @@
-"""Counts the times the event loop was held up: everything the broker does waits while one thing does not yield."""
+"""Counts stalls of the event loop: while one callback runs for long, everything else in the broker waits."""
 
 import asyncio
 import logging
@@ -12,7 +12,7 @@ REPORT_INTERVAL_S: Final = 60.0
 
 
 class StallWatch:
-    """Wakes up regularly and looks how late it is."""
+    """Wakes up regularly and measures how late it is."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
@@ -34,7 +34,7 @@ class StallWatch:
             self._longest_s = max(self._longest_s, late_s)
         if self.count > self._reported_count and now - self._reported_at > REPORT_INTERVAL_S:
             _log.info(
-                "the event loop was held up %d times in the last %.0f s, at worst for %.0f ms",
+                "the event loop stalled %d times in the last %.0f s, for up to %.0f ms",
                 self.count - self._reported_count, now - self._reported_at, self._longest_s * 1000,
             )  # fmt: skip
             self._reported_at, self._reported_count, self._longest_s = now, self.count, 0.0

@@ -85,7 +85,7 @@ def test_a_file_that_ends_in_a_continuation_and_a_broken_escape() -> None:
             "num.partition=3",
             r"server\.properties, line 1: unknown setting num\.partition; did you mean num\.partitions\?",
         ),
-        ("retention.ms=3", r"topic's setting, .* log\.retention\.ms"),
+        ("retention.ms=3", r"topic setting, .* log\.retention\.ms"),
         ("zzzzzz=3", r"unknown setting zzzzzz; .*--list-settings"),
         ("num.partitions=many", r"line 1: Invalid value many for configuration num\.partitions"),
         ("listener.name.internal.nonsense=1", "unknown setting"),
@@ -139,13 +139,13 @@ def test_listeners_are_read(text: str, host: str, port: int) -> None:
         ({"listeners": "INTERNAL://:9092"}, "add INTERNAL:PLAINTEXT"),
         ({"listeners": ""}, "names no listener"),
         ({"listener.security.protocol.map": "A:B"}, "NAME:PROTOCOL"),
-        ({"advertised.listeners": "PLAINTEXT://0.0.0.0:1"}, "no address a client can dial"),
+        ({"advertised.listeners": "PLAINTEXT://0.0.0.0:1"}, "not an address a client can connect to"),
         (
             {
                 "listeners": "A://:1,B://:1",
                 "listener.security.protocol.map": "A:PLAINTEXT,B:PLAINTEXT",
             },
-            "both want port 1",
+            "both use port 1",
         ),
     ],
 )

@@ -76,7 +76,7 @@ def test_topic_keys_that_clash_are_refused(overrides: dict[str, str], complaint:
         ({"process.roles": "controller"}, "process.roles"),
         ({"log.dirs": "a,,b"}, "log.dirs"),
         ({"log.dirs": "a,a"}, "twice"),
-        ({"listeners": "SSL://:9093"}, "not there yet"),
+        ({"listeners": "SSL://:9093"}, "not supported yet"),
         ({"advertised.listeners": "EXTERNAL://h:1"}, "EXTERNAL"),
         ({"inter.broker.listener.name": "INTERNAL"}, "INTERNAL"),
     ],

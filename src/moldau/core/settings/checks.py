@@ -1,4 +1,4 @@
-"""What a value must be besides being of its type. Each check can say so in words a person reads."""
+"""Checks of values beyond their type. Each check describes what it accepts in words for people."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Settings that are each fine and together wrong. Refused with the keys named and what to do."""
+"""Rejects settings that are valid one by one but contradict each other. Messages name the keys and what to do."""
 
 from moldau.core.errors import ConfigError
 from moldau.core.settings.broker_keys import BrokerSettings
@@ -45,8 +45,8 @@ def _check_identity(settings: BrokerSettings) -> None:
         )
     if settings.broker_id not in (-1, settings.node_id):
         raise ConfigError(
-            f"node.id ({settings.node_id}) and broker.id ({settings.broker_id}) name the same thing and "
-            "differ; keep one of the lines"
+            f"node.id ({settings.node_id}) and broker.id ({settings.broker_id}) differ, but name the same thing; "
+            "keep one of the lines"
         )
 
 
@@ -56,8 +56,8 @@ def _check_listeners(settings: BrokerSettings) -> None:
     for listener in listeners:
         if listener.protocol is not SecurityProtocol.PLAINTEXT:
             raise ConfigError(
-                f"listener {listener.name} asks for {listener.protocol.value}, which is not there yet; only "
-                "PLAINTEXT is"
+                f"listener {listener.name} uses {listener.protocol.value}, which is not supported yet; use "
+                "PLAINTEXT"
             )
     for name in advertised_endpoints(settings):
         if name not in names:
@@ -73,7 +73,7 @@ def _check_listeners(settings: BrokerSettings) -> None:
 
 
 def check_group(settings: GroupSettings, broker: BrokerSettings) -> None:
-    """A group's own timeouts stay within the bounds the broker draws."""
+    """A group's own timeouts must stay within the broker's bounds."""
     for protocol in ("consumer", "share", "streams"):
         for name in ("session.timeout.ms", "heartbeat.interval.ms"):
             key = f"{protocol}.{name}"

@@ -1,6 +1,6 @@
-"""One declaration per configuration key: its name, type, default, bounds, meaning and who may change it when.
+"""The declaration of a configuration key: name, type, default, bounds, documentation and scope.
 
-Knows no key by name; those are declared in the modules beside this one.
+The keys themselves are declared in the modules beside this one.
 """
 
 from enum import Enum
@@ -23,7 +23,7 @@ ListOrNone = TypeVar("ListOrNone", bound=tuple[str, ...] | None)
 
 
 class Scope(Enum):
-    """When and by whom a key may be changed; broker keys first, with Kafka's words for them."""
+    """When and for which resource a key may be changed; broker keys have Kafka's words."""
 
     STATIC = "read-only"
     PER_BROKER = "per-broker"
@@ -40,7 +40,7 @@ class Importance(Enum):
 
 
 class Fallback(NamedTuple):
-    """A broker key that stands in for a topic key nobody set; `factor` converts its unit."""
+    """A broker key that supplies the value of an unset topic key; `factor` converts its unit."""
 
     name: str
     factor: int = 1
@@ -63,7 +63,7 @@ class Declared(TypedDict, total=False):
 
 
 class ConfigKey(Generic[T]):
-    """A key; as a class attribute of a `SettingsView` also the typed way to read its value."""
+    """A key. As a class attribute of a `SettingsView` it also gives typed access to its value."""
 
     __slots__ = (
         "attribute",
@@ -111,7 +111,7 @@ class ConfigKey(Generic[T]):
     def __get__(self, view: object, owner: type) -> T: ...
 
     def __get__(self, view: object | None, owner: type) -> "Self | T":
-        # A view's own dictionary shadows this, so reading a setting costs a plain attribute access.
+        # The instance dictionary of a view shadows this, so reading a setting is a plain attribute access.
         return self if view is None else self.default
 
     def __repr__(self) -> str:
@@ -127,12 +127,12 @@ class ConfigKey(Generic[T]):
 
     @property
     def expects(self) -> str:
-        """What the key takes, for people."""
+        """The values the key takes, in words for people."""
         kind = KINDS[self.type]
         return f"{kind}{self.check.expects}" if self.check else kind
 
     def parse(self, text: str) -> T:
-        """The value a text stands for. ConfigError names the key, what it got and what it takes."""
+        """Parses a value. ConfigError names the key, the value and what it takes."""
         value = PARSERS[self.type](text.strip())
         if value is None or (self.check is not None and not self.check.accepts(value)):
             self.refuse(text)

@@ -1,4 +1,4 @@
-"""Listeners in their text form: `NAME://host:port`, and which security protocol a name stands for."""
+"""Parses listeners: their text form `NAME://host:port`, and the security protocol of each name."""
 
 import re
 from enum import Enum
@@ -55,13 +55,14 @@ def broker_listeners(settings: BrokerSettings) -> tuple[Listener, ...]:
 
 
 def advertised_endpoints(settings: BrokerSettings) -> dict[str, Endpoint]:
-    """What clients of each listener are told; a listener not in here tells them the address they dialled."""
+    """The advertised endpoint of each listener. A listener without one advertises the address the client connected
+    to."""
     endpoints = _parse_endpoints("advertised.listeners", settings.advertised_listeners or ())
     reserved = {name.upper() for name in settings.controller_listener_names}
     for name, (host, port) in endpoints.items():
         if host in ("", "0.0.0.0", "::"):  # noqa: S104 refused, not bound
             raise ConfigError(
-                f"advertised.listeners: {name}://{host}:{port} is no address a client can dial; name the host"
+                f"advertised.listeners: {name}://{host}:{port} is not an address a client can connect to; name the host"
             )
     return {name: endpoint for name, endpoint in endpoints.items() if name not in reserved}
 
@@ -89,7 +90,7 @@ def _refuse_shared_ports(endpoints: dict[str, Endpoint]) -> None:
         if endpoint.port == 0 or other[0] == name or ":" in endpoint.host + other[1].host:
             continue
         raise ConfigError(
-            f"listeners: {other[0]} and {name} both want port {endpoint.port}; give each its own port"
+            f"listeners: {other[0]} and {name} both use port {endpoint.port}; give each its own port"
         )
 
 

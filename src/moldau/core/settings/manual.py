@@ -1,4 +1,4 @@
-"""The manual page of all settings, printed from their declarations."""
+"""The reference page of all settings, generated from their declarations."""
 
 from collections.abc import Iterator
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Java's properties syntax: what server.properties is written in."""
+"""Parses Java's properties syntax, the format of server.properties."""
 
 import re
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ class Property(NamedTuple):
 
 
 def parse_properties(text: str, *, file: str = "properties") -> list[Property]:
-    """All properties in order, repeated ones too: the last one counts."""
+    """All properties in order, including repeated ones: the last one counts."""
     properties = []
     for number, line in _logical_lines(text):
         name, value = _split(line)
@@ -27,7 +27,7 @@ def parse_properties(text: str, *, file: str = "properties") -> list[Property]:
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Lines with continuations joined, without comments and blank ones, each with the number it began at."""
+    """Lines with continuations joined, without comments and blank lines, each with the number of its first line."""
     joined, began = "", 0
     for number, raw in enumerate(re.split(r"\r\n|\r|\n", text), start=1):
         line = raw.lstrip(_BLANKS)
@@ -46,7 +46,7 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _split(line: str) -> tuple[str, str]:
-    """Name and value, apart at the first unescaped `=`, `:` or blank."""
+    """Name and value, separated by the first unescaped `=`, `:` or blank."""
     end = 0
     while end < len(line) and line[end] not in "=:" + _BLANKS:
         end += 2 if line[end] == "\\" else 1

@@ -1,7 +1,6 @@
-"""Which value is in force: layers of settings, the most specific first, and where each value came from.
+"""Resolves which value of a setting is in force, from layers of settings, and where it comes from.
 
-Layers hold texts as people wrote them. Whoever needs values asks for a view; DescribeConfigs asks for the
-synonyms.
+Layers hold texts as people wrote them. Code that needs values uses a view; DescribeConfigs uses the synonyms.
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,12 +21,12 @@ COARSER: Final = {
     for key in TopicSettings.KEYS.values()
     for number, fallback in enumerate(key.fallbacks)
 }
-"""The broker keys that count where this one is not set."""
+"""The broker keys that apply where this one is not set."""
 View = TypeVar("View", bound=SettingsView)
 
 
 class ConfigSource(IntEnum):
-    """The numbers are those DescribeConfigs answers with."""
+    """The numbers are those of DescribeConfigs."""
 
     UNKNOWN = 0
     TOPIC_CONFIG = 1
@@ -41,7 +40,7 @@ class ConfigSource(IntEnum):
 
 
 class Synonym(NamedTuple):
-    """A place a value could come from and what stands there."""
+    """A possible source of a value, and the text set there."""
 
     name: str
     text: str | None
@@ -49,14 +48,14 @@ class Synonym(NamedTuple):
 
 
 class BrokerLayers(NamedTuple):
-    """All that was said about a broker's settings: in its file, for all brokers, for this one."""
+    """A broker's settings by source: its file, the dynamic default of all brokers, its own dynamic settings."""
 
     static: Mapping[str, str] = NO_TEXTS
     dynamic_default: Mapping[str, str] = NO_TEXTS
     dynamic: Mapping[str, str] = NO_TEXTS
 
     def settings(self) -> BrokerSettings:
-        """The settings in force. ConfigError when a value or a combination of them is wrong."""
+        """The settings in force. ConfigError if a value or a combination of values is wrong."""
         merged = {**self.static, **self.dynamic_default, **self.dynamic}
         settings = BrokerSettings.parse(
             {name: merged[name] for name in merged if name in BrokerSettings.KEYS}
@@ -65,16 +64,16 @@ class BrokerLayers(NamedTuple):
         return settings
 
     def synonyms(self, name: str) -> list[Synonym]:
-        """Where the value of one broker key could come from, the one in force first.
+        """The sources of a broker key's value, the one in force first.
 
-        A key that stands for a finer unit than others, `log.retention.ms`, is followed by those once it is set.
+        A key that has coarser variants, such as `log.retention.ms`, is followed by these once it is set.
         """
-        places = list(self._places(name))
-        return places and places + [
-            place for coarser in COARSER.get(name, ()) for place in self._places(coarser)
+        sources = list(self._sources(name))
+        return sources and sources + [
+            source for coarser in COARSER.get(name, ()) for source in self._sources(coarser)
         ]
 
-    def _places(self, name: str) -> Iterator[Synonym]:
+    def _sources(self, name: str) -> Iterator[Synonym]:
         for texts, source in (
             (self.dynamic, ConfigSource.DYNAMIC_BROKER_CONFIG),
             (self.dynamic_default, ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG),
@@ -87,16 +86,16 @@ class BrokerLayers(NamedTuple):
             yield Synonym(name, default, ConfigSource.DEFAULT_CONFIG)
 
     def fallback_synonyms(self, key: ConfigKey[Any]) -> list[Synonym]:
-        """The same for a key of a topic or group that was not set there: all its broker keys, in order."""
-        return [place for fallback in key.fallbacks for place in self._places(fallback.name)]
+        """The same for an unset key of a topic or group: the sources of all its broker keys, in order."""
+        return [source for fallback in key.fallbacks for source in self._sources(fallback.name)]
 
 
 def resolve_topic(
     broker: BrokerSettings, overrides: Mapping[str, str], *, checked: bool = True
 ) -> TopicSettings:
-    """A topic's settings: its own where it has any, else the broker's. ConfigError when they are wrong.
+    """A topic's settings: its own, else the broker's. ConfigError if they are wrong.
 
-    Settings already in force are not `checked` again: a broker's change must not take a topic away.
+    Settings already in force are not `checked` again: a change at the broker must not make a topic unusable.
     """
     settings = _resolve(TopicSettings, broker, overrides)
     if checked:

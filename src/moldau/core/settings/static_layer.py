@@ -1,7 +1,6 @@
-"""From the text of server.properties and `--override` arguments to a broker's static layer.
+"""Builds a broker's static layer from the text of server.properties and `--override` arguments.
 
-Every line is checked by itself, so that the error can name it. Text in, values out: reading the file is the
-caller's.
+Each line is checked by itself, so that the error can name it. The caller reads the file.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,7 +20,7 @@ OPEN_PREFIXES: Final = (
     "rlmm.config.",
     "rsm.config.",
 )
-"""Settings of plug-ins; their names are the plug-ins' own."""
+"""Settings of plug-ins, whose names we do not know."""
 LISTENER_PREFIX: Final = "listener.name."
 
 
@@ -39,7 +38,7 @@ def static_layer(
                 f"--override {override!r} is not of the form key=value, for example num.partitions=3"
             )
         _put(texts, name.strip(), value.strip(), f"--override {override}")
-    # Kafka knows a broker's number by two names; given once, it holds for both.
+    # A broker ID has two names in Kafka; a value given for one holds for both.
     if "node.id" not in texts and texts.get("broker.id", "-1").strip() != "-1":
         texts["node.id"] = texts["broker.id"]
     elif "node.id" in texts:
@@ -47,23 +46,23 @@ def static_layer(
     return BrokerLayers(static=texts)
 
 
-def _put(texts: dict[str, str], name: str, value: str, place: str) -> None:
+def _put(texts: dict[str, str], name: str, value: str, source: str) -> None:
     key = BrokerSettings.KEYS.get(name)
     if key is None:
-        _check_unknown(name, place)
+        _check_unknown(name, source)
     else:
         try:
-            # Kafka takes an empty value of a key without default for "not given".
+            # Kafka treats an empty value of a key without a default as not set.
             if value.strip() or key.default is not None:
                 key.parse(value)
             else:
                 return
         except ConfigError as error:
-            raise ConfigError(f"{place}: {error}") from None
+            raise ConfigError(f"{source}: {error}") from None
     texts[name] = value
 
 
-def _check_unknown(name: str, place: str) -> None:
+def _check_unknown(name: str, source: str) -> None:
     if name.startswith(OPEN_PREFIXES):
         return
     if name.startswith(LISTENER_PREFIX):
@@ -71,11 +70,11 @@ def _check_unknown(name: str, place: str) -> None:
         tail = name.removeprefix(LISTENER_PREFIX).partition(".")[2]
         if tail in BrokerSettings.KEYS or tail.partition(".")[2] in BrokerSettings.KEYS:
             return
-    raise ConfigError(f"{place}: unknown setting {name}{_hint(name, BrokerSettings.KEYS)}")
+    raise ConfigError(f"{source}: unknown setting {name}{_hint(name, BrokerSettings.KEYS)}")
 
 
 def _hint(name: str, known: Iterable[str]) -> str:
     key = TopicSettings.KEYS.get(name)
     if key is not None and key.fallbacks:
-        return f"; that is a topic's setting, for all topics of a broker it is {key.fallbacks[0].name}"
+        return f"; that is a topic setting, the setting for all topics of a broker is {key.fallbacks[0].name}"
     return nearest_text(name, known) or "; `moldau broker --list-settings` prints the known ones"

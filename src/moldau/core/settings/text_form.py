@@ -1,4 +1,4 @@
-"""Values of settings as text and back, as Kafka's ConfigDef reads and shows them."""
+"""Parses and formats the values of settings, as Kafka's ConfigDef does."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -7,7 +7,7 @@ from typing import Any, Final
 
 
 class ConfigType(IntEnum):
-    """The numbers are those DescribeConfigs answers with."""
+    """The numbers are those of DescribeConfigs."""
 
     BOOLEAN = 1
     STRING = 2
@@ -49,7 +49,7 @@ def parse_list(text: str) -> tuple[str, ...]:
 
 
 def format_value(value: object) -> str | None:
-    """The text Kafka shows for a value: what DescribeConfigs answers."""
+    """The text of a value in DescribeConfigs, as in Kafka."""
     if value is None:
         return None
     if isinstance(value, bool):

@@ -12,7 +12,7 @@ from moldau.core.settings.key import ConfigKey
 
 class SettingsView:
     KIND: ClassVar[str] = ""
-    """What has these settings, in words for people."""
+    """The kind of resource with these settings, in words for people."""
     KEYS: ClassVar[Mapping[str, ConfigKey[Any]]] = {}
     """All keys of the class and its parents, by Kafka's name, sorted."""
 
@@ -24,7 +24,7 @@ class SettingsView:
         cls.KEYS = {key.name: key for key in sorted(declared, key=lambda key: key.name)}
 
     def __init__(self, values: Mapping[str, Any]) -> None:
-        """Takes parsed values by key name; a key without one has its default."""
+        """Takes parsed values by key name; missing keys have their default."""
         vars(self).update((key.attribute, values.get(name, key.default)) for name, key in self.KEYS.items())
 
     @classmethod
@@ -33,7 +33,7 @@ class SettingsView:
 
     @classmethod
     def values_of(cls, texts: Mapping[str, str]) -> dict[str, Any]:
-        """Parsed values by name. ConfigError for a wrong value and for a name that is no key."""
+        """Parsed values by name. ConfigError for a wrong value or an unknown name."""
         values = {}
         for name, text in texts.items():
             key = cls.KEYS.get(name)
@@ -56,7 +56,7 @@ class SettingsView:
 
 
 def nearest_text(name: str, known: Iterable[str]) -> str:
-    """A suggestion to end an error with: the known name most like the one given, if any is."""
+    """A suggestion that ends an error message: the most similar known name, if there is one."""
     import difflib  # only on the way to an error
 
     nearest = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
