@@ -23,7 +23,7 @@ class GroupSettings(SettingsView):
     consumer_session_timeout_ms = integer(
         "consumer.session.timeout.ms",
         45_000,
-        "After this long without a heartbeat a member is removed.",
+        "A member without a heartbeat for this long is removed.",
         at_least=1,
         scope=GROUP,
         fallbacks=(Fallback("group.consumer.session.timeout.ms"),),
@@ -31,7 +31,7 @@ class GroupSettings(SettingsView):
     share_auto_offset_reset = string(
         "share.auto.offset.reset",
         "latest",
-        "Where a share group starts that has no position yet.",
+        "Where a share group without a position starts.",
         check=OFFSET_RESET,
         scope=GROUP,
         inert=NO_SHARE_GROUPS,
@@ -65,7 +65,7 @@ class GroupSettings(SettingsView):
     share_session_timeout_ms = integer(
         "share.session.timeout.ms",
         45_000,
-        "After this long without a heartbeat a member is removed.",
+        "A member without a heartbeat for this long is removed.",
         at_least=1,
         scope=GROUP,
         fallbacks=(Fallback("group.share.session.timeout.ms"),),
@@ -101,7 +101,7 @@ class GroupSettings(SettingsView):
     streams_session_timeout_ms = integer(
         "streams.session.timeout.ms",
         45_000,
-        "After this long without a heartbeat a member is removed.",
+        "A member without a heartbeat for this long is removed.",
         at_least=1,
         scope=GROUP,
         fallbacks=(Fallback("group.streams.session.timeout.ms"),),

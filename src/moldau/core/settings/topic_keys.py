@@ -1,4 +1,4 @@
-"""The keys of a topic. One that nobody set for the topic takes the value of a broker key, its fallback."""
+"""The keys of a topic. A key that is not set for the topic takes the value of a broker key, its fallback."""
 
 from typing import Final
 
@@ -46,7 +46,7 @@ class TopicSettings(SettingsView):
     retention_ms = long(
         "retention.ms",
         WEEK_MS,
-        "How long records are kept under the policy `delete`; -1 for ever.",
+        "How long records are kept under the policy `delete`; -1 for no limit.",
         at_least=-1,
         scope=TOPIC,
         fallbacks=(
@@ -65,7 +65,7 @@ class TopicSettings(SettingsView):
     segment_bytes = integer(
         "segment.bytes",
         1 << 30,
-        "A segment that would grow past this is closed and the next one begun.",
+        "Maximum size of a segment; the next one is started before it grows larger.",
         at_least=SEGMENT_BYTES_MIN,
         scope=TOPIC,
         fallbacks=_from("log.segment.bytes"),
@@ -81,7 +81,7 @@ class TopicSettings(SettingsView):
     segment_ms = long(
         "segment.ms",
         WEEK_MS,
-        "Longest time before a segment is closed though not full.",
+        "Longest time before a segment is closed even if not full.",
         at_least=1,
         scope=TOPIC,
         fallbacks=(Fallback("log.roll.ms"), Fallback("log.roll.hours", HOUR_MS)),
@@ -89,7 +89,7 @@ class TopicSettings(SettingsView):
     segment_jitter_ms = long(
         "segment.jitter.ms",
         0,
-        "Up to this much is taken off `segment.ms` at random, so that segments do not all close together.",
+        "A random amount up to this is subtracted from `segment.ms`, so that segments do not all close together.",
         at_least=0,
         scope=TOPIC,
         fallbacks=(Fallback("log.roll.jitter.ms"), Fallback("log.roll.jitter.hours", HOUR_MS)),
@@ -121,7 +121,7 @@ class TopicSettings(SettingsView):
     flush_messages = long(
         "flush.messages",
         LONG_MAX,
-        "How many messages a partition gathers before it is flushed to disk. With 1 an acknowledged record "
+        "The number of messages after which a partition is flushed to disk. With 1 an acknowledged record "
         "is on disk.",
         at_least=1,
         scope=TOPIC,
@@ -146,7 +146,7 @@ class TopicSettings(SettingsView):
     max_message_bytes = integer(
         "max.message.bytes",
         1_048_588,
-        "The largest record batch taken, after compression.",
+        "The largest record batch accepted, after compression.",
         at_least=0,
         scope=TOPIC,
         fallbacks=_from("message.max.bytes"),
@@ -177,7 +177,7 @@ class TopicSettings(SettingsView):
     message_timestamp_before_max_ms = long(
         "message.timestamp.before.max.ms",
         LONG_MAX,
-        "How far a record's time may lie in the past before it is refused.",
+        "How far a record's time may lie in the past before it is rejected.",
         at_least=0,
         scope=TOPIC,
         fallbacks=_from("log.message.timestamp.before.max.ms"),
@@ -185,7 +185,7 @@ class TopicSettings(SettingsView):
     message_timestamp_after_max_ms = long(
         "message.timestamp.after.max.ms",
         HOUR_MS,
-        "How far a record's time may lie in the future before it is refused.",
+        "How far a record's time may lie in the future before it is rejected.",
         at_least=0,
         scope=TOPIC,
         fallbacks=_from("log.message.timestamp.after.max.ms"),
@@ -193,7 +193,7 @@ class TopicSettings(SettingsView):
     compression_type = string(
         "compression.type",
         "producer",
-        "How batches are stored: `producer` keeps what came, `uncompressed` or a codec recompresses.",
+        "How batches are stored: `producer` keeps the producer's codec; `uncompressed` or a codec converts.",
         check=one_of(*COMPRESSION_TYPES),
         scope=TOPIC,
         fallbacks=_from("compression.type"),
@@ -288,7 +288,7 @@ class TopicSettings(SettingsView):
     remote_log_delete_on_disable = boolean(
         "remote.log.delete.on.disable",
         False,
-        "Whether remote segments go when a topic stops being tiered.",
+        "Whether remote segments are deleted when a topic stops being tiered.",
         scope=TOPIC,
         inert=NO_TIERS,
     )

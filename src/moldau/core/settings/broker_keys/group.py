@@ -54,7 +54,7 @@ class GroupCoordinatorKeys(SettingsView):
     group_consumer_session_timeout_ms = integer(
         "group.consumer.session.timeout.ms",
         45_000,
-        "After this long without a heartbeat a member is removed.",
+        "A member without a heartbeat for this long is removed.",
         at_least=1,
     )
     group_consumer_max_session_timeout_ms = integer(
@@ -81,7 +81,7 @@ class GroupCoordinatorKeys(SettingsView):
     group_consumer_regex_refresh_interval_ms = integer(
         "group.consumer.regex.refresh.interval.ms",
         600_000,
-        "How often subscribed patterns are resolved anew, besides whenever topics change.",
+        "How often subscribed patterns are resolved again, in addition to every change of topics.",
         at_least=10_000,
         internal=True,
     )
@@ -99,7 +99,7 @@ class GroupCoordinatorKeys(SettingsView):
             "consumer",
             "streams",
         ),
-        "The group protocols on offer.",
+        "The group protocols offered.",
         check=each_of("consumer", "classic", "share", "streams"),
         inert=ONE_COORDINATOR,
     )
@@ -185,7 +185,7 @@ class GroupCoordinatorKeys(SettingsView):
     group_share_delivery_count_limit = integer(
         "group.share.delivery.count.limit",
         5,
-        "How often a record is delivered before it is given up.",
+        "How often a record is delivered at most.",
         at_least=2,
         at_most=10,
         inert=NO_SHARE_GROUPS,
@@ -214,7 +214,7 @@ class GroupCoordinatorKeys(SettingsView):
     group_share_session_timeout_ms = integer(
         "group.share.session.timeout.ms",
         45_000,
-        "After this long without a heartbeat a member is removed.",
+        "A member without a heartbeat for this long is removed.",
         at_least=1,
         inert=NO_SHARE_GROUPS,
     )
@@ -382,7 +382,7 @@ class GroupCoordinatorKeys(SettingsView):
     group_streams_session_timeout_ms = integer(
         "group.streams.session.timeout.ms",
         45_000,
-        "After this long without a heartbeat a member is removed.",
+        "A member without a heartbeat for this long is removed.",
         at_least=1,
         inert=NO_STREAMS_GROUPS,
     )

@@ -1,4 +1,4 @@
-"""Who this broker is, and what it decides about topics by itself."""
+"""The broker's identity, and its defaults for topics."""
 
 from moldau.core.settings.inert import JVM, NO_QUOTAS, ONE_LOOP
 from moldau.core.settings.key import Importance, Scope, boolean, class_name, integer, string, strings
@@ -13,21 +13,21 @@ class IdentityKeys(SettingsView):
     node_id = integer(
         "node.id",
         1,
-        "This broker's number, unique in the cluster. `broker.id` is the older name of the same thing.",
+        "This broker's ID, unique in the cluster. `broker.id` is its older name.",
         at_least=0,
         importance=HIGH,
     )
     broker_id = integer(
         "broker.id",
         -1,
-        "The older name of `node.id`. When both are given they must agree; -1 means not given: then a broker of a "
-        "cluster has the number its `meta.properties` keep, or is given one.",
+        "The older name of `node.id`. If both are set they must agree. With -1, a broker of a "
+        "cluster has the ID in its `meta.properties`, or a generated one.",
         importance=HIGH,
     )
     broker_rack = string(
         "broker.rack",
         None,
-        "The rack or zone this broker stands in. Given to clients, which may read from a replica nearby.",
+        "The rack or zone of this broker. Given to clients, which may read from a replica nearby.",
     )
     controller_quota_window_num = integer(
         "controller.quota.window.num",
@@ -48,7 +48,7 @@ class IdentityKeys(SettingsView):
     auto_create_topics_enable = boolean(
         "auto.create.topics.enable",
         True,
-        "Whether asking for the metadata of a topic that is not there creates it, with `num.partitions` "
+        "Whether asking for the metadata of a topic that does not exist creates it, with `num.partitions` "
         "and `default.replication.factor`.",
         importance=HIGH,
     )
@@ -56,10 +56,15 @@ class IdentityKeys(SettingsView):
         "delete.topic.enable", True, "Whether topics may be deleted at all.", importance=HIGH
     )
     num_partitions = integer(
-        "num.partitions", 1, "How many partitions a new topic gets when its creator does not say.", at_least=1
+        "num.partitions",
+        1,
+        "How many partitions a new topic gets if the creator does not specify it.",
+        at_least=1,
     )
     default_replication_factor = integer(
-        "default.replication.factor", 1, "How many replicas a new topic gets when its creator does not say."
+        "default.replication.factor",
+        1,
+        "How many replicas a new topic gets if the creator does not specify it.",
     )
     create_topic_policy_class_name = class_name(
         "create.topic.policy.class.name",
@@ -93,7 +98,7 @@ class IdentityKeys(SettingsView):
     config_providers = strings(
         "config.providers",
         (),
-        "Classes that fetch values of settings from elsewhere.",
+        "Classes that read values of settings from other sources.",
         scope=CLUSTER,
         importance=LOW,
         inert=JVM,

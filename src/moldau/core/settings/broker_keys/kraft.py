@@ -1,4 +1,4 @@
-"""The controller quorum of Apache Kafka. Known so that its stock server.properties starts here unchanged."""
+"""The controller quorum of Apache Kafka. Declared so that a stock server.properties starts unchanged."""
 
 from moldau.core.settings.checks import each_of
 from moldau.core.settings.inert import KRAFT
@@ -43,7 +43,7 @@ class KraftKeys(SettingsView):
     controller_quorum_bootstrap_servers = strings(
         "controller.quorum.bootstrap.servers",
         (),
-        "Where to find the controller quorum.",
+        "Addresses of the controller quorum.",
         importance=HIGH,
         inert=KRAFT,
     )
@@ -151,7 +151,7 @@ class KraftKeys(SettingsView):
     broker_heartbeat_interval_ms = integer(
         "broker.heartbeat.interval.ms",
         2000,
-        "How often a broker tells the controller that it lives.",
+        "How often a broker sends a heartbeat to the controller.",
         inert=KRAFT,
     )
     broker_session_timeout_ms = integer(

@@ -1,4 +1,4 @@
-"""Logs on disk: where, how large, how long, how flushed, how compacted."""
+"""Logs on disk: directories, size, retention, flushing, compaction."""
 
 from moldau.core.settings.checks import GZIP_LEVEL, NO_LIMIT_OR_POSITIVE, each_of, one_of
 from moldau.core.settings.inert import (
@@ -52,7 +52,7 @@ class LogKeys(SettingsView):
     log_segment_bytes = integer(
         "log.segment.bytes",
         1 << 30,
-        "A segment that would grow past this is closed and the next one begun.",
+        "Maximum size of a segment; the next one is started before it grows larger.",
         at_least=1 << 20,
         scope=CLUSTER,
         importance=HIGH,
@@ -68,7 +68,7 @@ class LogKeys(SettingsView):
     log_roll_ms = long(
         "log.roll.ms",
         None,
-        "Longest time before a segment is closed though not full. Overrides `log.roll.hours`.",
+        "Longest time before a segment is closed even if not full. Overrides `log.roll.hours`.",
         at_least=1,
         scope=CLUSTER,
         importance=HIGH,
@@ -76,14 +76,14 @@ class LogKeys(SettingsView):
     log_roll_hours = integer(
         "log.roll.hours",
         168,
-        "Longest time before a segment is closed though not full, in hours.",
+        "Longest time before a segment is closed even if not full, in hours.",
         at_least=1,
         importance=HIGH,
     )
     log_roll_jitter_ms = long(
         "log.roll.jitter.ms",
         None,
-        "Up to this much is taken off `log.roll.ms` at random, so that segments do not all close together.",
+        "A random amount up to this is subtracted from `log.roll.ms`, so that segments do not all close together.",
         at_least=0,
         scope=CLUSTER,
         importance=HIGH,
@@ -91,14 +91,14 @@ class LogKeys(SettingsView):
     log_roll_jitter_hours = integer(
         "log.roll.jitter.hours",
         0,
-        "Up to this much is taken off `log.roll.hours` at random.",
+        "A random amount up to this is subtracted from `log.roll.hours`.",
         at_least=0,
         importance=HIGH,
     )
     log_retention_ms = long(
         "log.retention.ms",
         None,
-        "How long records are kept; -1 for ever. Overrides `log.retention.minutes` and `.hours`.",
+        "How long records are kept; -1 for no limit. Overrides `log.retention.minutes` and `.hours`.",
         check=NO_LIMIT_OR_POSITIVE,
         scope=CLUSTER,
         importance=HIGH,
@@ -113,7 +113,7 @@ class LogKeys(SettingsView):
     log_retention_hours = integer(
         "log.retention.hours",
         168,
-        "How long records are kept, in hours; -1 for ever.",
+        "How long records are kept, in hours; -1 for no limit.",
         check=NO_LIMIT_OR_POSITIVE,
         importance=HIGH,
     )
@@ -155,7 +155,7 @@ class LogKeys(SettingsView):
     log_flush_interval_messages = long(
         "log.flush.interval.messages",
         LONG_MAX,
-        "How many messages a partition gathers before it is flushed to disk.",
+        "The number of messages after which a partition is flushed to disk.",
         at_least=1,
         scope=CLUSTER,
         importance=HIGH,
@@ -170,20 +170,20 @@ class LogKeys(SettingsView):
     log_flush_scheduler_interval_ms = long(
         "log.flush.scheduler.interval.ms",
         LONG_MAX,
-        "How often partitions are looked at for flushing.",
+        "How often partitions are checked for flushing.",
         importance=HIGH,
     )
     log_flush_offset_checkpoint_interval_ms = integer(
         "log.flush.offset.checkpoint.interval.ms",
         60_000,
-        "How often the recovery points are written down.",
+        "How often the recovery points are written to disk.",
         at_least=0,
         importance=HIGH,
     )
     log_flush_start_offset_checkpoint_interval_ms = integer(
         "log.flush.start.offset.checkpoint.interval.ms",
         60_000,
-        "How often the log start offsets are written down.",
+        "How often the log start offsets are written to disk.",
         at_least=0,
         importance=HIGH,
         inert=ONE_CHECKPOINT,
@@ -213,14 +213,14 @@ class LogKeys(SettingsView):
     log_message_timestamp_before_max_ms = long(
         "log.message.timestamp.before.max.ms",
         LONG_MAX,
-        "How far a record's time may lie in the past before it is refused.",
+        "How far a record's time may lie in the past before it is rejected.",
         at_least=0,
         scope=CLUSTER,
     )
     log_message_timestamp_after_max_ms = long(
         "log.message.timestamp.after.max.ms",
         3_600_000,
-        "How far a record's time may lie in the future before it is refused.",
+        "How far a record's time may lie in the future before it is rejected.",
         at_least=0,
         scope=CLUSTER,
     )
@@ -240,7 +240,7 @@ class LogKeys(SettingsView):
         scope=CLUSTER,
         inert=NO_TIERS,
     )
-    log_cleaner_enable = boolean("log.cleaner.enable", True, "Whether compaction runs at all.")
+    log_cleaner_enable = boolean("log.cleaner.enable", True, "Whether compaction is enabled.")
     log_cleaner_threads = integer(
         "log.cleaner.threads",
         1,
@@ -252,7 +252,7 @@ class LogKeys(SettingsView):
     log_cleaner_backoff_ms = long(
         "log.cleaner.backoff.ms",
         15_000,
-        "How long the cleaner rests when there is nothing to clean.",
+        "How long the cleaner waits when there is nothing to clean.",
         at_least=0,
         scope=CLUSTER,
     )
@@ -265,7 +265,7 @@ class LogKeys(SettingsView):
     log_cleaner_io_buffer_load_factor = double(
         "log.cleaner.io.buffer.load.factor",
         0.9,
-        "How full that table may become before a pass ends.",
+        "How full the table of keys may become before a pass ends.",
         scope=CLUSTER,
     )
     log_cleaner_io_buffer_size = integer(
@@ -322,7 +322,7 @@ class LogKeys(SettingsView):
     message_max_bytes = integer(
         "message.max.bytes",
         1_048_588,
-        "The largest record batch taken, after compression.",
+        "The largest record batch accepted, after compression.",
         at_least=0,
         scope=CLUSTER,
         importance=HIGH,
@@ -330,7 +330,7 @@ class LogKeys(SettingsView):
     compression_type = string(
         "compression.type",
         "producer",
-        "How batches are stored: `producer` keeps what came, `uncompressed` or a codec recompresses.",
+        "How batches are stored: `producer` keeps the producer's codec; `uncompressed` or a codec converts.",
         check=one_of("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer"),
         scope=CLUSTER,
         importance=HIGH,

@@ -12,7 +12,7 @@ class MetricsKeys(SettingsView):
     telemetry_max_bytes = integer(
         "telemetry.max.bytes",
         1 << 20,
-        "Largest push of client metrics taken (KIP-714).",
+        "The largest push of client metrics accepted (KIP-714).",
         at_least=1,
         importance=LOW,
     )

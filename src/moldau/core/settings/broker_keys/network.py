@@ -28,19 +28,19 @@ class NetworkKeys(SettingsView):
     advertised_listeners = strings(
         "advertised.listeners",
         None,
-        "The addresses clients are told to use. When not given, each client is told the address it dialled.",
+        "The addresses clients are told to use. When not given, each client gets the address it connected to.",
         importance=HIGH,
     )
     listener_security_protocol_map = string(
         "listener.security.protocol.map",
         "SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT",
-        "Which security protocol each listener name stands for, as `NAME:PROTOCOL` pairs.",
+        "The security protocol of each listener name, as `NAME:PROTOCOL` pairs.",
         importance=LOW,
     )
     inter_broker_listener_name = string(
         "inter.broker.listener.name",
         None,
-        "The listener brokers use among themselves. Not together with `security.inter.broker.protocol`.",
+        "The listener for connections between brokers. Not together with `security.inter.broker.protocol`.",
     )
     num_network_threads = integer(
         "num.network.threads",
@@ -107,13 +107,13 @@ class NetworkKeys(SettingsView):
     connections_max_reauth_ms = long(
         "connections.max.reauth.ms",
         0,
-        "Longest life of a SASL session before the client must authenticate again; 0 for ever.",
+        "Longest life of a SASL session before the client must authenticate again; 0 for no limit.",
         inert=NO_SECURITY,
     )
     connection_failed_authentication_delay_ms = integer(
         "connection.failed.authentication.delay.ms",
         100,
-        "How long the answer to a failed authentication is held back.",
+        "How long the answer to a failed authentication is delayed.",
         at_least=0,
         importance=LOW,
         inert=NO_SECURITY,
@@ -121,14 +121,14 @@ class NetworkKeys(SettingsView):
     max_connections = integer(
         "max.connections",
         INT_MAX,
-        "Most connections open at one time. The next one is closed at once.",
+        "Maximum number of open connections. Further ones are closed at once.",
         at_least=0,
         scope=CLUSTER,
     )
     max_connections_per_ip = integer(
         "max.connections.per.ip",
         INT_MAX,
-        "Most connections open at one time from one address.",
+        "Maximum number of open connections from one address.",
         at_least=0,
         scope=CLUSTER,
     )
@@ -171,7 +171,7 @@ class NetworkKeys(SettingsView):
     fetch_max_bytes = integer(
         "fetch.max.bytes",
         55 << 20,
-        "Most bytes in one fetch answer, whatever the client asks for. The first batch is returned even "
+        "Maximum bytes in one fetch response, whatever the client requests. The first batch is returned even "
         "if larger.",
         at_least=1024,
     )
@@ -184,25 +184,25 @@ class NetworkKeys(SettingsView):
     fetch_purgatory_purge_interval_requests = integer(
         "fetch.purgatory.purge.interval.requests",
         1000,
-        "In Apache Kafka: how often the list of waiting fetches is tidied.",
+        "In Apache Kafka: how often completed fetches are purged from the purgatory.",
         inert=ONE_LOOP,
     )
     producer_purgatory_purge_interval_requests = integer(
         "producer.purgatory.purge.interval.requests",
         1000,
-        "In Apache Kafka: how often the list of waiting produces is tidied.",
+        "In Apache Kafka: how often completed produces are purged from the purgatory.",
         inert=ONE_LOOP,
     )
     delete_records_purgatory_purge_interval_requests = integer(
         "delete.records.purgatory.purge.interval.requests",
         1,
-        "In Apache Kafka: how often the list of waiting deletions is tidied.",
+        "In Apache Kafka: how often completed deletions are purged from the purgatory.",
         inert=ONE_LOOP,
     )
     share_fetch_purgatory_purge_interval_requests = integer(
         "share.fetch.purgatory.purge.interval.requests",
         1000,
-        "In Apache Kafka: how often the list of waiting share fetches is tidied.",
+        "In Apache Kafka: how often completed share fetches are purged from the purgatory.",
         inert=ONE_LOOP,
     )
     quota_window_num = integer(

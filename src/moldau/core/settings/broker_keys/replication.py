@@ -29,7 +29,7 @@ class ReplicationKeys(SettingsView):
     unclean_leader_election_interval_ms = long(
         "unclean.leader.election.interval.ms",
         300_000,
-        "How often partitions without a leader are looked at for an unclean election.",
+        "How often partitions without a leader are checked for an unclean election.",
         at_least=1,
         inert=NO_FOLLOWERS,
         internal=True,
@@ -37,13 +37,13 @@ class ReplicationKeys(SettingsView):
     auto_leader_rebalance_enable = boolean(
         "auto.leader.rebalance.enable",
         True,
-        "Whether leadership moves back to preferred replicas by itself.",
+        "Whether preferred replicas are elected leader automatically.",
         importance=HIGH,
     )
     leader_imbalance_check_interval_seconds = long(
         "leader.imbalance.check.interval.seconds",
         300,
-        "How often that is looked at.",
+        "How often the balance of leaders is checked.",
         at_least=1,
         importance=HIGH,
     )
@@ -83,7 +83,7 @@ class ReplicationKeys(SettingsView):
     replica_fetch_min_bytes = integer(
         "replica.fetch.min.bytes",
         1,
-        "Fewest bytes a leader answers a follower with before it waits.",
+        "Minimum bytes in the response to a follower; with fewer the leader waits.",
         importance=HIGH,
     )
     replica_fetch_response_max_bytes = integer(
@@ -101,7 +101,7 @@ class ReplicationKeys(SettingsView):
     replica_high_watermark_checkpoint_interval_ms = long(
         "replica.high.watermark.checkpoint.interval.ms",
         5000,
-        "How often high watermarks are written down.",
+        "How often high watermarks are written to disk.",
         importance=HIGH,
         inert=ONE_CHECKPOINT,
     )

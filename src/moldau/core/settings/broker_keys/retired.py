@@ -1,4 +1,4 @@
-"""Keys of Kafka's ZooKeeper days that many a server.properties still carries, and dynamic throttles."""
+"""Keys from Kafka's ZooKeeper era that many server.properties files still have, and dynamic throttles."""
 
 from moldau.core.settings.inert import NO_FOLLOWERS, NO_QUOTAS, RETIRED, ZOOKEEPER
 from moldau.core.settings.key import LONG_MAX, Importance, Scope, boolean, integer, long, string
@@ -22,7 +22,7 @@ class RetiredKeys(SettingsView):
     zookeeper_session_timeout_ms = integer(
         "zookeeper.session.timeout.ms",
         18_000,
-        "How long ZooKeeper waits for a sign of life.",
+        "How long ZooKeeper waits for a ping before it expires the session.",
     )
     zookeeper_max_in_flight_requests = integer(
         "zookeeper.max.in.flight.requests",
@@ -37,16 +37,16 @@ class RetiredKeys(SettingsView):
     broker_id_generation_enable = boolean(
         "broker.id.generation.enable",
         True,
-        "Whether a broker of a cluster without a number is given one, which its `meta.properties` keep.",
+        "Whether a cluster's broker without a broker ID gets a generated one, kept in `meta.properties`.",
     )
     reserved_broker_max_id = integer(
         "reserved.broker.max.id",
         1000,
-        "Largest number a person may give a broker of a cluster. Those that are given to brokers without one follow.",
+        "The largest broker ID that may be configured. Generated IDs start above it.",
         at_least=0,
     )
     inter_broker_protocol_version = string(
-        "inter.broker.protocol.version", None, "Version brokers speak among themselves.", inert=RETIRED
+        "inter.broker.protocol.version", None, "Protocol version between brokers.", inert=RETIRED
     )
     log_message_format_version = string(
         "log.message.format.version", None, "Version of the records on disk.", inert=RETIRED
@@ -60,7 +60,7 @@ class RetiredKeys(SettingsView):
     leader_imbalance_per_broker_percentage = integer(
         "leader.imbalance.per.broker.percentage",
         10,
-        "Imbalance of leaders that is put up with.",
+        "Percentage of leaders on other than preferred replicas that is tolerated, per broker.",
     )
     quota_producer_default = long(
         "quota.producer.default",
@@ -88,7 +88,7 @@ class RetiredKeys(SettingsView):
     follower_replication_throttled_rate = long(
         "follower.replication.throttled.rate",
         LONG_MAX,
-        "Bytes per second a follower takes for throttled replicas.",
+        "Bytes per second a follower fetches for throttled replicas.",
         at_least=0,
         scope=PER_BROKER,
     )

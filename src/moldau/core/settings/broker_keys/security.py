@@ -26,7 +26,7 @@ class SecurityKeys(SettingsView):
     authorizer_class_name = string(
         "authorizer.class.name",
         "",
-        "The authorizer: who may do what. Empty allows everything.",
+        "The authorizer, which checks permissions. Empty allows everything.",
         importance=LOW,
         inert=NO_SECURITY,
     )
@@ -39,7 +39,7 @@ class SecurityKeys(SettingsView):
     allow_everyone_if_no_acl_found = boolean(
         "allow.everyone.if.no.acl.found",
         False,
-        "Whether a resource without rules is open to all.",
+        "Whether everyone may access a resource without ACLs.",
         inert=NO_SECURITY,
     )
     principal_builder_class = class_name(
@@ -89,7 +89,7 @@ class SecurityKeys(SettingsView):
     sasl_enabled_mechanisms = strings(
         "sasl.enabled.mechanisms",
         ("GSSAPI",),
-        "SASL mechanisms on offer.",
+        "SASL mechanisms offered.",
         scope=PER_BROKER,
         inert=NO_SECURITY,
     )
@@ -126,7 +126,7 @@ class SecurityKeys(SettingsView):
     sasl_server_max_receive_size = integer(
         "sasl.server.max.receive.size",
         512 << 10,
-        "Largest message taken before a client is authenticated.",
+        "The largest message accepted before a client is authenticated.",
         inert=NO_SECURITY,
     )
     sasl_login_connect_timeout_ms = integer(
@@ -316,7 +316,7 @@ class SecurityKeys(SettingsView):
     sasl_oauthbearer_jwks_endpoint_refresh_ms = long(
         "sasl.oauthbearer.jwks.endpoint.refresh.ms",
         3_600_000,
-        "How often the provider's keys are fetched anew.",
+        "How often the provider's keys are fetched again.",
         importance=LOW,
         inert=NO_SECURITY,
     )
@@ -335,7 +335,7 @@ class SecurityKeys(SettingsView):
         inert=NO_SECURITY,
     )
     sasl_oauthbearer_jwks_endpoint_url = string(
-        "sasl.oauthbearer.jwks.endpoint.url", None, "Where the provider's keys are found.", inert=NO_SECURITY
+        "sasl.oauthbearer.jwks.endpoint.url", None, "URL of the provider's keys.", inert=NO_SECURITY
     )
     sasl_oauthbearer_jwt_retriever_class = class_name(
         "sasl.oauthbearer.jwt.retriever.class",
@@ -349,7 +349,7 @@ class SecurityKeys(SettingsView):
         "A class that checks tokens.",
         inert=JVM,
     )
-    sasl_oauthbearer_scope = string("sasl.oauthbearer.scope", None, "Scope asked for.", inert=NO_SECURITY)
+    sasl_oauthbearer_scope = string("sasl.oauthbearer.scope", None, "Scope requested.", inert=NO_SECURITY)
     sasl_oauthbearer_scope_claim_name = string(
         "sasl.oauthbearer.scope.claim.name",
         "scope",
@@ -365,7 +365,7 @@ class SecurityKeys(SettingsView):
         inert=NO_SECURITY,
     )
     sasl_oauthbearer_token_endpoint_url = string(
-        "sasl.oauthbearer.token.endpoint.url", None, "Where tokens are issued.", inert=NO_SECURITY
+        "sasl.oauthbearer.token.endpoint.url", None, "URL of the token endpoint.", inert=NO_SECURITY
     )
     ssl_allow_dn_changes = boolean(
         "ssl.allow.dn.changes",
@@ -391,7 +391,7 @@ class SecurityKeys(SettingsView):
     ssl_client_auth = string(
         "ssl.client.auth",
         "none",
-        "Whether clients must, may or need not show a certificate.",
+        "Whether clients must, may or need not present a certificate.",
         check=one_of("required", "requested", "none"),
         scope=PER_BROKER,
         inert=NO_SECURITY,
@@ -402,7 +402,7 @@ class SecurityKeys(SettingsView):
             "TLSv1.2",
             "TLSv1.3",
         ),
-        "TLS versions on offer.",
+        "TLS versions offered.",
         scope=PER_BROKER,
         inert=NO_SECURITY,
     )
@@ -417,7 +417,7 @@ class SecurityKeys(SettingsView):
     ssl_engine_factory_class = class_name(
         "ssl.engine.factory.class",
         None,
-        "A class that makes TLS engines.",
+        "A class that creates TLS engines.",
         scope=PER_BROKER,
         importance=LOW,
         inert=JVM,

@@ -27,7 +27,7 @@ class TransactionKeys(SettingsView):
     transaction_abort_timed_out_transaction_cleanup_interval_ms = integer(
         "transaction.abort.timed.out.transaction.cleanup.interval.ms",
         10_000,
-        "How often transactions past their timeout are looked for and aborted.",
+        "How often transactions past their timeout are found and aborted.",
         at_least=1,
         importance=LOW,
         inert=ONE_COORDINATOR,
@@ -95,7 +95,7 @@ class TransactionKeys(SettingsView):
     add_partitions_to_txn_retry_backoff_max_ms = integer(
         "add.partitions.to.txn.retry.backoff.max.ms",
         100,
-        "Longest wait before adding a partition to a transaction is tried again.",
+        "Longest wait before adding a partition to a transaction is retried.",
         at_least=0,
         importance=HIGH,
         inert=ONE_COORDINATOR,
@@ -103,7 +103,7 @@ class TransactionKeys(SettingsView):
     add_partitions_to_txn_retry_backoff_ms = integer(
         "add.partitions.to.txn.retry.backoff.ms",
         20,
-        "First wait before adding a partition to a transaction is tried again.",
+        "First wait before adding a partition to a transaction is retried.",
         at_least=1,
         importance=HIGH,
         inert=ONE_COORDINATOR,
