@@ -1,4 +1,4 @@
-"""A coordination tree with brokers and topics in it, for tests that look at one."""
+"""A coordination tree with brokers and topics in it, for tests."""
 
 import asyncio
 import uuid
@@ -18,7 +18,7 @@ NOW_MS = 1_700_000_000_000
 
 
 class TreeKit:
-    """One session per broker, and one for whoever prepares things."""
+    """One session per broker, and one for the test."""
 
     def __init__(self) -> None:
         self.tree = MemoryTree()
@@ -64,7 +64,7 @@ def registration(
 
 
 class TurnClock(SimClock):
-    """A `SimClock` whose coroutines each have a turn of their own, so that one may start another."""
+    """A `SimClock` that runs each coroutine in its own turn, so that one may start another."""
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
         self.call_soon(lambda: asyncio.run(work))

@@ -1,4 +1,4 @@
-"""How a broker takes its place in the tree."""
+"""How a broker registers in the tree."""
 
 import pytest
 
@@ -30,7 +30,7 @@ def test_every_registration_has_a_larger_epoch() -> None:
     assert kit.image().brokers[1].epoch > first
 
 
-def test_a_second_broker_of_the_same_number_is_refused() -> None:
+def test_a_second_broker_with_the_same_id_is_rejected() -> None:
     kit = TreeKit()
     kit.start(1)
     other = registration(kit.tree.connect(), 1, directory_id="another")

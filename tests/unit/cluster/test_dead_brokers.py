@@ -1,4 +1,4 @@
-"""A broker whose process is gone is taken out of the tree, with what it held; nobody else is."""
+"""The registration of a dead broker is removed, with its controllership; no other registration is."""
 
 from moldau.cluster.dead_brokers import remove_dead_broker
 from moldau.coordination import tree_layout as layout

@@ -1,4 +1,4 @@
-"""Who leads, decided of the image alone."""
+"""Leader elections, decided from the image alone."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a leader makes of a change of its ISR whose fate is not known at once."""
+"""How a leader handles an ISR write whose outcome is not known at once."""
 
 from cluster_kit import TreeKit, TurnClock
 from log_kit import new_log
@@ -17,7 +17,7 @@ ONE, TWO, THREE = (BrokerId(each) for each in (1, 2, 3))
 
 
 class NeverWritten:
-    """Implements `leading.IsrWriter`: the write stays under way."""
+    """Implements `leading.IsrWriter`: the write never completes."""
 
     def write(
         self, leading: PartitionLeading, isr: tuple[BrokerId, ...], isr_epochs: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""What a follower still has to tell its leader."""
+"""What a follower must still tell its leader in a fetch session."""
 
 from moldau.cluster.replication.leader_session import EPOCH_MAX, NEW_SESSION, FetchPosition, LeaderSession
 from moldau.core.ids import TopicId

@@ -1,4 +1,4 @@
-"""Elections and moves people ask for, at a broker of a cluster and at one that stands alone."""
+"""Elections and reassignments requested by clients, in a cluster and at a broker that stands alone."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar

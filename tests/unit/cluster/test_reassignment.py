@@ -1,4 +1,4 @@
-"""Replicas on the move."""
+"""Reassignment of replicas."""
 
 import pytest
 

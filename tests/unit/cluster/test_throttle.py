@@ -1,4 +1,4 @@
-"""How fast throttled replicas may be copied."""
+"""The replication throttle."""
 
 from moldau.cluster.replication.throttle import ReplicationThrottle, is_throttled
 

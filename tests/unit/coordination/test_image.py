@@ -1,4 +1,4 @@
-"""The cluster's image: what the tree says, and what changed."""
+"""The cluster's image: what the tree holds, and what changed."""
 
 from cluster_kit import TreeKit
 from moldau.coordination import tree_layout as layout

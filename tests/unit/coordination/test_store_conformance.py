@@ -1,4 +1,4 @@
-"""The stores that need nothing but this process, held against the port's suite."""
+"""The stores that need no other process pass the conformance suite of the port."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is said when ZooKeeper cannot be started here, and how it is configured."""
+"""The messages when ZooKeeper cannot be started, and its configuration."""
 
 from pathlib import Path
 

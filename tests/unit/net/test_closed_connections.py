@@ -1,4 +1,4 @@
-"""A connection that was closed is gone at once, with what it held: nobody waits for Python's collector."""
+"""The memory of a closed connection is released at once, without the garbage collector."""
 
 import asyncio
 import gc

@@ -1,4 +1,4 @@
-"""Frames come out whole and in order, however the bytes arrive."""
+"""Frames are whole and in order, however the bytes arrive."""
 
 import struct
 

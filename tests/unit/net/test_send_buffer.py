@@ -1,4 +1,4 @@
-"""`socket.send.buffer.bytes` reaches the sockets of clients that come over a network."""
+"""`socket.send.buffer.bytes` applies to the sockets of clients on other machines."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""An answer of many small pieces of files leaves in a few large ones, whole and in order."""
+"""An answer of many small file slices is sent in a few large chunks, whole and in order."""
 
 import asyncio
 import os

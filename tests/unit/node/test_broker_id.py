@@ -1,4 +1,4 @@
-"""Brokers of a cluster without a number are given one, which their directories keep."""
+"""A cluster's broker without a broker ID gets a generated one, which its directories keep."""
 
 from collections.abc import Callable
 

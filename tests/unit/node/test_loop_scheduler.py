@@ -1,4 +1,4 @@
-"""Tasks end with their scheduler, and nothing they were given is left unawaited."""
+"""Tasks end with their scheduler, and no coroutine is left unawaited."""
 
 import asyncio
 
@@ -14,7 +14,7 @@ async def inner(seen: list[str]) -> None:
 
 
 def test_what_was_spawned_just_before_the_end_is_begun_and_ended() -> None:
-    """pytest makes an error of a coroutine that was never awaited."""
+    """pytest turns a coroutine that was never awaited into an error."""
     seen: list[str] = []
 
     async def outer() -> None:

@@ -1,4 +1,4 @@
-"""What a broker opens before it serves: all of it, or nothing stays open."""
+"""What a broker opens before it serves. If something fails, nothing stays open."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Our declarations held against Kafka's own: every public key, its type, default and when it may change."""
+"""Our declarations compared with Kafka's own: every public key, its type, default and when it may change."""
 
 import shutil
 import subprocess
