@@ -250,7 +250,7 @@ def test_a_request_does_not_wait_forever_for_a_file_of_the_start(folder: Path, t
             assert time.monotonic() < deadline, "the file is not loaded"
             time.sleep(0.01)
         write(folder, "shout")
-        with pytest.raises(ConfigError, match=r"shout.py is not loaded after 0.2 s: another file is still"):
+        with pytest.raises(ConfigError, match=r"shout\.py is not loaded after 0\.2 s: another file is still"):
             host.add_from_folders("shout.py")
     finally:
         let_go.touch()
