@@ -1,4 +1,4 @@
-"""Asks before something is destroyed."""
+"""Asks for confirmation before something is deleted."""
 
 import click
 

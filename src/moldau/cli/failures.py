@@ -1,6 +1,6 @@
-"""What a command raises when it cannot do its work, and the words for what a cluster refused.
+"""`Failure`, which commands raise, and the texts for errors that a cluster answers.
 
-A failure says what happened, to which thing and why; its hint says what to do.
+The message says what failed, for what and why. The hint says what to do next.
 """
 
 import difflib

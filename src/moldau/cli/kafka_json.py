@@ -1,4 +1,4 @@
-"""JSON files of Kafka's tools, an object with one list of objects: read, and refused with what is wrong with them."""
+"""JSON files of Kafka's tools: reads and validates them."""
 
 import json
 from collections.abc import Mapping, Sequence

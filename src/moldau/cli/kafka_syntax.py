@@ -1,4 +1,4 @@
-"""What was typed as for Kafka's own tools, as `moldau` takes it. Pure: it words a refusal, and runs nothing."""
+"""Translates the syntax of Kafka's own tools into `moldau` commands, for error messages. Pure; runs nothing."""
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence

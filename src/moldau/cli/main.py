@@ -1,7 +1,7 @@
-"""The `moldau` command: finds the noun, runs it, turns what it raises into a message and an exit code.
+"""The `moldau` command: finds the subcommand, runs it, and turns errors into messages and exit codes.
 
-No noun is imported before it is asked for, so `moldau --help` answers at once and `moldau broker` carries
-nothing of the other commands in its memory.
+A command's module is imported only when the command is used. `moldau --help` stays fast, and `moldau broker` keeps
+the other commands out of its memory.
 """
 
 import os

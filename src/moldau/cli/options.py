@@ -1,4 +1,4 @@
-"""Options and arguments several commands share, and the types of their values."""
+"""Options and argument types that several commands share."""
 
 import os
 import re

@@ -1,6 +1,6 @@
-"""Named clusters in a file of the user's: where each is, and the client properties to reach it.
+"""Named clusters: their addresses and client properties.
 
-Owns the file `profiles.toml` in the user's configuration directory. It may hold passwords, so nobody else may
+Owns the file `profiles.toml` in the user's configuration directory. It may contain passwords, so only the user may
 read it.
 """
 

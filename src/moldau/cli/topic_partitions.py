@@ -1,4 +1,4 @@
-"""Partitions as people name them: a topic, or `topic:0,2`, checked against what the cluster has."""
+"""The argument TOPIC or TOPIC:0,2: parsed, and checked against the cluster."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -1,7 +1,7 @@
-"""Asks the operating system whether anything listens at a bootstrap address, before a Kafka client is made.
+"""Bootstrap addresses: parsing, and a check that something listens there.
 
-A Kafka client keeps trying a dead address until its time is up and then knows only that it was up; a plain
-connection fails at once and says why.
+A Kafka client retries a dead address until its timeout and reports only the timeout. A plain TCP connection fails
+at once with the reason.
 """
 
 import socket

@@ -1,4 +1,4 @@
-"""Brokers, partitions and moves of replicas, asked of the cluster in its own protocol."""
+"""Brokers, partitions, reassignments and elections, requested with Kafka's protocol."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from confluent_kafka import KafkaError
 from moldau.cli.client.connection import Cluster
 from moldau.cli.client.wire import Address
 from moldau.cli.failures import Failure, refused
+from moldau.cli.render.output import counted
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import TopicPartition
 from moldau.protocol.messages.topics import alter_partition_reassignments as alter
@@ -194,3 +195,11 @@ def elect_leaders(
         for topic in answer.replica_election_results
         for part in topic.partition_result
     ]
+
+
+def require_success(outcomes: Sequence[Outcome], what: str) -> None:
+    """A Failure that names every partition for which it did not work."""
+    failed = [each for each in outcomes if each.code is not ErrorCode.NONE]
+    if failed:
+        lines = "\n".join(f"  {each.place}: {each.message or each.code.name}" for each in failed)
+        raise Failure(f"{counted(len(failed), 'partition')} could not be {what}:\n{lines}")

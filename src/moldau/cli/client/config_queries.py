@@ -1,6 +1,6 @@
-"""Settings of topics, brokers, groups and client metrics: asked for and changed in the protocol's own terms.
+"""Settings of topics, brokers, groups and client metrics, requested with Kafka's protocol.
 
-The client library knows neither the brokers' common settings nor client metrics, so it is not asked.
+The client library supports neither cluster-wide broker settings nor client metrics.
 """
 
 from collections import defaultdict

@@ -1,7 +1,7 @@
-"""The Kafka cluster a command talks to: clients for it, and its answers or a `Failure`.
+"""The connection to a Kafka cluster: librdkafka clients, and answers or a `Failure`.
 
-Knows the client library; knows nothing of what a command wants. What librdkafka would log to the terminal is
-kept as complaints, and told only when a request fails for want of an answer.
+Knows the client library, not the commands. Errors that librdkafka would log are kept and reported only when a
+request gets no answer.
 """
 
 import time
@@ -40,7 +40,7 @@ class Cluster:
     def __init__(self, bootstrap_servers: str, properties: Mapping[str, str], timeout_s: float) -> None:
         self.bootstrap_servers = bootstrap_servers
         self.timeout_s = timeout_s
-        self._properties = dict(properties)
+        self.properties = dict(properties)
         self._complaints: deque[KafkaError] = deque(maxlen=COMPLAINTS_MAX)
 
     @cached_property
@@ -50,7 +50,7 @@ class Cluster:
 
     @cached_property
     def wire(self) -> Wire:
-        return Wire(self.bootstrap_servers, Security(self._properties), self.timeout_s)
+        return Wire(self.bootstrap_servers, Security(self.properties), self.timeout_s)
 
     def close(self) -> None:
         self.wire.close()
@@ -67,7 +67,7 @@ class Cluster:
             "log_level": 0,
             "socket.keepalive.enable": True,
             **settings,
-            **self._properties,
+            **self.properties,
             "bootstrap.servers": self.bootstrap_servers,
             "error_cb": self._complaints.append,
         }

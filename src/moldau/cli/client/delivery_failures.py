@@ -1,6 +1,7 @@
-"""Why records were not written, where the client library only says that their time was up, or that a broker refused.
+"""Explains delivery errors of the producer.
 
-The library tries again what may pass, and forgets what the broker said. Its log does not.
+librdkafka retries retriable errors and finally reports only a timeout. Its debug log contains what the broker
+answered.
 """
 
 import logging

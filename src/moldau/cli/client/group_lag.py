@@ -1,7 +1,7 @@
-"""How far a group is behind: in offsets, bytes and seconds, against the last stable offset.
+"""Lag of a group in offsets, bytes and seconds, up to the last stable offset.
 
-The last stable offset is where the first open transaction begins: a read_committed consumer cannot get
-further, so what lies behind it is no lag of the group's.
+The last stable offset is where the first open transaction begins. A read_committed consumer cannot read past it, so
+later records do not count as lag.
 """
 
 import time

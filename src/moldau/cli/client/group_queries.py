@@ -1,4 +1,4 @@
-"""Groups as their coordinators describe them, of either protocol, and the offsets they committed."""
+"""Groups of either protocol as their coordinators describe them, and their committed offsets."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

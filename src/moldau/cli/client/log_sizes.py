@@ -1,4 +1,4 @@
-"""How many bytes each partition takes on its leader's disk. A size that is not to be had is left out."""
+"""The size of each partition on its leader's disk. Partitions whose size is not available are left out."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping

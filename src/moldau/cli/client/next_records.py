@@ -1,4 +1,4 @@
-"""When the next record to read was written: one record of each partition, fetched and looked at."""
+"""The timestamp of the next unread record of each partition: fetches one record of each."""
 
 import time
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Offsets of partitions, asked of their leaders: by position, time or greatest timestamp."""
+"""Offsets of partitions: earliest, latest, by timestamp or by greatest timestamp."""
 
 from collections.abc import Iterable
 from typing import NamedTuple

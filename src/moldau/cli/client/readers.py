@@ -1,4 +1,4 @@
-"""Reads records of one topic: given spans of its partitions, or what a consumer group assigns."""
+"""Reads the records of one topic: fixed spans of its partitions, or as a member of a group."""
 
 import sys
 import time
@@ -18,7 +18,7 @@ from confluent_kafka import (
 from moldau.cli.client.connection import HOPELESS, POLL_S, Cluster
 from moldau.cli.client.positions import Span
 from moldau.cli.failures import Failure
-from moldau.cli.render import record_output
+from moldau.cli.render.output import NO_TIMESTAMP
 from moldau.cli.render.record_output import Record
 
 BATCH_MAX = 1000
@@ -162,7 +162,7 @@ def to_record(message: Message) -> Record:
         topic=message.topic() or "",
         partition=message.partition() or 0,
         offset=message.offset() or 0,
-        timestamp_ms=timestamp_ms if known else record_output.NO_TIMESTAMP,
+        timestamp_ms=timestamp_ms if known else NO_TIMESTAMP,
         timestamp_type="log_append_time" if kind == TIMESTAMP_LOG_APPEND_TIME else "create_time",
         key=message.key(),
         value=message.value(),

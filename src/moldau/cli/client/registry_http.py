@@ -1,10 +1,9 @@
-"""The schema registry a command talks to: any that speaks Confluent's REST API, and its answers or a `Failure`."""
+"""A client of any schema registry with Confluent's REST API: answers, or a `Failure`."""
 
 import base64
 import http.client
 import ssl
-from collections.abc import Callable, Mapping
-from functools import wraps
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
@@ -12,12 +11,7 @@ import click
 import orjson
 
 from moldau.cli.failures import Failure
-from moldau.cli.options import profile_option, timeout_option
-from moldau.cli.profiles import Profiles
 
-DEFAULT_REGISTRY = "http://localhost:8081"
-REGISTRY_VARIABLE = "MOLDAU_REGISTRY"
-REGISTRY_PROPERTY = "schema.registry.url"
 CONTENT_TYPE = "application/vnd.schemaregistry.v1+json"
 PAGE_SIZE = 1_000
 SUBJECT_NOT_FOUND = 40401
@@ -125,32 +119,3 @@ class RegistryHttp:
             context = ssl.create_default_context()
             return http.client.HTTPSConnection(host, port, timeout=self._timeout_s, context=context)
         return http.client.HTTPConnection(host, port, timeout=self._timeout_s)
-
-
-def on_registry(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options that name a registry; the command gets it as its first argument."""
-
-    @click.option(
-        "--registry",
-        "registry_url",
-        metavar="URL",
-        envvar=REGISTRY_VARIABLE,
-        show_envvar=True,
-        help=f"Where the registry is. Left out: the {REGISTRY_PROPERTY} of the profile in use, or {DEFAULT_REGISTRY}.",
-    )
-    @profile_option
-    @timeout_option(30)
-    @wraps(function)
-    def run(registry_url: str | None, profile: str | None, timeout_s: float, **arguments: Any) -> Any:
-        return function(RegistryHttp(locate_registry(registry_url, profile), timeout_s), **arguments)
-
-    return run
-
-
-def locate_registry(registry_url: str | None, profile: str | None) -> str:
-    if registry_url:
-        return registry_url
-    profiles = Profiles.load()
-    chosen = profile or profiles.current
-    properties = profiles.get(chosen) if chosen else {}
-    return properties.get(REGISTRY_PROPERTY, DEFAULT_REGISTRY)

@@ -1,6 +1,6 @@
-"""The client's side of a SASL login: what to send at each step. Pure.
+"""The client side of SASL PLAIN and SCRAM. Pure.
 
-A login is a generator: it yields a message for the broker and is sent the broker's answer, until it returns.
+A login is a generator: it yields each message for the broker, receives the broker's answer, and returns when done.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""Transactions as their coordinators and the leaders of partitions see them (KIP-664), and how they are ended."""
+"""Transactions as coordinators and partition leaders describe them (KIP-664), and the requests that end them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
-"""Requests the client library has no call for: our own codec, over sockets of its own.
+"""Kafka requests that the client library cannot send: our own codec over our own sockets.
 
-Owns connections, versions and the way to a coordinator. Knows nothing of what a command asks.
+Owns connections, version negotiation and coordinator lookup. Knows nothing about commands.
 """
 
 import socket

@@ -1,4 +1,4 @@
-"""TLS and login for our own sockets, from the same properties the client library takes."""
+"""TLS and SASL for our own sockets, configured with librdkafka's properties."""
 
 import socket
 import ssl

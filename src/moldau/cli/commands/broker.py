@@ -1,4 +1,4 @@
-"""`moldau broker`: reads the command line and hands over to the node. The only command that starts one."""
+"""`moldau broker`: parses the command line and runs the node. The only command that starts a broker in this process."""
 
 import gc
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""`moldau completion`: prints the script that teaches a shell to complete `moldau`."""
+"""`moldau completion`: prints the completion script for a shell."""
 
 import click
 from click.shell_completion import get_completion_class

@@ -1,4 +1,4 @@
-"""`moldau configs`: describe, set, unset the settings of topics, brokers, groups and client metrics."""
+"""`moldau configs`: describe, set and unset settings of topics, brokers, groups and client metrics."""
 
 from collections.abc import Sequence
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""`moldau consume`: reads records of a topic, to the end of the log or on and on, in a group or in none."""
+"""`moldau consume`: reads a topic, with or without a consumer group."""
 
 import shutil
 import sys

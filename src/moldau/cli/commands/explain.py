@@ -1,4 +1,4 @@
-"""`moldau explain`: why a group rebalanced and where an offset went, as its coordinator remembers it."""
+"""`moldau explain`: why a group rebalanced and what changed an offset, from the coordinator's history."""
 
 import time
 from collections.abc import Sequence
@@ -14,8 +14,7 @@ from moldau.cli.client.group_queries import unknown_group
 from moldau.cli.client.wire import GROUP
 from moldau.cli.failures import Failure, refused
 from moldau.cli.options import complete_group, on_cluster
-from moldau.cli.render.output import document_option, print_json, seconds_text
-from moldau.cli.render.record_output import iso_time
+from moldau.cli.render.output import document_option, iso_time, print_json, seconds_text
 from moldau.cli.topic_partitions import TopicPartitions, choose_partitions
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import TopicPartition

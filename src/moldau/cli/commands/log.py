@@ -1,4 +1,4 @@
-"""`moldau log`: dump and verify the files of logs. Needs no broker, and is best done while none writes them."""
+"""`moldau log`: dumps and verifies log files on disk. Needs no broker."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""`moldau offsets`: where the logs of topics begin and end, and which offset belongs to a time."""
+"""`moldau offsets`: log start and end offsets, and offsets by timestamp."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -11,8 +11,7 @@ from confluent_kafka.admin import OffsetSpec
 from moldau.cli.client.connection import Cluster
 from moldau.cli.client.offset_queries import COMMITTED, UNCOMMITTED, FoundOffset, find_offsets
 from moldau.cli.options import Timestamp, on_cluster
-from moldau.cli.render.output import Cell, columns, output_option, print_data
-from moldau.cli.render.record_output import iso_time
+from moldau.cli.render.output import Cell, columns, iso_time, output_option, print_data
 from moldau.cli.topic_partitions import TopicPartitions, choose_partitions
 from moldau.core.ids import TopicPartition
 

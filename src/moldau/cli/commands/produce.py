@@ -1,23 +1,20 @@
-"""`moldau produce`: writes records to a topic and says how many the brokers acknowledged."""
+"""`moldau produce`: writes records and reports how many were acknowledged."""
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import click
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from moldau.cli.client.connection import POLL_S, Cluster
 from moldau.cli.client.delivery_failures import BrokerRefusals, delivery_failure
+from moldau.cli.client.producer_settings import producer_settings
 from moldau.cli.failures import similar_names
 from moldau.cli.formats.format_options import Formats, format_options
 from moldau.cli.formats.record_input import LineFormat, Outgoing
 from moldau.cli.options import KeyValue, Timestamp, complete_topic, on_cluster
 from moldau.cli.render.output import counted, output_option, print_data
 from moldau.cli.topic_partitions import no_such_partition
-
-# What waits in the client is bounded, so that a slow broker slows the reading of the input down and a record
-# does not outlive its timeout in the queue.
-QUEUE_KIB_MAX = 32 * 1024
 
 
 class Delivery:
@@ -162,19 +159,6 @@ def command(
         _summarize(delivery, acks, output)
     if delivery.first_error is not None:
         raise delivery_failure(cluster, topic, delivery.first_error, delivery.first_lost, refusals.last)
-
-
-def producer_settings(cluster: Cluster, compression: str, acks: str) -> Mapping[str, object]:
-    return {
-        "acks": acks,
-        "compression.type": compression,
-        # Java's producer has it on by default since KIP-679; it is only possible with all replicas asked.
-        "enable.idempotence": acks == "all",
-        # Where Java's producer would put the key, or joins and compaction would see it in two partitions.
-        "partitioner": "murmur2_random",
-        "message.timeout.ms": int(cluster.timeout_s * 1000),
-        "queue.buffering.max.kbytes": QUEUE_KIB_MAX,
-    }
 
 
 def _lines() -> Iterator[bytes]:

@@ -1,4 +1,4 @@
-"""`moldau profile`: add, use, list, remove named clusters."""
+"""`moldau profile`: add, use, list and remove named clusters."""
 
 from collections.abc import Iterable, Mapping
 

@@ -1,4 +1,4 @@
-"""`moldau registry`: reads the command line and hands over to the registry's server."""
+"""`moldau registry`: parses the command line and runs the registry server."""
 
 import logging
 import sys

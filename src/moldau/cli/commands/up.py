@@ -1,4 +1,4 @@
-"""`moldau up`: the platform on this machine. Every service is a process of its own; they stop with this one."""
+"""`moldau up`: broker, schema registry and an optional demo, each in a process of its own."""
 
 import contextlib
 from collections.abc import Sequence

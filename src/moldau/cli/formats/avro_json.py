@@ -1,6 +1,6 @@
-"""Avro data to JSON and back, for people: logical types as they are written, bytes as Avro's JSON writes them.
+"""Converts Avro data to JSON and back. Logical types are ISO 8601 text, bytes are as in Avro's JSON encoding.
 
-A value of a union may stand plain, or tagged with its type as Avro's own JSON encoding has it.
+A value of a union may be plain, or tagged with its type as in Avro's JSON encoding.
 """
 
 import datetime

@@ -1,7 +1,7 @@
-"""JSON text to framed bytes and back, one codec for each format.
+"""One codec per registry format: JSON text to framed bytes and back.
 
-Avro and JSON Schema go through confluent-kafka's serializers, so that its rules and frames hold; Protobuf's wants a
-class compiled beforehand, and a command line has the schema's text only.
+Avro and JSON Schema use confluent-kafka's serializers and their framing. Its Protobuf serializer needs a compiled
+class, and we have only the schema's text, so Protobuf has a codec of our own.
 """
 
 import warnings

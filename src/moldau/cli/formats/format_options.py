@@ -1,4 +1,4 @@
-"""The options of `produce` and `consume` that name formats and schemas."""
+"""The format and schema options of `produce` and `consume`."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,22 +10,13 @@ import click
 from moldau.cli.failures import Failure
 from moldau.cli.formats import plain
 from moldau.cli.formats.record_input import Outgoing
+from moldau.cli.registry_options import locate_registry, registry_option
 from moldau.cli.render.record_output import Record
 
 REGISTRY_FORMATS = ("avro", "protobuf", "json-schema")
 FORMATS = (*REGISTRY_FORMATS, *plain.FORMATS)
 SCHEMA_HELP = "@FILE, id:N, SUBJECT or SUBJECT:VERSION; #MESSAGE after it names one of Protobuf."
 CommandFunction = TypeVar("CommandFunction", bound=Callable[..., Any])
-
-
-registry_option = click.option(
-    "--registry",
-    "registry_url",
-    metavar="URL",
-    envvar="MOLDAU_REGISTRY",
-    show_envvar=True,
-    help="The schema registry. Left out: schema.registry.url of the profile, or http://localhost:8081.",
-)
 
 
 def format_options(function: CommandFunction) -> CommandFunction:
@@ -146,7 +137,6 @@ class Formats:
 
     @cached_property
     def _schemas(self) -> Any:
-        from moldau.cli.client.registry_http import locate_registry
         from moldau.cli.formats.registered import Schemas
 
         profile = click.get_current_context().params.get("profile")

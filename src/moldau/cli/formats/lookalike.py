@@ -1,4 +1,4 @@
-"""What bytes look like that are not what was expected. Pure, and a guess: it says what it saw."""
+"""Guesses what unexpected bytes are, for error messages. Pure."""
 
 import struct
 

@@ -1,6 +1,6 @@
-"""Keys and values as Kafka's own serializers write them, and as text to people: numbers, strings, bytes, JSON, hex.
+"""Keys and values in the formats of Kafka's own serializers: numbers, strings, booleans, UUIDs, JSON, hex, bytes.
 
-`bytes` leaves them as they are. Nothing of a registry is needed for any of them.
+None of them needs a schema registry.
 """
 
 import struct

@@ -1,4 +1,4 @@
-"""Protobuf messages of schemas known as text: which of a file is meant, their classes, the frame's indexes."""
+"""Protobuf messages of a schema given as text: message lookup, generated classes, and the indexes in the frame."""
 
 from collections.abc import Sequence
 from typing import Any

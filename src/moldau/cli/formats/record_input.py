@@ -1,7 +1,7 @@
-"""What a line of input says: the record to write. Pure.
+"""Parses a line of input into a record. Pure.
 
-raw: the value, or key and value parted by a separator. hex: the same, in hexadecimal digits. json: an object
-as `consume --format json` writes it, so that what one topic gave another can take.
+raw: a value, or key and value with a separator between them. hex: the same in hexadecimal digits. json: an object as
+`consume --format json` prints it.
 """
 
 import base64

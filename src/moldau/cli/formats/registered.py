@@ -1,4 +1,4 @@
-"""Schemas a registry holds, found as people name them: `@file`, `id:N`, `subject` or `subject:version`."""
+"""Schemas of a registry, looked up as users name them: `@file`, `id:N`, `subject` or `subject:version`."""
 
 import re
 from collections.abc import Sequence

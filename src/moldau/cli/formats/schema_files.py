@@ -1,4 +1,4 @@
-"""Schemas in files: their type by the name of the file, their references as options."""
+"""Schema files: the type from the file name, and references as options."""
 
 import re
 import sys

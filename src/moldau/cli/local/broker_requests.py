@@ -1,7 +1,7 @@
-"""Stopping and starting one broker of `moldau cluster up` from another terminal.
+"""Stops and starts one broker of a running `moldau cluster up` from another terminal.
 
-What is wanted lies in a file beside the broker's directory until the running command takes it, and the answer after
-that. So only somebody who may write there can ask.
+The request is a file beside the broker's directory, and so is the answer. Only users with write access there can send
+requests.
 """
 
 import json
@@ -126,32 +126,3 @@ def _request(directory: Path, number: int) -> Path:
 
 def _answer(directory: Path, number: int) -> Path:
     return directory / f"broker-{number}.answer"
-
-
-_number_argument = click.argument("number", metavar="BROKER", type=click.IntRange(min=0))
-_data_option = click.option(
-    "--data",
-    "directory",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    default=Path("data"),
-    show_default=True,
-    help="The directory of the cluster.",
-)
-
-
-@click.command("start-broker")
-@_number_argument
-@_data_option
-def start_broker(number: int, directory: Path) -> None:
-    """Start BROKER of a running `moldau cluster up` again, after it was stopped or has died."""
-    click.echo(ask(directory, number, START))
-
-
-@click.command("stop-broker")
-@_number_argument
-@_data_option
-@click.option("--kill", is_flag=True, help="As a machine dies: without handing over what it leads.")
-def stop_broker(number: int, directory: Path, kill: bool) -> None:
-    """Stop BROKER of a running `moldau cluster up`, as to try what happens then. The others go on."""
-    click.echo(ask(directory, number, KILL if kill else STOP))

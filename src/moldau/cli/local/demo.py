@@ -1,4 +1,4 @@
-"""The live pipeline behind `moldau up`: a generator of page views and one Streams application, each a process."""
+"""The demo of `moldau up --demo`: a page view generator and a Streams application, each a process of its own."""
 
 import contextlib
 import json

@@ -1,6 +1,6 @@
-"""`moldau cluster up`: one ZooKeeper and several brokers on this machine, each a process of its own.
+"""Starts a cluster on this machine: one ZooKeeper and several brokers, each a process of its own.
 
-They stop with this one: the brokers first, one after the other, so that each can hand over what it leads.
+They end with this process: brokers first, one at a time, so that each can hand over its leaders.
 """
 
 import time
@@ -11,8 +11,8 @@ import click
 
 from moldau.cli.client.connection import Cluster
 from moldau.cli.failures import Failure
-from moldau.cli.local.broker_requests import Requests, RunningBroker
-from moldau.cli.local.services import READY, Service, dialled, overrides, stopped_in_order, watch
+from moldau.cli.local.broker_requests import RunningBroker
+from moldau.cli.local.services import Service, dialled, overrides
 
 ACQUAINTED_S_MAX = 60.0
 LOOK_AGAIN_S = 0.1
@@ -121,24 +121,3 @@ def _known_to(address: str) -> int:
         return len(cluster.wire.brokers)
     finally:
         cluster.close()
-
-
-@click.command("up")
-@click.option("--brokers", "count", type=click.IntRange(1, 9), default=3, show_default=True, help="How many.")
-@port_option
-@zookeeper_port_option
-@click.option(
-    "--data", "directory", metavar="DIR", type=click.Path(path_type=Path), default=Path("data"), show_default=True,
-    help="Where all of them keep what they have.",
-)  # fmt: skip
-@click.option("--override", "settings", metavar="KEY=VALUE", multiple=True, help="A setting of every broker.")
-def command(count: int, port: int, zookeeper_port: int, directory: Path, settings: Sequence[str]) -> None:
-    """Start a cluster on this machine: one ZooKeeper and several brokers. Ctrl-C stops it. Needs Java.
-
-    It prints one line that starts with `ready` when all of them serve and know each other. From another terminal
-    `stop-broker` and `start-broker` end one of its brokers and start it again.
-    """
-    with stopped_in_order() as services:
-        brokers = start_cluster(services, count, port, zookeeper_port, directory, settings)
-        click.echo(READY + " ".join(each.endpoint for each in brokers.values()))
-        watch(services, services[1:], Requests(directory, brokers).serve)

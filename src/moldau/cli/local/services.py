@@ -1,4 +1,4 @@
-"""`moldau` commands that run as processes of their own under one terminal, and stop with it."""
+"""`moldau` services as child processes that end with this one."""
 
 import contextlib
 import os

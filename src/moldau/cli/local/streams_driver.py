@@ -1,4 +1,4 @@
-"""Runs Streams applications: their driver in a process of its own, started again when Spark is gone."""
+"""Runs Streams applications: their Spark driver as a child process, restarted when Spark fails."""
 
 import json
 import signal

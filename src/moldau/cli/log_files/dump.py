@@ -1,4 +1,4 @@
-"""What is in the files of a log: lines as Kafka's DumpLogSegments writes them, or JSON objects. Pure."""
+"""Contents of log files as lines in the format of Kafka's DumpLogSegments, or as JSON objects. Pure."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple

@@ -1,6 +1,6 @@
-"""The files of a partition's log as bytes on disk: which there are, and what each kind holds. Reads, never writes.
+"""Log files on disk: finds them and decodes each kind. Never writes.
 
-What is wrong with a file is a `FileDamage` that says where; what comes before it is given out first.
+Raises `FileDamage` with the position of the damage, after yielding everything before it.
 """
 
 import mmap

@@ -1,4 +1,4 @@
-"""Records of Kafka's internal topics in words: what is in `__consumer_offsets` and `__transaction_state`. Pure."""
+"""Decodes records of the internal topics `__consumer_offsets` and `__transaction_state`. Pure."""
 
 import dataclasses
 from collections.abc import Callable

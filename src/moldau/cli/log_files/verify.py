@@ -1,7 +1,6 @@
-"""Checks the files of logs: checksums, order of offsets, and that indexes agree with what they index.
+"""Verifies log files: checksums, order of offsets, and indexes against their logs.
 
-A log whose broker was stopped cleanly has nothing to complain of. One that is being written may end in a
-batch that is not whole yet.
+A log whose broker stopped cleanly has no damage. One that is being written may end in an incomplete batch.
 """
 
 from bisect import bisect_right

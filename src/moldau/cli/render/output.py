@@ -1,11 +1,12 @@
-"""How answers are written: aligned columns for people, JSON and CSV for programs.
+"""Output of commands: aligned columns for people, JSON and CSV for programs.
 
-Columns are never cut, whether a terminal or a pipe reads them.
+Columns are never truncated, on a terminal or in a pipe.
 """
 
 import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 import click
@@ -131,3 +132,19 @@ def seconds_text(seconds: float) -> str:
         if count or parts:
             parts.append(f"{count}{unit}")
     return "".join([*parts, f"{rest}s"][:2])
+
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+NO_TIMESTAMP = -1
+
+
+def iso_time(timestamp_ms: int) -> str:
+    if timestamp_ms == NO_TIMESTAMP:
+        return "-"
+    try:
+        moment = EPOCH + timedelta(milliseconds=timestamp_ms)
+    except OverflowError:
+        return str(timestamp_ms)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,14 +1,13 @@
-"""How a consumed record is written: raw bytes, JSON lines, a hex dump or columns. Pure."""
+"""Formats consumed records: raw bytes, JSON lines, a hex dump or columns. Pure."""
 
 import base64
 from collections.abc import Callable, Collection, Sequence
-from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 import orjson
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-NO_TIMESTAMP = -1
+from moldau.cli.render.output import iso_time
+
 HEX_BYTES_PER_LINE = 16
 TABLE_HEADING = f"{'PARTITION':>9}  {'OFFSET':>10}  {'TIMESTAMP':<24}  {'KEY':<16}  VALUE"
 
@@ -25,16 +24,6 @@ class Record(NamedTuple):
 
 
 Formatter = Callable[[Record], bytes]
-
-
-def iso_time(timestamp_ms: int) -> str:
-    if timestamp_ms == NO_TIMESTAMP:
-        return "-"
-    try:
-        moment = EPOCH + timedelta(milliseconds=timestamp_ms)
-    except OverflowError:
-        return str(timestamp_ms)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def as_json(record: Record) -> bytes:

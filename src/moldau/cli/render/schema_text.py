@@ -1,4 +1,4 @@
-"""Schemas for the eye: laid out, compared line by line, and refusals with the place they are about."""
+"""Schemas as text: pretty-printed, compared line by line, and the reasons for a rejection."""
 
 import difflib
 import json

@@ -1,4 +1,4 @@
-"""What a running application tells on the terminal, made of its status. Pure: values in, text out."""
+"""The lines `streams run` and `status` print about an application, from its status. Pure."""
 
 import time
 from collections.abc import Mapping

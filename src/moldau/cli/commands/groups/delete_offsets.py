@@ -1,4 +1,4 @@
-"""`moldau groups delete-offsets`: a group forgets where it was in some topics (KIP-496)."""
+"""`moldau groups delete-offsets`: deletes committed offsets of some topics (KIP-496)."""
 
 from collections import defaultdict
 from collections.abc import Sequence

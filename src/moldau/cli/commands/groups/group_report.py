@@ -1,4 +1,4 @@
-"""All that is known of one group, written for people or programs."""
+"""Everything about one group, as JSON or text."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Offsets in a file, for `groups reset --from-file` and --export: Kafka's CSV, or our own JSON. Pure."""
+"""Offset files of `groups reset --from-file` and `--export`: Kafka's CSV, or our JSON. Pure."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""`moldau groups reset`: where the offsets of groups would go, and, with --execute, puts them there."""
+"""`moldau groups reset`: shows where committed offsets would move, and moves them with --execute."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass

@@ -1,4 +1,4 @@
-"""Where the offsets of a group shall go, and what that changes. Asks for offsets, sets none."""
+"""The target of `groups reset`: computes the new offsets. Reads the cluster, changes nothing."""
 
 import time
 from collections.abc import Mapping, Sequence

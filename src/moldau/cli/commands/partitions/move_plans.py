@@ -1,4 +1,4 @@
-"""Plans for moving replicas, in the JSON of kafka-reassign-partitions: read, written, proposed."""
+"""Reassignment plans in the JSON of kafka-reassign-partitions: read, write, propose."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""`moldau partitions`: move replicas from broker to broker, and have leaders elected."""
+"""`moldau partitions reassign`: generate, execute, verify, cancel and list replica reassignments."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,27 +6,16 @@ from pathlib import Path
 import click
 
 from moldau.cli import kafka_json
-from moldau.cli.client.cluster_queries import Outcome, Picture, elect_leaders, moves, picture, start_moves
+from moldau.cli.client.cluster_queries import Picture, moves, picture, require_success, start_moves
 from moldau.cli.client.connection import Cluster
 from moldau.cli.commands.partitions.move_plans import plan_text, propose, read_plan
 from moldau.cli.commands.partitions.throttles import clear_throttle, set_throttle
-from moldau.cli.confirmation import confirm
 from moldau.cli.failures import Failure
 from moldau.cli.options import complete_topic, on_cluster
 from moldau.cli.render.output import columns, counted
-from moldau.cli.topic_partitions import TopicPartitions, choose_partitions
-from moldau.core.error_codes import ErrorCode
-
-PREFERRED = 0
-UNCLEAN = 1
 
 
-@click.group("partitions")
-def command() -> None:
-    """Move partitions between brokers, and have their leaders elected."""
-
-
-@command.group("reassign")
+@click.group("reassign")
 def reassign() -> None:
     """Move replicas: `generate` a plan, `execute` it, `verify` how far it is, `cancel` it.
 
@@ -119,7 +108,7 @@ def execute(cluster: Cluster, path: Path, bytes_per_s: int | None) -> None:
         click.echo(
             f"The throttle is {bytes_per_s} bytes a second. Run verify until all is done: it takes it away."
         )
-    _report(start_moves(cluster, plan), "moved")
+    require_success(start_moves(cluster, plan), "moved")
     click.echo(f"Successfully started the reassignment of {counted(len(plan), 'partition')}.")
 
 
@@ -172,7 +161,7 @@ def cancel(cluster: Cluster, path: Path, is_kept: bool) -> None:
     if not wanted:
         click.echo("None of the plan's partitions is on the move.")
         return
-    _report(start_moves(cluster, dict.fromkeys(wanted)), "taken back")
+    require_success(start_moves(cluster, dict.fromkeys(wanted)), "taken back")
     click.echo(f"Took back the reassignment of {counted(len(wanted), 'partition')}.")
     if not is_kept:
         _clear_throttles(cluster, picture(cluster, sorted({place.topic for place in plan})))
@@ -196,77 +185,7 @@ def list_moves(cluster: Cluster) -> None:
     )
 
 
-@command.command("elect")
-@click.argument("partitions", metavar="[TOPIC[:PARTITIONS]]...", nargs=-1, type=TopicPartitions())
-@click.option("--all", "everywhere", is_flag=True, help="Wherever it is needed in the cluster.")
-@click.option(
-    "--from-file",
-    "path",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="The partitions, in the JSON of kafka-leader-election --path-to-json-file.",
-)
-@click.option(
-    "--type",
-    "kind",
-    type=click.Choice(["preferred", "unclean"]),
-    default="preferred",
-    show_default=True,
-    help="The first of the replicas; or, for partitions without a leader, any replica that is there.",
-)
-@click.option("--yes", is_flag=True, help="Do not ask before an unclean election.")
-@on_cluster
-def elect(
-    cluster: Cluster,
-    partitions: Sequence[tuple[str, Sequence[int]]],
-    everywhere: bool,
-    path: Path | None,
-    kind: str,
-    yes: bool,
-) -> None:
-    """Have leaders elected, for the partitions named (`orders`, `orders:0,2`), those of a file, or --all there are."""
-    if bool(partitions) + everywhere + (path is not None) != 1:
-        raise click.UsageError("Name topics, or pass --all or --from-file.")
-    if path is not None:
-        partitions = _partitions_of(path)
-    if kind == "unclean" and not yes:
-        confirm(
-            "An unclean leader may miss records that were acknowledged; they are lost then. Go on?",
-            "no leader was elected.",
-        )
-    places = None if everywhere else choose_partitions(cluster, partitions)
-    outcomes = elect_leaders(cluster, PREFERRED if kind == "preferred" else UNCLEAN, places)
-    elected = [each for each in outcomes if each.code is ErrorCode.NONE]
-    idle = [each for each in outcomes if each.code is ErrorCode.ELECTION_NOT_NEEDED]
-    if elected:
-        names = ", ".join(str(each.place) for each in elected)
-        click.echo(f"Successfully completed leader election ({kind.upper()}) for partitions {names}.")
-    if idle or not outcomes:
-        count = f" for {counted(len(idle), 'partition')}" if idle else ""
-        click.echo(f"Leader election not needed{count}.")
-    _report(
-        [each for each in outcomes if each.code is not ErrorCode.ELECTION_NOT_NEEDED], "given another leader"
-    )
-
-
-def _partitions_of(path: Path) -> Sequence[tuple[str, Sequence[int]]]:
-    found = [(each["topic"], [each["partition"]]) for each in kafka_json.ELECTION.read(path)]
-    if not found:
-        raise Failure(
-            f"{path} names no partition.", f"It should look like this: {kafka_json.ELECTION.example}"
-        )
-    return found
-
-
 def _clear_throttles(cluster: Cluster, seen: Picture) -> None:
     cleared = clear_throttle(cluster, {part.place.topic for part in seen.partitions}, seen.brokers)
     if cleared:
         click.echo(f"Took the throttle away from {', '.join(map(str, cleared))}.")
-
-
-def _report(outcomes: Sequence[Outcome], what: str) -> None:
-    """A Failure that names every partition for which it did not work."""
-    failed = [each for each in outcomes if each.code is not ErrorCode.NONE]
-    if failed:
-        lines = "\n".join(f"  {each.place}: {each.message or each.code.name}" for each in failed)
-        raise Failure(f"{counted(len(failed), 'partition')} could not be {what}:\n{lines}")

@@ -1,6 +1,6 @@
-"""The throttle of a move (KIP-73): which replicas it is for, and how fast brokers may copy them.
+"""Replication throttles of a reassignment (KIP-73).
 
-It is kept in the settings kafka-reassign-partitions keeps it in, so that either tool can take away what the other set.
+Uses the same settings as kafka-reassign-partitions, so either tool can remove what the other has set.
 """
 
 from collections.abc import Collection, Mapping, Sequence

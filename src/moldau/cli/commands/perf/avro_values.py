@@ -1,7 +1,6 @@
-"""Values made up for an Avro schema, in the JSON that `produce --value-format avro` takes.
+"""Generates values for an Avro schema, in the JSON that `produce --value-format avro` accepts.
 
-`arg.properties` of the Avro random generator, which schemas of sample data carry, are honoured: options, range,
-length and iteration.
+Honours `arg.properties` of the Avro random generator: options, range, length and iteration.
 """
 
 import datetime

@@ -1,4 +1,4 @@
-"""What the client counted, for `perf --print-metrics`: the figures of librdkafka's statistics that tell of speed."""
+"""Performance metrics from librdkafka's statistics, for `perf --print-metrics`."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping

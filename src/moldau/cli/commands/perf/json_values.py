@@ -1,4 +1,4 @@
-"""Values made up for a JSON Schema, so that a validator takes them; `pattern` alone is beyond it."""
+"""Generates values that validate against a JSON Schema. `pattern` without `examples` is not supported."""
 
 import datetime
 import math

@@ -1,4 +1,4 @@
-"""Runs of records against a cluster with a stopwatch: written, read, and there and back."""
+"""The timed loops of `moldau perf`: produce, consume, and the round trip."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence

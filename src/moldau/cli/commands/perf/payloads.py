@@ -1,4 +1,4 @@
-"""What `perf produce` writes: letters, the lines of a file, or records made up for a schema."""
+"""The records of `perf produce`: random letters, lines of a file, or values generated from a schema."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -84,9 +84,9 @@ class SchemaLoad(NamedTuple):
             raise Failure(f"{path} is no {form} schema: {error}") from error
 
     def _framed(self, form: str) -> tuple[Callable[[], Any], Callable[[bytes], bytes]]:
-        from moldau.cli.client.registry_http import locate_registry
         from moldau.cli.formats import codecs
         from moldau.cli.formats.registered import Schemas
+        from moldau.cli.registry_options import locate_registry
 
         profile = click.get_current_context().params.get("profile")
         schemas = Schemas(locate_registry(self.registry_url, profile), self.timeout_s)

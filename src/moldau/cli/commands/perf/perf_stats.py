@@ -1,4 +1,4 @@
-"""Figures of a measurement, and the lines Kafka's perf tools print them in. Pure."""
+"""Figures of a measurement, and their output in the format of Kafka's perf tools. Pure."""
 
 import random
 from collections.abc import Sequence

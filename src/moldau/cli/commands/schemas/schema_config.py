@@ -1,10 +1,11 @@
-"""`moldau schemas config`: the compatibility and mode of a subject, or of all, shown and set."""
+"""`moldau schemas config`: shows and sets compatibility and mode, of one subject or globally."""
 
 from typing import Any
 
 import click
 
-from moldau.cli.client.registry_http import Refused, RegistryHttp, on_registry
+from moldau.cli.client.registry_http import Refused, RegistryHttp
+from moldau.cli.registry_options import on_registry
 from moldau.cli.render.output import about, document_option, print_json
 from moldau.cli.render.schema_text import WHO_FIRST
 

@@ -1,4 +1,4 @@
-"""`moldau schemas export` and `import`: everything a registry holds in one JSON file, ids and versions kept."""
+"""`moldau schemas export` and `import`: a whole registry in one JSON file, with ids and versions."""
 
 import sys
 from fnmatch import fnmatchcase
@@ -8,9 +8,10 @@ from typing import Any
 import click
 import orjson
 
-from moldau.cli.client.registry_http import Refused, RegistryHttp, on_registry
+from moldau.cli.client.registry_http import Refused, RegistryHttp
 from moldau.cli.commands.schemas.schema_config import NOT_CONFIGURED
 from moldau.cli.failures import Failure
+from moldau.cli.registry_options import on_registry
 from moldau.cli.render.output import counted
 
 FORMAT = "moldau-schemas-1"

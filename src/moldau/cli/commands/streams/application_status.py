@@ -1,4 +1,4 @@
-"""`moldau streams status` and `list`: how applications stand, asked of their process or read from their checkpoints."""
+"""`moldau streams status` and `list`: asks the running process over HTTP, or reads checkpoints and group offsets."""
 
 import http.client
 import json

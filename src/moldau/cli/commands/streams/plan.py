@@ -1,4 +1,4 @@
-"""`moldau streams plan`: what a run would make of the checkpoint of an application that has changed."""
+"""`moldau streams plan`: what a run would keep and drop of the checkpoint of a changed application."""
 
 import click
 
@@ -41,7 +41,7 @@ def plan_command(cluster: Cluster, file: str, checkpoint_dir: str, on_change: st
             topology.application_id,
             cluster.bootstrap_servers,
             checkpoint_dir,
-            client_settings=cluster._properties,
+            client_settings=cluster.properties,
             on_change=on_change,  # type: ignore[arg-type]
         )
         found = preview(cluster.admin, settings, topology)

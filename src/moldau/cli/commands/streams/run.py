@@ -1,30 +1,19 @@
-"""`moldau streams`: run, plan, describe, list, status, reset."""
+"""`moldau streams run`: its options, and the order it hands to the driver process."""
 
 from collections.abc import Sequence
 
 import click
 
 from moldau.cli.client.connection import Cluster
-from moldau.cli.commands.streams.application_status import checkpoint_option, list_command, status_command
-from moldau.cli.commands.streams.plan import on_change_option, plan_command
-from moldau.cli.confirmation import confirm
+from moldau.cli.commands.streams.application_status import checkpoint_option
+from moldau.cli.commands.streams.plan import on_change_option
 from moldau.cli.failures import Failure
 from moldau.cli.local.streams_driver import run_applications
 from moldau.cli.options import KeyValue, on_cluster
 from moldau.core.errors import ConfigError
 
-file_argument = click.argument("file", type=click.Path(exists=True, dir_okay=False))
 
-
-@click.group("streams")
-def command() -> None:
-    """Run Streams applications on Spark.
-
-    An application is a Python file that defines a StreamsBuilder, or a function build() that returns one.
-    """
-
-
-@command.command("run")
+@click.command("run")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(exists=True))
 @checkpoint_option
 @click.option(
@@ -160,56 +149,8 @@ def run(
         "dead_letters": dead_letters,
         "latency": latency,
         "on_change": on_change,
-        "client_settings": cluster._properties,
+        "client_settings": cluster.properties,
     }
     spark = {"master": master, "conf": dict(conf)}
     order = {"settings": settings, "spark": spark, "http": http}
     run_applications(files, order, as_json=output == "json")
-
-
-@command.command("describe")
-@file_argument
-@click.option("--graph", type=click.Choice(["mermaid", "dot"]), help="As a graph, for a tool that draws it.")
-def describe(file: str, graph: str | None) -> None:
-    """Show the topology of the application in FILE."""
-    from moldau.pipeline.spark.driver.app_file import load_application
-
-    try:
-        topology = load_application(file, by_value=False)
-    except ConfigError as failure:
-        raise Failure(str(failure)) from None
-    click.echo(topology.graph(graph) if graph else topology.describe())
-
-
-command.add_command(plan_command)
-command.add_command(list_command)
-command.add_command(status_command)
-
-
-@command.command("reset")
-@click.argument("application")
-@checkpoint_option
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option(
-    "--checkpoint-lost", "is_lost", is_flag=True, help="There is no checkpoint any more: forget the rest."
-)
-@on_cluster
-def reset_command(cluster: Cluster, application: str, checkpoint_dir: str, yes: bool, is_lost: bool) -> None:
-    """Forget all of APPLICATION: its checkpoint, its group's offsets, its own topics.
-
-    It then starts from the beginning of its inputs. Stop it first; what it has written stays.
-    """
-    from moldau.pipeline.spark.driver.reset import require_resettable, reset
-
-    folder = f"{checkpoint_dir}/{application}"
-    try:
-        require_resettable(application, folder, is_lost=is_lost)
-        if not yes:
-            confirm(f"Forget the state and the position of {application}?", f"{application} was not reset.")
-        removed = reset(cluster.admin, application, folder, is_lost=is_lost)
-    except ConfigError as failure:
-        raise Failure(str(failure)) from None
-    for one in removed:
-        click.echo(f"removed {one}")
-    if not removed:
-        click.echo(f"There was nothing of {application}.", err=True)

@@ -1,4 +1,4 @@
-"""`moldau topics delete` and `delete-records`: what takes records away."""
+"""`moldau topics delete` and `delete-records`."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

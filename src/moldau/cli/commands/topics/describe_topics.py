@@ -1,4 +1,4 @@
-"""`moldau topics describe`: all of a topic, or the partitions and topics that are not as they should be."""
+"""`moldau topics describe`: whole topics, or only the partitions with a problem."""
 
 from collections.abc import Callable, Sequence
 

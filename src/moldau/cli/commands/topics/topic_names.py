@@ -1,4 +1,4 @@
-"""Topic names that metrics cannot tell apart, and assignments as kafka-topics writes them. Pure."""
+"""Topic names that collide in metrics, and replica assignments in the syntax of kafka-topics. Pure."""
 
 from collections.abc import Collection
 

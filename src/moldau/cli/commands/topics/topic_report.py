@@ -1,4 +1,4 @@
-"""All that is known of one topic, gathered from the cluster and written for people or programs."""
+"""Everything about one topic, as JSON or text."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass

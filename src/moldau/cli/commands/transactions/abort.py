@@ -1,4 +1,4 @@
-"""`moldau transactions abort`: ends a transaction through its coordinator, or past it where that has forgotten it."""
+"""`moldau transactions abort`: through the coordinator, or with an abort marker if the coordinator has forgotten it."""
 
 from collections.abc import Sequence
 

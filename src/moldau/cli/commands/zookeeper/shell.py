@@ -1,4 +1,4 @@
-"""`moldau zookeeper shell`: looks at the tree of a ZooKeeper and changes it, in the words of ZooKeeper's own shell."""
+"""`moldau zookeeper shell`: reads and changes the tree of any ZooKeeper, with the commands of ZooKeeper's own shell."""
 
 import logging
 import shlex
@@ -120,7 +120,7 @@ def _stat_text(stat: Any) -> str:
 
 
 def _time(milliseconds: int) -> str:
-    from moldau.cli.render.record_output import iso_time
+    from moldau.cli.render.output import iso_time
 
     return iso_time(milliseconds)
 
