@@ -14,14 +14,14 @@ from moldau.protocol.messages.log.describe_log_dirs import (
 
 
 def partition_sizes(wire: Wire, leaders: Mapping[TopicPartition, Address]) -> dict[TopicPartition, int]:
-    """Asks each leader once for all its partitions."""
+    """Sends one request per leader."""
     led_by: dict[Address, list[TopicPartition]] = defaultdict(list)
     for place, address in leaders.items():
         led_by[address].append(place)
     sizes: dict[TopicPartition, int] = {}
     for address, places in led_by.items():
         try:
-            answer = wire.ask(address, _request(places), DescribeLogDirsResponse, "ask for the size of logs")
+            answer = wire.ask(address, _request(places), DescribeLogDirsResponse, "get the size of logs")
         except Failure:
             continue
         for directory in answer.results:

@@ -19,7 +19,7 @@ VERSION_NOT_FOUND = 40402
 
 
 class Refused(Failure):
-    """The registry said no. `error_code` is its number, `clashes` what a refused schema clashed with."""
+    """The registry rejected a request. `clashes` are the incompatibilities of a rejected schema."""
 
     def __init__(self, status: int, answer: Mapping[str, Any], doing: str) -> None:
         words = str(answer.get("message") or http.client.responses.get(status, "no reason given"))
@@ -33,7 +33,7 @@ class RegistryHttp:
     def __init__(self, url: str, timeout_s: float) -> None:
         parts = urlsplit(url if "://" in url else f"http://{url}")
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise click.UsageError(f"'{url}' is no address of a registry: give http://HOST:PORT.")
+            raise click.UsageError(f"'{url}' is not an address of a registry: use http://HOST:PORT.")
         self.url = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
         self._parts = parts
         self._timeout_s = timeout_s
@@ -51,7 +51,7 @@ class RegistryHttp:
         return self.request("DELETE", path, query, None, doing)
 
     def all_schemas(self, *, latest_only: bool, deleted: bool = False) -> list[dict[str, Any]]:
-        """Page by page: Confluent's registry answers with a thousand at most."""
+        """Reads pages, because Confluent's registry limits an answer to 1000 schemas."""
         found: list[dict[str, Any]] = []
         while True:
             page = self.get(
@@ -88,7 +88,7 @@ class RegistryHttp:
             answer = orjson.loads(content)
         except orjson.JSONDecodeError:
             raise Failure(
-                f"what answers at {self.url} is no schema registry: HTTP {status} and no JSON.",
+                f"the server at {self.url} is not a schema registry: it answered HTTP {status} without JSON.",
                 "Check the address given with --registry.",
             ) from None
         if status >= 400:
@@ -108,7 +108,7 @@ class RegistryHttp:
         except (OSError, http.client.HTTPException) as error:
             raise Failure(
                 f"no schema registry answers at {self.url}: {error}.",
-                "Start one with `moldau registry`, or name another with --registry.",
+                "Start one with `moldau registry`, or pass another address with --registry.",
             ) from error
         finally:
             connection.close()

@@ -15,7 +15,7 @@ Login = Generator[bytes, bytes, None]
 
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 _SCRAM_HASHES = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
-# Kafka's own floor is 4096; whoever asks for this many wants to keep us busy.
+# Kafka requires at least 4096. A larger count than this is treated as an attack.
 _ITERATIONS_MAX = 10_000_000
 
 
@@ -31,7 +31,7 @@ def plain(user: str, password: str) -> Login:
 
 
 def scram(hash_name: str, user: str, password: str, nonce: str) -> Login:
-    """RFC 5802, without channel binding. Raises PeerError if the broker does not know the password either."""
+    """RFC 5802, without channel binding. Raises PeerError if the broker cannot prove that it knows the password."""
     name = user.replace("=", "=3D").replace(",", "=2C")
     first_bare = f"n={name},r={nonce}"
     server_first = (yield b"n,," + first_bare.encode()).decode()

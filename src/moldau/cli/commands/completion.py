@@ -10,7 +10,7 @@ SHELLS = ("bash", "zsh", "fish")
 @click.argument("shell", type=click.Choice(SHELLS))
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:
-    """Print the completion script for SHELL. It completes commands, options, and names of the cluster.
+    """Print the completion script for SHELL, which completes commands, options and names in the cluster.
 
     \b
     bash:  moldau completion bash > ~/.local/share/bash-completion/completions/moldau

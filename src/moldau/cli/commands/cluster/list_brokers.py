@@ -14,12 +14,12 @@ from moldau.cli.render.output import columns, output_option, print_data
 @output_option
 @on_cluster
 def brokers(cluster: Cluster, output: str) -> None:
-    """List the brokers: where they are, what they lead and hold, and who is the controller."""
+    """List the brokers with their addresses, leaders and replicas, and the controller."""
     seen = picture(cluster)
     leads = Counter(part.leader for part in seen.partitions if part.leader is not None)
     prefers = Counter(part.replicas[0] for part in seen.partitions if part.replicas)
     holds = Counter(broker_id for part in seen.partitions for broker_id in part.replicas)
-    # A broker that is away is named by the partitions that wait for it.
+    # An offline broker is known only as a replica of partitions.
     known = sorted(seen.brokers.keys() | holds.keys())
     if output != "table":
         print_data(
@@ -42,7 +42,7 @@ def brokers(cluster: Cluster, output: str) -> None:
     rows = []
     for broker_id in known:
         broker = seen.brokers.get(broker_id)
-        state = "away" if broker is None else "controller" if broker_id == seen.controller else "online"
+        state = "offline" if broker is None else "controller" if broker_id == seen.controller else "online"
         address = None if broker is None else str(broker.address)
         rack = None if broker is None else broker.rack
         rows.append((broker_id, address, rack, state, leads[broker_id], prefers[broker_id], holds[broker_id]))

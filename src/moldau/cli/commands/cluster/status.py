@@ -12,7 +12,7 @@ from moldau.cli.render.output import about, counted, output_option, print_data
 @output_option
 @on_cluster
 def status(cluster: Cluster, output: str) -> int:
-    """Say whether the cluster is well. The exit code is 1 while a partition has no leader or misses a replica."""
+    """Show the health of the cluster. Exit code 1: a partition has no leader or a replica out of sync."""
     seen = picture(cluster)
     offline = [part for part in seen.partitions if part.leader is None]
     under = [part for part in seen.partitions if part.is_under_replicated]
@@ -45,13 +45,13 @@ def _status_text(seen: Picture, offline: int, under: int, moving: int) -> str:
         ("Partitions", str(len(seen.partitions))),
         ("Without a leader", str(offline)),
         ("Under-replicated", str(under)),
-        ("On the move", str(moving)),
+        ("Being reassigned", str(moving)),
     ]
     lines = [about(facts), ""]
     if offline:
-        lines.append("`moldau topics describe --unavailable` shows which partitions have no leader.")
+        lines.append("`moldau topics describe --unavailable` lists the partitions without a leader.")
     if under:
-        lines.append("`moldau topics describe --under-replicated` shows which partitions miss a replica.")
+        lines.append("`moldau topics describe --under-replicated` lists the under-replicated partitions.")
     if not offline and not under:
-        lines.append(f"All is well: {counted(len(seen.partitions), 'partition')}, all of them in sync.")
+        lines.append(f"Healthy: {counted(len(seen.partitions), 'partition')}, all in sync.")
     return "\n".join(lines)

@@ -16,7 +16,7 @@ _data_option = click.option(
     type=click.Path(path_type=Path),
     default=Path("data"),
     show_default=True,
-    help="The directory of the cluster.",
+    help="The --data directory of the cluster.",
 )
 
 
@@ -24,14 +24,14 @@ _data_option = click.option(
 @_number_argument
 @_data_option
 def start_broker(number: int, directory: Path) -> None:
-    """Start BROKER of a running `moldau cluster up` again, after it was stopped or has died."""
+    """Restart BROKER of a running `moldau cluster up` after it was stopped or has died."""
     click.echo(ask(directory, number, START))
 
 
 @click.command("stop-broker")
 @_number_argument
 @_data_option
-@click.option("--kill", is_flag=True, help="As a machine dies: without handing over what it leads.")
+@click.option("--kill", is_flag=True, help="Kill it like a crash, without handing over its leaders.")
 def stop_broker(number: int, directory: Path, kill: bool) -> None:
-    """Stop BROKER of a running `moldau cluster up`, as to try what happens then. The others go on."""
+    """Stop BROKER of a running `moldau cluster up`. The other brokers keep running."""
     click.echo(ask(directory, number, KILL if kill else STOP))

@@ -11,19 +11,27 @@ from moldau.cli.local.services import READY, stopped_in_order, watch
 
 
 @click.command("up")
-@click.option("--brokers", "count", type=click.IntRange(1, 9), default=3, show_default=True, help="How many.")
+@click.option(
+    "--brokers", "count", type=click.IntRange(1, 9), default=3, show_default=True, help="Number of brokers."
+)
 @port_option
 @zookeeper_port_option
 @click.option(
     "--data", "directory", metavar="DIR", type=click.Path(path_type=Path), default=Path("data"), show_default=True,
-    help="Where all of them keep what they have.",
+    help="The data directory, with a subdirectory for each process.",
 )  # fmt: skip
-@click.option("--override", "settings", metavar="KEY=VALUE", multiple=True, help="A setting of every broker.")
+@click.option(
+    "--override",
+    "settings",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="A setting for every broker. Repeatable.",
+)
 def up(count: int, port: int, zookeeper_port: int, directory: Path, settings: Sequence[str]) -> None:
-    """Start a cluster on this machine: one ZooKeeper and several brokers. Ctrl-C stops it. Needs Java.
+    """Start a cluster on this machine: one ZooKeeper and several brokers. Ctrl-C stops it. Requires Java.
 
-    It prints one line that starts with `ready` when all of them serve and know each other. From another terminal
-    `stop-broker` and `start-broker` end one of its brokers and start it again.
+    Prints a line that starts with `ready` when all brokers serve and know each other. From another terminal,
+    `stop-broker` and `start-broker` stop and restart one of them.
     """
     with stopped_in_order() as services:
         brokers = start_cluster(services, count, port, zookeeper_port, directory, settings)

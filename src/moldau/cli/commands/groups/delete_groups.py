@@ -17,11 +17,11 @@ groups_argument = click.argument(
 
 @click.command("delete")
 @groups_argument
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-@click.option("--if-exists", is_flag=True, help="A group that is not there is all right.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
+@click.option("--if-exists", is_flag=True, help="Succeed if a group does not exist.")
 @on_cluster
 def delete(cluster: Cluster, groups: Sequence[str], yes: bool, if_exists: bool) -> None:
-    """Delete each GROUP with its offsets. A group with live members is refused."""
+    """Delete each GROUP with its offsets. A group must have no live members."""
     found = {group: find_group(cluster, group) for group in groups}
     missing = [group for group, description in found.items() if description is None]
     if missing and not if_exists:

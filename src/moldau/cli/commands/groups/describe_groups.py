@@ -23,13 +23,15 @@ group_argument = click.argument("group", shell_complete=complete_group)
 
 @click.command("list")
 @click.argument("pattern", default="*")
-@click.option("--state", "states", multiple=True, help="Only groups in this state (stable, empty, ...).")
+@click.option(
+    "--state", "states", multiple=True, help="Only groups in this state (stable, empty, ...). Repeatable."
+)
 @output_option
 @on_cluster
 def list_command(cluster: Cluster, pattern: str, states: Sequence[str], output: str) -> None:
-    """List the groups, or those whose name matches PATTERN (`orders-*`).
+    """List groups. PATTERN selects by name (`orders-*`).
 
-    INTERNAL marks groups of the platform itself: members that elect one among them and read nobody's records.
+    INTERNAL marks groups of platform services, which use the group protocol for election and do not consume topics.
     """
     lowered = {state.lower() for state in states}
     found = [
@@ -60,7 +62,7 @@ def list_command(cluster: Cluster, pattern: str, states: Sequence[str], output: 
 @output_option
 @on_cluster
 def describe(cluster: Cluster, groups: Sequence[str], output: str) -> None:
-    """Show state, members, offsets and lag of each GROUP; of all groups if none is named."""
+    """Show state, members, offsets and lag of each GROUP, by default of all groups."""
     names = groups or [listed.group for listed in list_groups(cluster)]
     reports = [GroupReport.gather(cluster, group) for group in names]
     if output != "table":
@@ -80,7 +82,7 @@ def describe(cluster: Cluster, groups: Sequence[str], output: str) -> None:
 @output_option
 @on_cluster
 def members(cluster: Cluster, group: str, output: str) -> None:
-    """Show who is in GROUP, and which partitions each has."""
+    """Show the members of GROUP and the partitions assigned to each."""
     found = describe_group(cluster, group)
     if output != "table":
         print_data(output, members_json(found.members))
@@ -95,11 +97,11 @@ def members(cluster: Cluster, group: str, output: str) -> None:
 @output_option
 @on_cluster
 def offsets(cluster: Cluster, group: str, output: str) -> None:
-    """Show what GROUP has committed, and how far behind it is."""
+    """Show the committed offsets of GROUP and its lag."""
     report = GroupReport.gather(cluster, group)
     if output != "table":
         print_data(output, offsets_json(report.lags))
     elif report.lags:
         click.echo(offsets_table(report.lags))
     else:
-        click.echo(f"Group '{group}' has committed nothing.", err=True)
+        click.echo(f"Group '{group}' has no committed offsets.", err=True)

@@ -23,7 +23,9 @@ UNCLEAN = 1
 
 @click.command("elect")
 @click.argument("partitions", metavar="[TOPIC[:PARTITIONS]]...", nargs=-1, type=TopicPartitions())
-@click.option("--all", "everywhere", is_flag=True, help="Wherever it is needed in the cluster.")
+@click.option(
+    "--all", "everywhere", is_flag=True, help="All partitions of the cluster that need an election."
+)
 @click.option(
     "--from-file",
     "path",
@@ -37,9 +39,9 @@ UNCLEAN = 1
     type=click.Choice(["preferred", "unclean"]),
     default="preferred",
     show_default=True,
-    help="The first of the replicas; or, for partitions without a leader, any replica that is there.",
+    help="preferred: the first replica. unclean: for partitions without a leader, any live replica.",
 )
-@click.option("--yes", is_flag=True, help="Do not ask before an unclean election.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation of an unclean election.")
 @on_cluster
 def elect(
     cluster: Cluster,
@@ -49,14 +51,14 @@ def elect(
     kind: str,
     yes: bool,
 ) -> None:
-    """Have leaders elected, for the partitions named (`orders`, `orders:0,2`), those of a file, or --all there are."""
+    """Elect leaders for the partitions named (`orders`, `orders:0,2`), those of a file, or --all."""
     if bool(partitions) + everywhere + (path is not None) != 1:
-        raise click.UsageError("Name topics, or pass --all or --from-file.")
+        raise click.UsageError("Pass topics, --all or --from-file.")
     if path is not None:
         partitions = _partitions_of(path)
     if kind == "unclean" and not yes:
         confirm(
-            "An unclean leader may miss records that were acknowledged; they are lost then. Go on?",
+            "An unclean leader may lack acknowledged records, which are then lost. Continue?",
             "no leader was elected.",
         )
     places = None if everywhere else choose_partitions(cluster, partitions)
@@ -70,14 +72,12 @@ def elect(
         count = f" for {counted(len(idle), 'partition')}" if idle else ""
         click.echo(f"Leader election not needed{count}.")
     require_success(
-        [each for each in outcomes if each.code is not ErrorCode.ELECTION_NOT_NEEDED], "given another leader"
+        [each for each in outcomes if each.code is not ErrorCode.ELECTION_NOT_NEEDED], "given a leader"
     )
 
 
 def _partitions_of(path: Path) -> Sequence[tuple[str, Sequence[int]]]:
     found = [(each["topic"], [each["partition"]]) for each in kafka_json.ELECTION.read(path)]
     if not found:
-        raise Failure(
-            f"{path} names no partition.", f"It should look like this: {kafka_json.ELECTION.example}"
-        )
+        raise Failure(f"{path} names no partition.", f"Expected format: {kafka_json.ELECTION.example}")
     return found

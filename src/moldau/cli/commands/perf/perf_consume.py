@@ -18,9 +18,9 @@ from moldau.cli.render.progress import progress_bar
 @click.command("consume")
 @topic_argument
 @count_option(100_000)
-@click.option("--group", help="Left out: one made up for this run.")
-@click.option("--from-latest", is_flag=True, help="Only what is written from now on.")
-@click.option("--hide-header", is_flag=True, help="Only the line of figures.")
+@click.option("--group", help="The consumer group. Default: a new one.")
+@click.option("--from-latest", is_flag=True, help="Read only records written from now on.")
+@click.option("--hide-header", is_flag=True, help="Print the figures without column names.")
 @metrics_option
 @output_option
 @on_cluster
@@ -34,7 +34,7 @@ def consume(
     print_metrics: bool,
     output: str,
 ) -> None:
-    """Read records of TOPIC in a consumer group as fast as it goes, and say how fast that was."""
+    """Read records of TOPIC in a consumer group as fast as possible, and report the throughput."""
     cluster.describe_topic(topic)
     metrics = ClientMetrics()
     consumer = cluster.consumer(
@@ -57,7 +57,7 @@ def consume(
         consumer.close()
     if done.count < count:
         click.echo(
-            f"Only {counted(done.count, 'record')} of {count:,} came: nothing more within "
+            f"Only {counted(done.count, 'record')} of {count:,} arrived: no more within "
             f"{cluster.timeout_s:g} s. --timeout SECONDS waits longer.",
             err=True,
         )

@@ -27,7 +27,7 @@ size_option = click.option(
     type=click.IntRange(min=1),
     default=DEFAULT_SIZE,
     show_default=True,
-    help="Bytes.",
+    help="Bytes per record.",
 )
 
 
@@ -39,7 +39,7 @@ size_option = click.option(
 @output_option
 @on_cluster
 def latency(cluster: Cluster, topic: str, count: int, size_bytes: int, acks: str, output: str) -> None:
-    """Write one record at a time to TOPIC, and say how long each took until it was read again."""
+    """Write one record at a time to TOPIC, and measure the time until it is read back."""
     partitions = [part.id for part in cluster.describe_topic(topic).partitions]
     ends = topic_offsets(cluster, topic, partitions, OffsetSpec.latest())
     producer = cluster.producer({**producer_settings(cluster, "none", acks), "linger.ms": 0})
@@ -54,7 +54,7 @@ def latency(cluster: Cluster, topic: str, count: int, size_bytes: int, acks: str
     )
     try:
         consumer.assign([TopicPartition(topic, partition, end) for partition, end in ends.items()])
-        with progress_bar(count, "there and back") as bar:
+        with progress_bar(count, "round trips") as bar:
             trips = RoundTrips(cluster, producer, consumer, topic)
             latencies = trips.run(
                 count, letters(size_bytes)[0].value, progress_printer(bar, output), bar.advance

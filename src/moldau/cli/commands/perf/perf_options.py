@@ -19,7 +19,7 @@ topic_argument = click.argument("topic", shell_complete=complete_topic)
 metrics_option = click.option(
     "--print-metrics",
     is_flag=True,
-    help="At the end what the client counted: requests, round trips, batches.",
+    help="Print client metrics at the end: requests, round trips, batches.",
 )
 
 
@@ -28,18 +28,24 @@ acks_option = click.option(
     type=click.Choice(["0", "1", "all"]),
     default="all",
     show_default=True,
-    help="Who must have a record before it counts: nobody, the leader, all in-sync replicas.",
+    help="Which replicas must acknowledge a record: none, the leader, or all in sync.",
 )
 
 
 def count_option(default: int) -> Callable[[CommandFunction], CommandFunction]:
     return click.option(
-        "--num-records", "-n", "count", type=click.IntRange(min=1), default=default, show_default=True
+        "--num-records",
+        "-n",
+        "count",
+        type=click.IntRange(min=1),
+        default=default,
+        show_default=True,
+        help="Number of records.",
     )
 
 
 def progress_printer(bar: Bar, output: str) -> Say:
-    """Lines on the way are for logs: a bar says the same better, and a program wants one answer."""
+    """Prints intermediate lines, unless a progress bar is shown or the output is for programs."""
     return click.echo if output == "table" and not bar.is_shown else lambda line: None
 
 

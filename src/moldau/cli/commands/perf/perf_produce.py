@@ -30,31 +30,37 @@ from moldau.cli.render.progress import progress_bar
 @topic_argument
 @count_option(100_000)
 @click.option(
-    "--record-size", "size_bytes", type=click.IntRange(min=1), help="Bytes of each value; 100 when left out."
+    "--record-size", "size_bytes", type=click.IntRange(min=1), help="Bytes per value. Default: 100."
 )
 @click.option(
     "--payload-file",
     metavar="FILE",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Values to write, one after the other, and again from the first.",
+    help="A file of values to write, repeated as often as needed.",
 )
-@click.option("--payload-delimiter", default="\\n", show_default=True, help="What parts them in the file.")
+@click.option(
+    "--payload-delimiter", default="\\n", show_default=True, help="The separator of values in the file."
+)
 @click.option(
     "--schema",
     metavar="SCHEMA",
-    help="Records made up for this schema: @FILE, id:N, SUBJECT or SUBJECT:VERSION of a registry.",
+    help="Generate records for this schema: @FILE, id:N, SUBJECT or SUBJECT:VERSION of a registry.",
 )
 @click.option(
     "--value-format",
     type=click.Choice(["avro", "json-schema"]),
-    help="What the schema is; left out: by the file's ending (.avsc, .json), or Avro.",
+    help="The kind of schema. Default: by file name (.avsc, .json), else Avro.",
 )
-@click.option("--as-json", is_flag=True, help="--schema: write JSON without a frame; needs no registry.")
-@click.option("--key-field", metavar="NAME", help="--schema: the field whose value is the record's key.")
+@click.option("--as-json", is_flag=True, help="With --schema: write plain JSON, without a registry.")
+@click.option("--key-field", metavar="NAME", help="With --schema: the field to use as record key.")
 @registry_option
 @metrics_option
 @click.option(
-    "--throughput", type=float, default=-1, show_default=True, help="Records a second at most; -1: no limit."
+    "--throughput",
+    type=float,
+    default=-1,
+    show_default=True,
+    help="Limit in records per second. -1: no limit.",
 )
 @click.option(
     "--compression",
@@ -80,15 +86,13 @@ def produce(
     output: str,
     **schema_options: Any,
 ) -> None:
-    """Write records to TOPIC as fast as it goes, and say how fast that was.
+    """Write records to TOPIC as fast as possible, and report throughput and latency.
 
-    A latency is the time from handing a record to the client until the broker's acknowledgement. -X sets
-    batch.size, linger.ms and the like.
+    Latency is the time from passing a record to the client until the broker acknowledges it. Use -X for client
+    settings such as batch.size and linger.ms.
     """
     if (size_bytes is not None) + (payload_file is not None) + (schema is not None) > 1:
-        raise click.UsageError(
-            "--record-size, --payload-file and --schema each say what to write: pass one of them."
-        )
+        raise click.UsageError("Pass only one of --record-size, --payload-file and --schema.")
     cluster.describe_topic(topic)
     if payload_file is not None:
         payloads = from_file(payload_file, payload_delimiter)

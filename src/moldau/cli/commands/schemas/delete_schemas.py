@@ -12,20 +12,22 @@ from moldau.cli.render.output import (
 
 @click.command("delete")
 @click.argument("subject")
-@click.option("--version", help="Only this version: a number, or latest.")
-@click.option("--permanent", is_flag=True, help="For good. It must have been deleted without this first.")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@click.option("--version", help="Delete only this version: a number, or latest.")
+@click.option(
+    "--permanent", is_flag=True, help="Delete permanently. Requires a previous deletion without this option."
+)
+@click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
 @on_registry
 def delete(registry: RegistryHttp, subject: str, version: str | None, permanent: bool, yes: bool) -> None:
-    """Delete SUBJECT, or one version of it. Data written with it can still be read until --permanent."""
+    """Delete SUBJECT, or one version of it. Its data remains readable unless --permanent is given."""
     what = f"version {version} of '{subject}'" if version else f"'{subject}'"
     if not yes:
-        consequence = " for good: data written with it can no longer be read" if permanent else ""
+        consequence = " permanently, so that data written with it becomes unreadable" if permanent else ""
         confirm(f"Delete {what}{consequence}?", "nothing was deleted.")
     path = ("subjects", subject, *(["versions", version] if version else []))
     answer = registry.delete(*path, doing=f"delete {what}", permanent=permanent)
     gone = [answer] if isinstance(answer, int) else answer
-    ending = "for good." if permanent else "; --permanent makes it final."
+    ending = "permanently." if permanent else "; --permanent deletes it permanently."
     click.echo(
         f"Deleted {counted(len(gone), 'version')} of '{subject}' ({', '.join(map(str, gone))})"
         f"{' ' if permanent else ''}{ending}"

@@ -14,7 +14,7 @@ from moldau.cli.render.output import (
     document_option,
     print_json,
 )
-from moldau.cli.render.schema_text import WHO_FIRST, diff, refusal
+from moldau.cli.render.schema_text import UPGRADE_ORDER, diff, rejection_text
 
 EXIT_INCOMPATIBLE = 1
 
@@ -34,7 +34,7 @@ def register(
     normalize: bool,
     output: str,
 ) -> int:
-    """Register the schema in FILE (- for standard input) as a new version of SUBJECT."""
+    """Register the schema in FILE (- for standard input) as a new version of SUBJECT. Exit code 1: incompatible."""
     return _register(registry, subject, schema_body(file, schema_type, references, name), normalize, output)
 
 
@@ -47,20 +47,23 @@ def _register(
     except Refused as refused:
         if refused.error_code // 100 != 409 and refused.error_code != 409:
             raise
-        _show_refusal(registry, subject, body, refused.clashes, [refused.words], output)
+        _show_rejection(registry, subject, body, refused.clashes, [refused.words], output)
         return EXIT_INCOMPATIBLE
     stored = registry.post("subjects", subject, body=body, doing=doing, normalize=normalize)
     if output == "json":
         print_json({"subject": subject, "version": stored["version"], "id": answer["id"]})
     else:
-        click.echo(f"'{subject}' has it as version {stored['version']}, with id {answer['id']}.")
+        click.echo(f"Registered as version {stored['version']} of '{subject}', with id {answer['id']}.")
     return 0
 
 
 @click.command("check")
 @click.argument("subject")
 @schema_options
-@click.option("--version", help="Against this version alone; left out: as the subject's compatibility asks.")
+@click.option(
+    "--version",
+    help="Check against this version only. Default: the versions that the compatibility level of SUBJECT requires.",
+)
 @document_option
 @on_registry
 def check(
@@ -74,7 +77,7 @@ def check(
     version: str | None,
     output: str,
 ) -> int:
-    """Say whether the schema in FILE may become the next version of SUBJECT. Exit code 1: it may not."""
+    """Check whether the schema in FILE is compatible with SUBJECT. Exit code 1: incompatible."""
     body = schema_body(file, schema_type, references, name)
     answer = _checked(registry, subject, body, normalize, version)
     if answer["is_compatible"]:
@@ -83,7 +86,7 @@ def check(
         else:
             click.echo(f"Compatible: it can be registered under '{subject}'.")
         return 0
-    _show_refusal(registry, subject, body, answer.get("clashes", []), answer.get("messages", []), output)
+    _show_rejection(registry, subject, body, answer.get("clashes", []), answer.get("messages", []), output)
     return EXIT_INCOMPATIBLE
 
 
@@ -100,7 +103,7 @@ def _checked(
 @click.command("evolve")
 @click.argument("subject")
 @schema_options
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
 @document_option
 @on_registry
 def evolve(
@@ -114,22 +117,24 @@ def evolve(
     yes: bool,
     output: str,
 ) -> int:
-    """Show what the schema in FILE changes, who must upgrade first, and register it when it is compatible."""
+    """Show what the schema in FILE changes and who must upgrade first, then register it if it is compatible."""
     body = schema_body(file, schema_type, references, name)
     answer = _checked(registry, subject, body, normalize, None)
     if not answer["is_compatible"]:
-        _show_refusal(registry, subject, body, answer.get("clashes", []), answer.get("messages", []), output)
+        _show_rejection(
+            registry, subject, body, answer.get("clashes", []), answer.get("messages", []), output
+        )
         return EXIT_INCOMPATIBLE
     latest = _latest(registry, subject)
     if output != "json" and latest is not None:
         changes = _changes(latest, body)
-        click.echo(changes or "Nothing changes but the layout.")
+        click.echo(changes or "Only the formatting changes.")
         config = registry.get(
             "config", subject, doing=f"read the configuration of '{subject}'", defaultToGlobal=True
         )
-        click.echo(f"\n{WHO_FIRST.get(config['compatibilityLevel'], config['compatibilityLevel'])}")
+        click.echo(f"\n{UPGRADE_ORDER.get(config['compatibilityLevel'], config['compatibilityLevel'])}")
     if latest is not None and not yes:
-        confirm(f"Register it as the next version of '{subject}'?", "nothing was registered.")
+        confirm(f"Register this as the next version of '{subject}'?", "nothing was registered.")
     return _register(registry, subject, body, normalize, output)
 
 
@@ -150,7 +155,7 @@ def _changes(latest: dict[str, Any], body: dict[str, Any]) -> str:
     return diff(latest["schema"], body["schema"], body["schemaType"], name, "the new schema")
 
 
-def _show_refusal(
+def _show_rejection(
     registry: RegistryHttp,
     subject: str,
     body: dict[str, Any],
@@ -169,5 +174,5 @@ def _show_refusal(
         against = registry.get("subjects", subject, "versions", version, doing=f"read '{subject}'")
         click.echo(_changes(against, body), err=True)
     except Failure:
-        pass  # What is refused may be the text itself; then there is nothing to compare.
-    click.echo(f"\nRefused by '{subject}':\n{refusal(clashes, messages)}", err=True)
+        pass  # There is nothing to compare if the schema itself is invalid.
+    click.echo(f"\nRejected by '{subject}':\n{rejection_text(clashes, messages)}", err=True)

@@ -21,11 +21,11 @@ from moldau.cli.render.schema_text import laid_out
 
 @click.command("list")
 @click.argument("pattern", default="*")
-@click.option("--deleted", is_flag=True, help="Deleted subjects too.")
+@click.option("--deleted", is_flag=True, help="Include deleted subjects.")
 @output_option
 @on_registry
 def list_schemas(registry: RegistryHttp, pattern: str, deleted: bool, output: str) -> None:
-    """List the subjects with their latest version, or those whose name matches PATTERN (`orders-*`)."""
+    """List subjects with their latest version. PATTERN selects by name (`orders-*`)."""
     found = [
         schema
         for schema in registry.all_schemas(latest_only=True, deleted=deleted)
@@ -47,9 +47,11 @@ def list_schemas(registry: RegistryHttp, pattern: str, deleted: bool, output: st
 
 @click.command("show")
 @click.argument("subject", required=False)
-@click.option("--version", default="latest", show_default=True, help="A number, or latest.")
-@click.option("--id", "schema_id", type=click.IntRange(min=0), help="By id instead of by subject.")
-@click.option("--text", "only_text", is_flag=True, help="Only the schema, as it is stored.")
+@click.option("--version", default="latest", show_default=True, help="A version number, or latest.")
+@click.option(
+    "--id", "schema_id", type=click.IntRange(min=0), help="Select the schema by id instead of SUBJECT."
+)
+@click.option("--text", "only_text", is_flag=True, help="Print only the text of the schema, as stored.")
 @document_option
 @on_registry
 def show(
@@ -60,9 +62,9 @@ def show(
     only_text: bool,
     output: str,
 ) -> None:
-    """Show one schema: of SUBJECT, or with --id."""
+    """Show the schema of SUBJECT, or the schema with --id."""
     if (subject is None) == (schema_id is None):
-        raise click.UsageError("Name a SUBJECT, or pass --id.")
+        raise click.UsageError("Pass either SUBJECT or --id.")
     if subject is not None:
         schema = registry.get(
             "subjects", subject, "versions", version, doing=f"show version {version} of '{subject}'"

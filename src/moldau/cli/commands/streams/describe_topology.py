@@ -10,7 +10,7 @@ file_argument = click.argument("file", type=click.Path(exists=True, dir_okay=Fal
 
 @click.command("describe")
 @file_argument
-@click.option("--graph", type=click.Choice(["mermaid", "dot"]), help="As a graph, for a tool that draws it.")
+@click.option("--graph", type=click.Choice(["mermaid", "dot"]), help="Print a graph for a drawing tool.")
 def describe(file: str, graph: str | None) -> None:
     """Show the topology of the application in FILE."""
     from moldau.pipeline.spark.driver.app_file import load_application

@@ -13,15 +13,18 @@ from moldau.core.errors import ConfigError
 @click.command("reset")
 @click.argument("application")
 @checkpoint_option
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.option(
-    "--checkpoint-lost", "is_lost", is_flag=True, help="There is no checkpoint any more: forget the rest."
+    "--checkpoint-lost",
+    "is_lost",
+    is_flag=True,
+    help="The checkpoint no longer exists: delete offsets and topics only.",
 )
 @on_cluster
 def reset_command(cluster: Cluster, application: str, checkpoint_dir: str, yes: bool, is_lost: bool) -> None:
-    """Forget all of APPLICATION: its checkpoint, its group's offsets, its own topics.
+    """Delete the checkpoint, group offsets and internal topics of APPLICATION.
 
-    It then starts from the beginning of its inputs. Stop it first; what it has written stays.
+    It then starts from the beginning of its inputs. Stop it first. Its output topics are kept.
     """
     from moldau.pipeline.spark.driver.reset import require_resettable, reset
 
@@ -29,11 +32,11 @@ def reset_command(cluster: Cluster, application: str, checkpoint_dir: str, yes: 
     try:
         require_resettable(application, folder, is_lost=is_lost)
         if not yes:
-            confirm(f"Forget the state and the position of {application}?", f"{application} was not reset.")
+            confirm(f"Delete the state and offsets of {application}?", f"{application} was not reset.")
         removed = reset(cluster.admin, application, folder, is_lost=is_lost)
     except ConfigError as failure:
         raise Failure(str(failure)) from None
     for one in removed:
         click.echo(f"removed {one}")
     if not removed:
-        click.echo(f"There was nothing of {application}.", err=True)
+        click.echo(f"There was nothing to remove for {application}.", err=True)

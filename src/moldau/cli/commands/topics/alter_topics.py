@@ -20,10 +20,10 @@ topic_argument = click.argument("topic", shell_complete=complete_topic)
 
 @click.command("alter")
 @topic_argument
-@click.option("--partitions", type=click.IntRange(min=1), help="Grow the topic to this many partitions.")
-@click.option("--set", "to_set", type=KeyValue(), multiple=True, help="Change a setting; may be repeated.")
+@click.option("--partitions", type=click.IntRange(min=1), help="Increase the number of partitions to this.")
+@click.option("--set", "to_set", type=KeyValue(), multiple=True, help="Change a setting. Repeatable.")
 @click.option(
-    "--unset", "to_unset", metavar="KEY", multiple=True, help="Back to the default; may be repeated."
+    "--unset", "to_unset", metavar="KEY", multiple=True, help="Reset a setting to its default. Repeatable."
 )
 @on_cluster
 def alter(
@@ -33,7 +33,7 @@ def alter(
     to_set: Sequence[tuple[str, str]],
     to_unset: Sequence[str],
 ) -> None:
-    """Change settings of TOPIC, or grow it. Settings not named stay as they are."""
+    """Change settings of TOPIC, or add partitions. Other settings stay unchanged."""
     if not (partitions or to_set or to_unset):
         raise click.UsageError("Nothing to alter: pass --partitions, --set or --unset.")
     current = cluster.describe_topic(topic)
@@ -47,14 +47,14 @@ def alter(
         cluster.wait(futures[topic], doing)
         click.echo(
             f"Topic '{topic}': {counted(partitions, 'partition')}, before {len(current.partitions)}. "
-            "Keys may now map to other partitions than before."
+            "Keys may now map to different partitions."
         )
 
 
 def _alter_configs(
     cluster: Cluster, topic: str, to_set: Sequence[tuple[str, str]], to_unset: Sequence[str]
 ) -> None:
-    """KIP-339: only what is named changes."""
+    """KIP-339: changes only the settings named."""
     entries = [ConfigEntry(key, value, incremental_operation=AlterConfigOpType.SET) for key, value in to_set]
     entries += [ConfigEntry(key, None, incremental_operation=AlterConfigOpType.DELETE) for key in to_unset]
     resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=entries)

@@ -16,27 +16,31 @@ from moldau.cli.failures import Failure
 from moldau.cli.options import KeyValue, on_cluster
 from moldau.cli.render.output import counted
 
-COLLISION_HINT = "Metrics write '.' as '_' and could not tell the two apart: choose another name."
+COLLISION_HINT = (
+    "Metric names replace '.' with '_', so both would have the same metrics. Choose another name."
+)
 ASSIGNMENT_HINT = "Write the brokers of each partition, the preferred leader first: 0:1,1:2,2:0."
 
 
 @click.command("create")
 @click.argument("topic")
-@click.option("--partitions", type=click.IntRange(min=1), help="Left out: the brokers' num.partitions.")
+@click.option("--partitions", type=click.IntRange(min=1), help="Default: num.partitions of the brokers.")
 @click.option(
     "--replication-factor",
     type=click.IntRange(min=1),
-    help="Left out: the brokers' default.replication.factor.",
+    help="Default: default.replication.factor of the brokers.",
 )
 @click.option(
     "--replica-assignment",
     "assignment",
     metavar="0:1,1:2",
-    help="The brokers of each partition, instead of the two options above.",
+    help="The brokers of each partition, preferred leader first. Replaces the two options above.",
 )
-@click.option("--config", "configs", type=KeyValue(), multiple=True, help="A topic setting; may be repeated.")
-@click.option("--if-not-exists", is_flag=True, help="Leave an existing topic as it is, and be content.")
-@click.option("--dry-run", is_flag=True, help="Let the brokers check the request, create nothing.")
+@click.option("--config", "configs", type=KeyValue(), multiple=True, help="A topic setting. Repeatable.")
+@click.option(
+    "--if-not-exists", is_flag=True, help="Succeed if the topic already exists; leave it unchanged."
+)
+@click.option("--dry-run", is_flag=True, help="Let the brokers validate the request, but create nothing.")
 @on_cluster
 def create(
     cluster: Cluster,
@@ -51,8 +55,8 @@ def create(
     """Create TOPIC."""
     if assignment is not None and (partitions or replication_factor):
         raise click.UsageError(
-            "--replica-assignment says how many partitions and replicas there are: leave --partitions and "
-            "--replication-factor out."
+            "--replica-assignment already determines partitions and replicas: omit --partitions and "
+            "--replication-factor."
         )
     wanted = _new_topic(topic, partitions, replication_factor, assignment, dict(configs))
     futures = cluster.admin.create_topics([wanted], validate_only=dry_run)
@@ -63,7 +67,7 @@ def create(
             raise Failure(failure.message, COLLISION_HINT, failure.code) from failure
         if not (if_not_exists and failure.code == KafkaError.TOPIC_ALREADY_EXISTS):
             raise
-        click.echo(f"Topic '{topic}' exists already.")
+        click.echo(f"Topic '{topic}' already exists.")
         return
     _warn_of_clash(cluster, topic)
     if dry_run:
@@ -101,7 +105,7 @@ def _warn_of_clash(cluster: Cluster, topic: str) -> None:
 
 
 def _await_topic(cluster: Cluster, topic: str) -> TopicDescription:
-    """Brokers learn of a new topic a moment after the controller made it; a next command may be for them."""
+    """Waits until the brokers know the new topic, because the next command may ask any of them."""
     deadline = time.monotonic() + cluster.timeout_s
     while time.monotonic() < deadline:
         found = cluster.find_topic(topic)
@@ -109,6 +113,6 @@ def _await_topic(cluster: Cluster, topic: str) -> TopicDescription:
             return found
         time.sleep(POLL_S)
     raise Failure(
-        f"topic '{topic}' was created, but has no leader for every partition after {cluster.timeout_s:g} s.",
-        f"`moldau topics describe {topic}` shows which are missing.",
+        f"topic '{topic}' was created, but some partitions have no leader after {cluster.timeout_s:g} s.",
+        f"`moldau topics describe {topic}` shows which.",
     )

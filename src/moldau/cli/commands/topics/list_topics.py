@@ -11,12 +11,12 @@ from moldau.cli.render.output import columns, output_option, print_data
 
 @click.command("list")
 @click.argument("pattern", default="*")
-@click.option("--internal", is_flag=True, help="Kafka's own topics too.")
+@click.option("--internal", is_flag=True, help="Include Kafka's internal topics.")
 @output_option
 @on_cluster
 def list_topics(cluster: Cluster, pattern: str, internal: bool, output: str) -> None:
-    """List the topics, or those whose name matches PATTERN (`orders-*`)."""
-    # Kafka names all its own topics this way, and a pattern that asks for them means it.
+    """List topics. PATTERN selects by name (`orders-*`)."""
+    # Internal topics start with two underscores. A pattern that does so asks for them.
     hidden = not internal and not pattern.startswith("__")
     rows = [
         (name, len(replicas), max(map(len, replicas), default=0))

@@ -26,15 +26,20 @@ from moldau.core.ids import TopicPartition
 @click.command("list")
 @click.argument("pattern", default="*")
 @click.option(
-    "--state", "states", multiple=True, help="Only those in this state: Ongoing, CompleteCommit, ..."
+    "--state",
+    "states",
+    multiple=True,
+    help="Only transactions in this state: Ongoing, CompleteCommit, ... Repeatable.",
 )
-@click.option("--longer-than", type=Duration(), help="Only those that run for longer: 30s, 15m, 2h.")
+@click.option(
+    "--longer-than", type=Duration(), help="Only transactions that have been open for longer: 30s, 15m, 2h."
+)
 @output_option
 @on_cluster
 def list_command(
     cluster: Cluster, pattern: str, states: Sequence[str], longer_than: int | None, output: str
 ) -> None:
-    """List the transactional ids, or those that match PATTERN (`orders-*`)."""
+    """List transactional ids. PATTERN selects by name (`orders-*`)."""
     found = [
         listed
         for listed in list_transactions(cluster, states, longer_than)
@@ -59,10 +64,10 @@ def list_command(
 @output_option
 @on_cluster
 def describe(cluster: Cluster, transactional_id: str, output: str) -> None:
-    """Show state and age of transaction ID, and what it holds back in each of its partitions."""
+    """Show state and age of the transaction of ID, and how much it blocks in each partition."""
     found = describe_transaction(cluster, transactional_id)
     leaders = cluster.leaders()
-    # Of a deleted topic there is nobody to ask.
+    # Deleted topics have no leader to ask.
     places = [place for place in found.partitions if place in leaders]
     logs = log_states(cluster, places)
     starts = {
@@ -93,7 +98,7 @@ def describe(cluster: Cluster, transactional_id: str, output: str) -> None:
 
 
 def _held_back(start: int | None, log: LogState) -> int:
-    """Offsets readers have to wait for because of this transaction, and of none before it."""
+    """Offsets that readers cannot read because of this transaction, if it is the first one open."""
     return log.end_offset - start if start is not None and start == log.stable_offset else 0
 
 
@@ -133,6 +138,6 @@ def _as_text(found: Transaction) -> str:
             ("Producer", f"{found.producer_id}, epoch {found.producer_epoch}"),
             ("Coordinator", str(found.coordinator)),
             ("Started", started),
-            ("Timeout", f"{seconds_text(found.timeout_ms / 1000)}; the coordinator then aborts it"),
+            ("Timeout", f"{seconds_text(found.timeout_ms / 1000)}, after which the coordinator aborts it"),
         ]
     )

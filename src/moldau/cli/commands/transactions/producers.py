@@ -20,13 +20,13 @@ from moldau.cli.topic_partitions import TopicPartitions, choose_partitions
 
 @click.command("producers")
 @click.argument("topics", metavar="TOPIC[:PARTITIONS]...", type=TopicPartitions(), nargs=-1, required=True)
-@click.option("--open", "only_open", is_flag=True, help="Only those with an open transaction.")
+@click.option("--open", "only_open", is_flag=True, help="Only producers with an open transaction.")
 @output_option
 @on_cluster
 def producers(
     cluster: Cluster, topics: Sequence[tuple[str, Sequence[int]]], only_open: bool, output: str
 ) -> None:
-    """Show who writes to the partitions with a producer id, and whose transaction holds readers back."""
+    """Show the idempotent producers of the partitions, and which open transactions block readers."""
     places = choose_partitions(cluster, topics)
     found = [
         producer
@@ -78,10 +78,10 @@ def _note(
         return None
     owner = known.get(producer.producer_id)
     if owner is None or owner.state not in UNDER_WAY:
-        return "hangs: no coordinator will end it; see `moldau transactions abort --hanging`"
+        return "hanging: no coordinator will end it; see `moldau transactions abort --hanging`"
     first = min(
         other.txn_start_offset
         for other in everyone
         if other.place == producer.place and other.txn_start_offset is not None
     )
-    return "holds readers back" if producer.txn_start_offset == first else "open"
+    return "blocks readers" if producer.txn_start_offset == first else "open"

@@ -17,7 +17,7 @@ from moldau.cli.commands.zookeeper.shell import DEFAULT_PORT, shell
     type=click.IntRange(0, 65_535),
     default=DEFAULT_PORT,
     show_default=True,
-    help="Of the first server; 0 takes a free one.",
+    help="Port of the first server. 0 picks a free port.",
 )
 @click.option(
     "--ensemble",
@@ -25,7 +25,7 @@ from moldau.cli.commands.zookeeper.shell import DEFAULT_PORT, shell
     type=click.Choice(["1", "3", "5"]),
     default="1",
     show_default=True,
-    help="How many servers; the others take the ports that follow.",
+    help="Number of servers. The others use the following ports.",
 )
 @click.option(
     "--data",
@@ -34,14 +34,14 @@ from moldau.cli.commands.zookeeper.shell import DEFAULT_PORT, shell
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("data/zookeeper"),
     show_default=True,
-    help="Where they keep the tree.",
+    help="The data directory.",
 )
 @click.pass_context
 def command(ctx: click.Context, port: int, count: str, directory: Path) -> None:
-    """Start ZooKeeper: what the brokers of a cluster find each other by (`zookeeper.connect`).
+    """Start ZooKeeper, which a cluster of brokers needs (`zookeeper.connect`). Requires Java.
 
-    It prints one line that starts with `ready` when it serves, and stops on SIGTERM or Ctrl-C. Needs Java.
-    `shell` looks into one that runs.
+    Prints a line that starts with `ready` when it serves. Stops on Ctrl-C or SIGTERM. `shell` connects to a running
+    ZooKeeper.
     """
     if ctx.invoked_subcommand is None:
         serve(port, count, directory)

@@ -16,7 +16,7 @@ LOOK_S = 0.5
 
 
 def serve(port: int, count: str, directory: Path) -> None:
-    # Not above: the help needs no server.
+    # Imported here because the help needs no server.
     from moldau.coordination.zookeeper_server import ZooKeeperServer, free_ports, local_ensemble, start_all
 
     ports = free_ports(int(count)) if port == 0 else [port + step for step in range(int(count))]
@@ -33,7 +33,9 @@ def serve(port: int, count: str, directory: Path) -> None:
         while not stopping.wait(LOOK_S):
             ended = next((server for server in servers if server.exit_code() is not None), None)
             if ended is not None:
-                raise Failure(f"the ZooKeeper at {ended.address} has ended.", f"Its log is in {directory}.")
+                raise Failure(
+                    f"the ZooKeeper at {ended.address} has ended unexpectedly.", f"Its log is in {directory}."
+                )
     except ConfigError as error:
         raise Failure(f"cannot start ZooKeeper: {error}") from error
     finally:
