@@ -290,7 +290,7 @@ def test_all_groups_are_described(shell: Shell, filled: str, group: str) -> None
 def test_offsets_of_a_topic_are_forgotten(shell: Shell, filled: str, group: str, topic: str) -> None:
     commit(shell, group, filled, 5)
     error = shell.run("groups", "delete-offsets", group, f"{filled}:7", "-y", code=1)
-    assert f"group '{group}' has committed nothing for '{filled}' partition 7" in error
+    assert f"group '{group}' has no committed offset for '{filled}' partition 7" in error
     assert "nothing was deleted" in shell.run("groups", "delete-offsets", group, filled, stdin="n\n", code=1)
     said = shell.run("groups", "delete-offsets", group, filled, "-y")
     assert said == f"Deleted 1 offset of group '{group}' in '{filled}'.\n"

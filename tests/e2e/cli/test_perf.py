@@ -31,7 +31,7 @@ def test_fewer_records_than_asked_for_are_said_to_be(shell: Shell, orders: str) 
     shell.run("perf", "produce", orders, "-n", "10")
     done = shell.finished("perf", "consume", orders, "-n", "20", "--timeout", "6", "-o", "json")
     assert done.returncode == 0 and json.loads(done.stdout)["records"] == 10
-    assert "Only 10 records of 20 came" in done.stderr
+    assert "Only 10 records of 20 arrived" in done.stderr
 
 
 def test_there_and_back(shell: Shell, orders: str) -> None:

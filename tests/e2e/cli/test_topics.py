@@ -48,7 +48,7 @@ def test_describe_for_people_shows_offsets_and_who_set_what(shell: Shell, orders
 
 def test_a_topic_that_exists_is_refused_or_left_alone(shell: Shell, orders: str) -> None:
     error = shell.run("topics", "create", orders, code=1)
-    assert f"cannot create topic '{orders}': it exists already." in error
+    assert f"cannot create topic '{orders}': it already exists." in error
     assert shell.run("topics", "create", orders, "--if-not-exists") == f"Topic '{orders}' already exists.\n"
 
 
@@ -136,7 +136,7 @@ def test_a_name_that_collides_is_refused_in_the_brokers_words(shell: Shell, topi
 def test_names_that_mix_dot_and_underscore_come_with_a_warning(shell: Shell, topic: str) -> None:
     done = shell.finished("topics", "create", f"{topic}.b_c")
     assert done.returncode == 0
-    assert f"Warning: the name '{topic}.b_c' mixes '.' and '_'" in done.stderr
+    assert f"Warning: the name '{topic}.b_c' contains both '.' and '_'" in done.stderr
     assert "Warning" not in shell.finished("topics", "create", f"{topic}-plain").stderr
 
 
@@ -152,7 +152,7 @@ def test_all_topics_are_described_and_those_with_settings_of_their_own_found(
     named = [each["topic"] for each in chosen]
     assert own in named and plain not in named
     both = shell.run("topics", "describe", "--unavailable", "--topics-with-overrides", code=2)
-    assert "at a time" in both
+    assert "Pass only one of" in both
 
 
 def test_partitions_at_and_under_their_least_in_sync_replicas(shell: Shell, topic: str) -> None:

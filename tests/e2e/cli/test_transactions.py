@@ -55,7 +55,7 @@ def test_an_open_transaction_is_listed_described_and_counted(shell: Shell, order
         )
 
         [writer] = json.loads(shell.run("transactions", "producers", orders, "--open", "-o", "json"))
-        assert (writer["transactional_id"], writer["note"]) == (f"till-{orders}", "holds readers back")
+        assert (writer["transactional_id"], writer["note"]) == (f"till-{orders}", "blocks readers")
 
         [lag] = json.loads(shell.run("groups", "offsets", f"group-of-{orders}", "-o", "json"))
         assert (lag["stable_offset"], lag["end_offset"], lag["lag"]) == (2, 5, 2)

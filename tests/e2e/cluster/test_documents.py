@@ -180,7 +180,7 @@ def test_a_move_is_slowed_down_until_it_is_done(cluster: ClusterProcesses, tmp_p
         return done.returncode == 0
 
     wait_until(is_done, "the plan is done", PATIENCE_S)
-    assert f"Took the throttle away from topic 'slow', broker '{min(only, other)}', broker" in said[-1]
+    assert f"Removed the throttle from topic 'slow', broker '{min(only, other)}', broker" in said[-1]
     assert "throttled" not in settings("topic", "slow")
     assert "throttled" not in settings("broker", str(other))
     assert replicas_of(cluster, "slow") == [(only, [only, other], sorted([only, other]))]

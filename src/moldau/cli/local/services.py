@@ -97,7 +97,11 @@ class Service:
 
 @contextlib.contextmanager
 def stopped_in_order() -> Iterator[list[Service]]:
-    """Stops the services on exit, the last started first, because it may need the others to shut down."""
+    """Stops the services on exit, the last started first, because it may need the others to shut down.
+
+    SIGINT and SIGTERM end the block normally: stopping a service is success. A second signal kills what still runs
+    and raises Abort.
+    """
     services: list[Service] = []
     previous = signal.signal(signal.SIGTERM, _interrupt)
     try:
@@ -111,7 +115,9 @@ def stopped_in_order() -> Iterator[list[Service]]:
         except KeyboardInterrupt:
             for service in reversed(services):
                 service.stop(with_kill=True)
-        signal.signal(signal.SIGTERM, previous)
+            raise click.Abort from None
+        finally:
+            signal.signal(signal.SIGTERM, previous)
 
 
 def watch(

@@ -124,11 +124,12 @@ def _start(files: Sequence[str], order: Mapping[str, Any]) -> "subprocess.Popen[
 
 def _stop(driver: "subprocess.Popen[str]", printer: Printer) -> None:
     """Reads its status until it ends. Kills it after a timeout, or on a second Ctrl-C, which raises Abort."""
-    click.echo("stopping", err=True)
-    driver.terminate()
     overdue = threading.Timer(STOP_S, driver.kill)
-    overdue.start()
+    was_interrupted = False
     try:
+        click.echo("stopping", err=True)
+        driver.terminate()
+        overdue.start()
         assert driver.stdout is not None
         for status in _statuses(driver.stdout):
             printer.hear(status)
@@ -136,10 +137,13 @@ def _stop(driver: "subprocess.Popen[str]", printer: Printer) -> None:
     except KeyboardInterrupt:
         driver.kill()
         code = driver.wait()
+        was_interrupted = True
     finally:
         overdue.cancel()
     if code < 0:
         click.echo("ended within a batch; the next run repeats that batch, and nothing is lost", err=True)
+    if was_interrupted:
+        raise click.Abort
 
 
 def _require_none_failed(printer: Printer) -> None:
