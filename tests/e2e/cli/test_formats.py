@@ -173,7 +173,8 @@ def test_a_record_that_does_not_fit_ends_the_run_after_those_before_it(
     assert done.returncode == 1
     assert done.stdout == "1 record acknowledged.\n"
     assert (
-        "the value of record 2 cannot be written as avro: n is 'x', but the schema requires int" in done.stderr
+        "the value of record 2 cannot be written as avro: n is 'x', but the schema requires int"
+        in done.stderr
     )
 
 

@@ -250,4 +250,4 @@ def test_numbers_are_written_and_shown_as_text(shell: Shell, orders: str) -> Non
     error = shell.run("consume", orders, "--value-format", "int", code=1)
     assert "the value at offset 0 of partition 0 has 8 bytes, but an int has 4." in error
     error = shell.run("produce", orders, "--value-format", "long", "--value", "drei", code=1)
-    assert "the value of record 1 cannot be written as long: 'drei' is no long" in error
+    assert "the value of record 1 cannot be written as long: 'drei' is not a valid long" in error

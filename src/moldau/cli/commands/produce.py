@@ -109,6 +109,7 @@ class Delivery:
     type=click.Choice(["none", "gzip", "snappy", "lz4", "zstd"]),
     default="none",
     show_default=True,
+    help="Compression of record batches.",
 )
 @click.option(
     "--acks",

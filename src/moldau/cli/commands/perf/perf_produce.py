@@ -67,6 +67,7 @@ from moldau.cli.render.progress import progress_bar
     type=click.Choice(["none", "gzip", "snappy", "lz4", "zstd"]),
     default="none",
     show_default=True,
+    help="Compression of record batches.",
 )
 @acks_option
 @output_option
