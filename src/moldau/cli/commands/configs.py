@@ -66,7 +66,7 @@ def split_name(kind: str, words: Sequence[str]) -> tuple[Resource, Sequence[str]
 def describe_command(
     cluster: Cluster, kind: str, words: Sequence[str], everything: bool, output: str
 ) -> None:
-    """Show the settings that differ from the defaults and where they are set, or details of each KEY.
+    """Show the settings that differ from the defaults. With KEY, shows details of this setting.
 
     Without NAME, shows all resources of this kind.
     """

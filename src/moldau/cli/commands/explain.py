@@ -56,7 +56,7 @@ def group_command(cluster: Cluster, group: str, output: str) -> None:
 @document_option
 @on_cluster
 def offset_command(cluster: Cluster, group: str, place: tuple[str, Sequence[int]], output: str) -> None:
-    """Show the offset of GROUP in a partition, and what moved, reset or deleted it.
+    """Show the offset of GROUP in a partition and its history. Lists what moved, reset or deleted it.
 
     Ordinary commits by members of the group are not listed.
     """

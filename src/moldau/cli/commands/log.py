@@ -45,7 +45,7 @@ def command() -> None:
 def dump_command(
     paths: Sequence[Path], with_records: bool, from_offset: int, limit: int | None, output: str
 ) -> int:
-    """Print the contents of files in the format of Kafka's DumpLogSegments, or as JSON lines with -o json.
+    """Print the contents of files. Uses the format of Kafka's DumpLogSegments, or JSON lines with -o json.
 
     Records of __consumer_offsets and __transaction_state are decoded. A damaged file is printed up to the damage; the
     exit code is then 1.
@@ -79,7 +79,7 @@ def dump_command(
 @click.option("--deep", is_flag=True, help="Also decompress every batch and parse its records.")
 @document_option
 def verify_command(paths: Sequence[Path], deep: bool, output: str) -> int:
-    """Verify checksums, the order of offsets, and indexes against their logs. Exit code 1: damage found."""
+    """Verify files. Checks checksums, the order of offsets, and indexes against their logs. Exit code 1: damage found."""
     with _reading():
         chosen = in_order(_chosen(paths))
         with progress_bar(sum(file.path.stat().st_size for file in chosen), "verifying") as bar:

@@ -81,7 +81,7 @@ def add(
 @click.argument("name", required=False, shell_complete=complete_profile)
 @click.option("--none", "nobody", is_flag=True, help="Use no profile.")
 def use(name: str | None, nobody: bool) -> None:
-    """Make NAME the profile for commands without --bootstrap-server and --profile."""
+    """Make NAME the current profile. Commands use it if neither --bootstrap-server nor --profile is given."""
     if (name is None) != nobody:
         raise click.UsageError("Pass either NAME or --none.")
     Profiles.load().using(name).save()

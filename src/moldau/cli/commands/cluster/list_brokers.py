@@ -14,7 +14,7 @@ from moldau.cli.render.output import columns, output_option, print_data
 @output_option
 @on_cluster
 def brokers(cluster: Cluster, output: str) -> None:
-    """List the brokers with their addresses, leaders and replicas, and the controller."""
+    """List the brokers. Shows addresses, leaders, replicas and the controller."""
     seen = picture(cluster)
     leads = Counter(part.leader for part in seen.partitions if part.leader is not None)
     prefers = Counter(part.replicas[0] for part in seen.partitions if part.replicas)

@@ -24,7 +24,7 @@ _data_option = click.option(
 @_number_argument
 @_data_option
 def start_broker(number: int, directory: Path) -> None:
-    """Restart BROKER of a running `moldau cluster up` after it was stopped or has died."""
+    """Restart BROKER of a running `moldau cluster up`."""
     click.echo(ask(directory, number, START))
 
 

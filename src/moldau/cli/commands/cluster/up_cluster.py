@@ -28,7 +28,7 @@ from moldau.cli.local.services import READY, stopped_in_order, watch
     help="A setting for every broker. Repeatable.",
 )
 def up(count: int, port: int, zookeeper_port: int, directory: Path, settings: Sequence[str]) -> None:
-    """Start a cluster on this machine: one ZooKeeper and several brokers. Ctrl-C stops it. Requires Java.
+    """Start a cluster on this machine. It has one ZooKeeper and several brokers. Ctrl-C stops it. Requires Java.
 
     Prints a line that starts with `ready` when all brokers serve and know each other. From another terminal,
     `stop-broker` and `start-broker` stop and restart one of them.

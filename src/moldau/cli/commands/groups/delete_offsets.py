@@ -31,9 +31,9 @@ from moldau.protocol.messages.groups.offset_delete import (
 def delete_offsets(
     cluster: Cluster, group: str, topics: Sequence[tuple[str, Sequence[int]]], yes: bool
 ) -> None:
-    """Delete the offsets GROUP has committed for each TOPIC, or for the partitions TOPIC:0,2.
+    """Delete committed offsets of GROUP.
 
-    Fails if a live member of the group is subscribed to the topic.
+    TOPIC selects all partitions of a topic, TOPIC:0,2 two of them. Fails if a live member of the group is subscribed to the topic.
     """
     describe_group(cluster, group)
     places = _places(cluster, group, topics)

@@ -62,7 +62,7 @@ def list_command(cluster: Cluster, pattern: str, states: Sequence[str], output: 
 @output_option
 @on_cluster
 def describe(cluster: Cluster, groups: Sequence[str], output: str) -> None:
-    """Show state, members, offsets and lag of each GROUP, by default of all groups."""
+    """Describe groups, by default all. Shows state, members, offsets and lag."""
     names = groups or [listed.group for listed in list_groups(cluster)]
     reports = [GroupReport.gather(cluster, group) for group in names]
     if output != "table":
@@ -82,7 +82,7 @@ def describe(cluster: Cluster, groups: Sequence[str], output: str) -> None:
 @output_option
 @on_cluster
 def members(cluster: Cluster, group: str, output: str) -> None:
-    """Show the members of GROUP and the partitions assigned to each."""
+    """Show the members of GROUP and their partitions."""
     found = describe_group(cluster, group)
     if output != "table":
         print_data(output, members_json(found.members))

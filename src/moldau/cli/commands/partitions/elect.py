@@ -51,7 +51,7 @@ def elect(
     kind: str,
     yes: bool,
 ) -> None:
-    """Elect leaders for the partitions named (`orders`, `orders:0,2`), those of a file, or --all."""
+    """Elect partition leaders. Selects the partitions named (`orders`, `orders:0,2`), those of a file, or --all."""
     if bool(partitions) + everywhere + (path is not None) != 1:
         raise click.UsageError("Pass topics, --all or --from-file.")
     if path is not None:

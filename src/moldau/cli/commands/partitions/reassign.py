@@ -17,7 +17,7 @@ from moldau.cli.render.output import columns, counted
 
 @click.group("reassign")
 def reassign() -> None:
-    """Move replicas: `generate` a plan, `execute` it, `verify` its progress, or `cancel` it.
+    """Move replicas. `generate` a plan, `execute` it, `verify` its progress, or `cancel` it.
 
     Plans have the format of kafka-reassign-partitions.
     """

@@ -34,7 +34,7 @@ def consume(
     print_metrics: bool,
     output: str,
 ) -> None:
-    """Read records of TOPIC in a consumer group as fast as possible, and report the throughput."""
+    """Measure reading from TOPIC. Reads in a consumer group as fast as possible and reports the throughput."""
     cluster.describe_topic(topic)
     metrics = ClientMetrics()
     consumer = cluster.consumer(

@@ -39,7 +39,7 @@ size_option = click.option(
 @output_option
 @on_cluster
 def latency(cluster: Cluster, topic: str, count: int, size_bytes: int, acks: str, output: str) -> None:
-    """Write one record at a time to TOPIC, and measure the time until it is read back."""
+    """Measure the latency of TOPIC. Writes one record at a time and waits until it is read back."""
     partitions = [part.id for part in cluster.describe_topic(topic).partitions]
     ends = topic_offsets(cluster, topic, partitions, OffsetSpec.latest())
     producer = cluster.producer({**producer_settings(cluster, "none", acks), "linger.ms": 0})

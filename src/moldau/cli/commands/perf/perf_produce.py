@@ -87,7 +87,7 @@ def produce(
     output: str,
     **schema_options: Any,
 ) -> None:
-    """Write records to TOPIC as fast as possible, and report throughput and latency.
+    """Measure writing to TOPIC. Writes as fast as possible and reports throughput and latency.
 
     Latency is the time from passing a record to the client until the broker acknowledges it. Use -X for client
     settings such as batch.size and linger.ms.

@@ -34,7 +34,7 @@ def register(
     normalize: bool,
     output: str,
 ) -> int:
-    """Register the schema in FILE (- for standard input) as a new version of SUBJECT. Exit code 1: incompatible."""
+    """Register a schema as a new version of SUBJECT. FILE contains it, - is standard input. Exit code 1: incompatible."""
     return _register(registry, subject, schema_body(file, schema_type, references, name), normalize, output)
 
 
@@ -117,7 +117,9 @@ def evolve(
     yes: bool,
     output: str,
 ) -> int:
-    """Show what the schema in FILE changes and who must upgrade first, then register it if it is compatible."""
+    """Compare a schema with SUBJECT, then register it. Shows what FILE changes and who must upgrade first.
+
+    Exit code 1: incompatible."""
     body = schema_body(file, schema_type, references, name)
     answer = _checked(registry, subject, body, normalize, None)
     if not answer["is_compatible"]:

@@ -35,7 +35,7 @@ checkpoint_option = click.option(
 @checkpoint_option
 @output_option
 def list_command(checkpoint_dir: str, output: str) -> None:
-    """List the applications with a checkpoint in a directory, and whether each is running."""
+    """List applications with a checkpoint. Shows whether each is running."""
     from moldau.pipeline.spark.driver.standing import checkpoints
 
     found = checkpoints(checkpoint_dir)

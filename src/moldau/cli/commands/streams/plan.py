@@ -26,7 +26,7 @@ on_change_option = click.option(
 @output_option
 @on_cluster
 def plan_command(cluster: Cluster, file: str, checkpoint_dir: str, on_change: str, output: str) -> None:
-    """Show what a run of FILE would keep, add and drop in its checkpoint.
+    """Show the effect of a changed FILE on its checkpoint. Lists what a run would keep, add and drop.
 
     Changes nothing, and may be used while the application is running. Exit code 1: `run` with the same --on-change
     would refuse to start.

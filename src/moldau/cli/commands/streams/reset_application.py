@@ -22,7 +22,7 @@ from moldau.core.errors import ConfigError
 )
 @on_cluster
 def reset_command(cluster: Cluster, application: str, checkpoint_dir: str, yes: bool, is_lost: bool) -> None:
-    """Delete the checkpoint, group offsets and internal topics of APPLICATION.
+    """Delete the state and offsets of APPLICATION. Removes its checkpoint, group offsets and internal topics.
 
     It then starts from the beginning of its inputs. Stop it first. Its output topics are kept.
     """

@@ -24,11 +24,15 @@ ASSIGNMENT_HINT = "Write the brokers of each partition, the preferred leader fir
 
 @click.command("create")
 @click.argument("topic")
-@click.option("--partitions", type=click.IntRange(min=1), help="Default: num.partitions of the brokers.")
+@click.option(
+    "--partitions",
+    type=click.IntRange(min=1),
+    help="Number of partitions. Default: num.partitions of the brokers.",
+)
 @click.option(
     "--replication-factor",
     type=click.IntRange(min=1),
-    help="Default: default.replication.factor of the brokers.",
+    help="Replicas per partition. Default: default.replication.factor of the brokers.",
 )
 @click.option(
     "--replica-assignment",

@@ -75,7 +75,9 @@ def delete_records(
     yes: bool,
     output: str,
 ) -> None:
-    """Delete the oldest records of TOPIC, or of the partitions TOPIC:0,2. This cannot be undone."""
+    """Delete the oldest records of topics. This cannot be undone.
+
+    TOPIC selects all partitions of a topic, TOPIC:0,2 two of them."""
     if (before_offset is not None) + (before_time is not None) + everything + (path is not None) != 1:
         raise click.UsageError("Pass one of --before-offset, --before-time, --all and --from-file.")
     if bool(partitions) == (path is not None):

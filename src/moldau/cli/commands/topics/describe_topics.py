@@ -50,7 +50,7 @@ def _flag(name: str, help_text: str) -> Callable[[Callable[..., None]], Callable
 def describe(
     cluster: Cluster, topics: Sequence[str], topics_with_overrides: bool, output: str, **filters: bool
 ) -> None:
-    """Show partitions, replicas, offsets and changed settings of each TOPIC, by default of all topics."""
+    """Describe topics, by default all. Shows partitions, replicas, offsets and changed settings."""
     chosen = [name for name, is_on in filters.items() if is_on]
     if len(chosen) + topics_with_overrides > 1:
         names = ["topics-with-overrides", *(name.replace("_", "-") for name in _FILTERS)]

@@ -48,7 +48,7 @@ def abort(
     first_offset: int | None,
     yes: bool,
 ) -> None:
-    """Abort the open transaction of ID and fence its producer, or abort a hanging transaction.
+    """Abort an open or hanging transaction. An open transaction is found by ID, and its producer is fenced.
 
     The next request of the fenced producer fails, as if a new producer with its id had been started. Records of an
     aborted transaction are never delivered to read_committed consumers.

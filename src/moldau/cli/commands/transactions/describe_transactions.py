@@ -64,7 +64,7 @@ def list_command(
 @output_option
 @on_cluster
 def describe(cluster: Cluster, transactional_id: str, output: str) -> None:
-    """Show state and age of the transaction of ID, and how much it blocks in each partition."""
+    """Show the transaction of ID. Includes state, age, and how much it blocks in each partition."""
     found = describe_transaction(cluster, transactional_id)
     leaders = cluster.leaders()
     # Deleted topics have no leader to ask.

@@ -26,7 +26,7 @@ from moldau.cli.topic_partitions import TopicPartitions, choose_partitions
 def producers(
     cluster: Cluster, topics: Sequence[tuple[str, Sequence[int]]], only_open: bool, output: str
 ) -> None:
-    """Show the idempotent producers of the partitions, and which open transactions block readers."""
+    """Show the producers of partitions. Marks the open transactions that block readers."""
     places = choose_partitions(cluster, topics)
     found = [
         producer

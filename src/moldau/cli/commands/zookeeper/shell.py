@@ -148,7 +148,9 @@ def _told(what: str) -> Iterator[None]:
 @click.argument("words", metavar="[COMMAND]...", nargs=-1, type=click.UNPROCESSED)
 @timeout_option(10)
 def shell(server: str, words: Sequence[str], timeout_s: float) -> None:
-    """Run COMMAND in ZooKeeper, or every line of standard input: ls, get, stat, create, set, delete, deleteall.
+    """Run commands in a ZooKeeper. Reads them from standard input if COMMAND is not given.
+
+    Commands: ls, get, stat, create, set, delete, deleteall.
 
     \b
     moldau zookeeper shell localhost:2181 ls /brokers/topics
