@@ -79,7 +79,7 @@ def dump_command(
 @click.option("--deep", is_flag=True, help="Also decompress every batch and parse its records.")
 @document_option
 def verify_command(paths: Sequence[Path], deep: bool, output: str) -> int:
-    """Verify files. Checks checksums, the order of offsets, and indexes against their logs. Exit code 1: damage found."""
+    """Verify files. Checks checksums, the order of offsets, and indexes against logs. Exit code 1: damage found."""
     with _reading():
         chosen = in_order(_chosen(paths))
         with progress_bar(sum(file.path.stat().st_size for file in chosen), "verifying") as bar:

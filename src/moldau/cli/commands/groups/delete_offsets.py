@@ -33,7 +33,8 @@ def delete_offsets(
 ) -> None:
     """Delete committed offsets of GROUP.
 
-    TOPIC selects all partitions of a topic, TOPIC:0,2 two of them. Fails if a live member of the group is subscribed to the topic.
+    TOPIC selects all partitions of a topic, TOPIC:0,2 two of them. Fails if a live member of the group is
+    subscribed to the topic.
     """
     describe_group(cluster, group)
     places = _places(cluster, group, topics)

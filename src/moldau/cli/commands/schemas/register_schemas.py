@@ -34,7 +34,9 @@ def register(
     normalize: bool,
     output: str,
 ) -> int:
-    """Register a schema as a new version of SUBJECT. FILE contains it, - is standard input. Exit code 1: incompatible."""
+    """Register a schema as a new version of SUBJECT. FILE contains it; - is standard input.
+
+    Exit code 1: incompatible."""
     return _register(registry, subject, schema_body(file, schema_type, references, name), normalize, output)
 
 
