@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 Words = list[str]
 Option = tuple[str, Words]
-"""A long option and what follows it up to the next one."""
+"""A long option and its values."""
 
 
 @dataclass(frozen=True)

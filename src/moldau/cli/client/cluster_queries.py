@@ -142,7 +142,7 @@ def moves(cluster: Cluster) -> Sequence[Move]:
 def start_moves(
     cluster: Cluster, targets: Mapping[TopicPartition, Sequence[int] | None]
 ) -> Sequence[Outcome]:
-    """Sets partitions on the move; None takes back a move under way."""
+    """Starts reassignments. None in place of replicas cancels one."""
     request = alter.AlterPartitionReassignmentsRequest(
         topics=[
             alter.ReassignableTopic(

@@ -41,7 +41,9 @@ def scram(hash_name: str, user: str, password: str, nonce: str) -> Login:
     except (KeyError, ValueError) as error:
         raise PeerError(f"the broker's SCRAM challenge is malformed: {server_first!r}") from error
     if not whole_nonce.startswith(nonce) or not 0 < iterations <= _ITERATIONS_MAX:
-        raise PeerError(f"the broker's SCRAM challenge is not for us: {server_first!r}")
+        raise PeerError(
+            f"the broker's SCRAM challenge has a wrong nonce or iteration count: {server_first!r}"
+        )
     salted = hashlib.pbkdf2_hmac(hash_name, password.encode(), salt, iterations)
     final_bare = f"c=biws,r={whole_nonce}"
     signed = ",".join([first_bare, server_first, final_bare]).encode()
