@@ -218,7 +218,7 @@ def test_a_format_that_is_not_the_schemas_is_refused(
     failed = shell.run("produce", orders, "--value-format", "avro", "--value", "{}", code=2)
     assert "is not avro: it is json-schema" in failed
     failed = shell.run("produce", orders, "--value-schema", "id:1", "--value", "{}", code=2)
-    assert "--value-schema needs --value-format" in failed
+    assert "--value-schema requires --value-format" in failed
 
 
 def test_the_profile_names_the_registry(
