@@ -1,4 +1,4 @@
-"""Asks before something is destroyed."""
+"""Asks for confirmation before something is deleted."""
 
 import click
 
@@ -6,7 +6,7 @@ from moldau.cli.failures import Failure
 
 
 def confirm(question: str, refusal: str) -> None:
-    """Returns if the answer is yes; no answer at all, as from a script, is a no."""
+    """Returns if the answer is yes. No answer, as in a script, means no."""
     try:
         agreed = click.confirm(question, err=True)
     except click.Abort as abort:
@@ -14,4 +14,4 @@ def confirm(question: str, refusal: str) -> None:
             raise
         agreed = False
     if not agreed:
-        raise Failure(refusal, "Pass --yes to do it without being asked.")
+        raise Failure(refusal, "Pass --yes to skip the question.")

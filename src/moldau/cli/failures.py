@@ -1,6 +1,6 @@
-"""What a command raises when it cannot do its work, and the words for what a cluster refused.
+"""`Failure`, which commands raise, and the texts for errors that a cluster answers.
 
-A failure says what happened, to which thing and why; its hint says what to do.
+The message says what failed, for what and why. The hint says what to do next.
 """
 
 import difflib
@@ -12,7 +12,7 @@ from confluent_kafka import KafkaError
 
 
 class Failure(click.ClickException):
-    """Ends the command with exit code 1. `code` is Kafka's, where a broker or the client gave one."""
+    """Ends the command with exit code 1. `code` is the error code of Kafka or librdkafka, if there is one."""
 
     def __init__(self, message: str, hint: str | None = None, code: int | None = None) -> None:
         super().__init__(message)
@@ -26,33 +26,33 @@ class Failure(click.ClickException):
 
 
 ADVERTISED_HINT = (
-    "The broker answers at the address you gave, but the address it advertises cannot be reached from here: "
+    "The broker answers at the bootstrap address, but the address it advertises is not reachable: "
     "check advertised.listeners."
 )
 _AUTHORIZATION_HINT = (
-    "The broker knows you but does not allow this: ask for the ACL, or pass other credentials "
+    "You are authenticated but lack an ACL for this. Request one, or pass other credentials "
     "with --command-config."
 )
 
 _REASONS: dict[int, tuple[str | None, str | None]] = {
-    KafkaError.TOPIC_ALREADY_EXISTS: ("it exists already", "Pass --if-not-exists if that is all right."),
-    KafkaError.UNKNOWN_TOPIC_OR_PART: ("it does not exist, or no longer", None),
+    KafkaError.TOPIC_ALREADY_EXISTS: ("it already exists", "Pass --if-not-exists to accept that."),
+    KafkaError.UNKNOWN_TOPIC_OR_PART: ("it does not exist", None),
     KafkaError.TOPIC_EXCEPTION: (
         None,
-        "A topic name is made of ASCII letters, digits, '.', '_' and '-', and is at most 249 long.",
+        "Topic names consist of ASCII letters, digits, '.', '_' and '-', at most 249 characters.",
     ),
     KafkaError.TOPIC_AUTHORIZATION_FAILED: ("not authorized for the topic", _AUTHORIZATION_HINT),
     KafkaError.CLUSTER_AUTHORIZATION_FAILED: ("not authorized for the cluster", _AUTHORIZATION_HINT),
     KafkaError.TOPIC_DELETION_DISABLED: (
-        "deleting topics is switched off in this cluster",
+        "this cluster does not allow topics to be deleted",
         "The brokers run with delete.topic.enable=false.",
     ),
     KafkaError.NOT_ENOUGH_REPLICAS: (
-        "fewer replicas are in sync than min.insync.replicas asks for",
-        "`moldau topics describe TOPIC` shows the in-sync replicas; bring the missing brokers back.",
+        "fewer replicas are in sync than min.insync.replicas requires",
+        "`moldau topics describe TOPIC` shows the in-sync replicas. Start the missing brokers.",
     ),
     KafkaError.MSG_SIZE_TOO_LARGE: (
-        "the record is larger than the topic takes",
+        "the record is larger than the topic allows",
         "Raise the topic's max.message.bytes: `moldau topics alter TOPIC --set max.message.bytes=BYTES` "
         "(and the client's message.max.bytes with -X).",
     ),
@@ -67,15 +67,15 @@ _REASONS: dict[int, tuple[str | None, str | None]] = {
     ),
     KafkaError.NON_EMPTY_GROUP: (
         "it has live members",
-        "Stop them first: `moldau groups members GROUP` says who they are.",
+        "Stop them first: `moldau groups members GROUP` lists them.",
     ),
     KafkaError.GROUP_SUBSCRIBED_TO_TOPIC: (
-        "a live member of the group reads this topic",
-        "Stop it first: `moldau groups members GROUP` says who it is.",
+        "a live member of the group is subscribed to this topic",
+        "Stop it first: `moldau groups members GROUP` lists them.",
     ),
     KafkaError.UNKNOWN_MEMBER_ID: (
-        "a member has joined the group in the meantime",
-        "Stop the group's members first; `moldau groups members GROUP` says who they are.",
+        "a member joined the group in the meantime",
+        "Stop the group's members first; `moldau groups members GROUP` lists them.",
     ),
     KafkaError.INVALID_CONFIG: (None, "Nothing was changed."),
     KafkaError._AUTHENTICATION: (
@@ -87,7 +87,7 @@ _REASONS: dict[int, tuple[str | None, str | None]] = {
 
 
 def refused(error: KafkaError, doing: str) -> Failure:
-    """The failure for what a broker, or the client itself, answered to `doing` ("create topic 'x'")."""
+    """The failure for an error of a broker or of the client. `doing` completes "cannot ...": "create topic 'x'"."""
     reason, hint = _REASONS.get(error.code(), (None, None))
     said = (reason or error.str()).rstrip(".")
     return Failure(f"cannot {doing}: {said}{'' if said.endswith('?') else '.'}", hint, error.code())
@@ -99,7 +99,7 @@ def unknown_topic(topic: str, where: str, known: Iterable[str]) -> Failure:
     if similar:
         hint = "Did you mean " + " or ".join(f"'{name}'" for name in similar) + "?"
     else:
-        hint = f"Create it with `moldau topics create {topic}`; `moldau topics list` shows what exists."
+        hint = f"Create it with `moldau topics create {topic}`; `moldau topics list` lists all topics."
     return Failure(f"there is no topic '{topic}' at {where}.", hint)
 
 

@@ -1,4 +1,4 @@
-"""JSON files of Kafka's tools, an object with one list of objects: read, and refused with what is wrong with them."""
+"""JSON files of Kafka's tools: reads and validates them."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ _WORDS = {str: "text", int: "a whole number", list: "a list of broker ids"}
 
 @dataclass(frozen=True)
 class ListFile:
-    """What a file of one kind looks like. `what` names the kind in messages."""
+    """The format of one kind of file. `what` names it in messages."""
 
     what: str
     key: str
@@ -37,7 +37,7 @@ class ListFile:
     def _check(self, path: Path, number: int, entry: object) -> None:
         where = f"entry {number} of '{self.key}'"
         if not isinstance(entry, dict):
-            raise self._refusal(path, f"{where} is no object")
+            raise self._refusal(path, f"{where} is not an object")
         for name, kind in self.fields.items():
             if name not in entry:
                 raise self._refusal(path, f"{where} has no '{name}'")
@@ -47,7 +47,7 @@ class ListFile:
                 )
 
     def _refusal(self, path: Path, reason: str) -> Failure:
-        return Failure(f"{path} is no {self.what}: {reason}.", f"It should look like this: {self.example}")
+        return Failure(f"{path} is not a valid {self.what}: {reason}.", f"Expected format: {self.example}")
 
 
 def _is(kind: type, value: object) -> bool:

@@ -1,4 +1,4 @@
-"""What was typed as for Kafka's own tools, as `moldau` takes it. Pure: it words a refusal, and runs nothing."""
+"""Translates the syntax of Kafka's own tools into `moldau` commands, for error messages. Pure; runs nothing."""
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
@@ -6,24 +6,27 @@ from dataclasses import dataclass, field
 
 Words = list[str]
 Option = tuple[str, Words]
-"""A long option and what follows it up to the next one."""
+"""A long option and its values."""
 
 
 @dataclass(frozen=True)
-class Habits:
-    """Of one tool. A `verb` is an option that became a command, a `subject` one whose value became an argument; None
-    in `renamed` leaves an option out."""
+class ToolSyntax:
+    """How the options of one Kafka tool map to a command.
+
+    `verbs`: options that became a subcommand. `subjects`: options whose value became an argument. `renamed`: other
+    options, None to drop one.
+    """
 
     command: Sequence[str]
     verbs: Mapping[str, str] = field(default_factory=dict)
     subjects: Sequence[str] = ()
     renamed: Mapping[str, str | None] = field(default_factory=dict)
     rewrite: Callable[[Option], Words | None] | None = None
-    """For options that one name does not do for; None where it is none of them."""
+    """Translates options that need more than renaming. Returns None for all others."""
 
 
 def _property(option: Option) -> Words | None:
-    """Of the console tools: what to print, and what parts key and value."""
+    """Options of the console tools: properties, formats and separators."""
     name, values = option
     flags = {
         f"print.{what}": f"--print-{what}" for what in ("key", "timestamp", "partition", "offset", "headers")
@@ -73,14 +76,14 @@ _CONSOLE: Mapping[str, str | None] = {
 _LIST_OF_TOPICS = {f"--{name}-partitions": f"--{name}" for name in
                    ("under-replicated", "unavailable", "under-min-isr", "at-min-isr")}  # fmt: skip
 
-NOUNS: Mapping[str, Habits] = {
-    "topics": Habits(
+NOUNS: Mapping[str, ToolSyntax] = {
+    "topics": ToolSyntax(
         ["topics"],
         {f"--{verb}": verb for verb in ("create", "list", "describe", "alter", "delete")},
         ["--topic"],
         {**_LIST_OF_TOPICS, "--delete-config": "--unset", "--exclude-internal": None},
     ),
-    "groups": Habits(
+    "groups": ToolSyntax(
         ["groups"],
         {
             "--list": "list",
@@ -94,10 +97,10 @@ NOUNS: Mapping[str, Habits] = {
         ["--group"],
         {"--all-topics": None, "--dry-run": None, "--verbose": None},
     ),
-    "produce": Habits(["produce"], {}, ["--topic"], _CONSOLE, _property),
-    "consume": Habits(["consume"], {}, ["--topic"], _CONSOLE, _property),
-    "offsets": Habits(["offsets"], {}, ["--topic"], {}, _time),
-    "partitions": Habits(
+    "produce": ToolSyntax(["produce"], {}, ["--topic"], _CONSOLE, _property),
+    "consume": ToolSyntax(["consume"], {}, ["--topic"], _CONSOLE, _property),
+    "offsets": ToolSyntax(["offsets"], {}, ["--topic"], {}, _time),
+    "partitions": ToolSyntax(
         ["partitions", "reassign"],
         {f"--{verb}": verb for verb in ("generate", "execute", "verify", "cancel", "list")},
         (),
@@ -107,7 +110,7 @@ NOUNS: Mapping[str, Habits] = {
             "--broker-list": "--brokers",
         },
     ),
-    "elect": Habits(
+    "elect": ToolSyntax(
         ["partitions", "elect"],
         {},
         ["--topic"],
@@ -117,20 +120,22 @@ NOUNS: Mapping[str, Habits] = {
             "--path-to-json-file": "--from-file",
         },
     ),
-    "delete-records": Habits(["topics", "delete-records"], {}, (), {"--offset-json-file": "--from-file"}),
-    "perf-produce": Habits(["perf", "produce"], {}, ["--topic"], {}, _property),
-    "perf-consume": Habits(["perf", "consume"], {}, ["--topic"], {"--messages": "--num-records"}, _property),
-    "configs": Habits(["configs"]),
-    "broker": Habits(["broker", "--config"]),
-    "zookeeper": Habits(["zookeeper"]),
-    "zookeeper-shell": Habits(["zookeeper", "shell"]),
+    "delete-records": ToolSyntax(["topics", "delete-records"], {}, (), {"--offset-json-file": "--from-file"}),
+    "perf-produce": ToolSyntax(["perf", "produce"], {}, ["--topic"], {}, _property),
+    "perf-consume": ToolSyntax(
+        ["perf", "consume"], {}, ["--topic"], {"--messages": "--num-records"}, _property
+    ),
+    "configs": ToolSyntax(["configs"]),
+    "broker": ToolSyntax(["broker", "--config"]),
+    "zookeeper": ToolSyntax(["zookeeper"]),
+    "zookeeper-shell": ToolSyntax(["zookeeper", "shell"]),
 }
 TOOLS: Mapping[str, tuple[str, Sequence[str]]] = {
     "kafka-topics": ("topics", ()),
     "kafka-consumer-groups": ("groups", ()),
     "kafka-groups": ("groups", ()),
     "kafka-configs": ("configs", ()),
-    # Kafka's consumer waits for more; ours ends where the log does unless it is told to follow.
+    # Kafka's consumer waits for more records; ours needs --follow for that.
     "kafka-console-consumer": ("consume", ("--follow",)),
     "kafka-console-producer": ("produce", ()),
     "kafka-avro-console-consumer": ("consume", ("--follow", "--value-format", "avro")),
@@ -156,7 +161,7 @@ _SECOND_WORDS = {
 
 
 def translated(arguments: Sequence[str]) -> str | None:
-    """The command that was meant; None where nothing is as Kafka's tools have it."""
+    """The equivalent `moldau` command, or None if the arguments are not in the syntax of Kafka's tools."""
     if not arguments:
         return None
     name, *rest = arguments
@@ -165,19 +170,19 @@ def translated(arguments: Sequence[str]) -> str | None:
     second = _SECOND_WORDS.get((noun, rest[0] if rest else ""))
     if second is not None:
         noun, rest = second, rest[1:]
-    habits = NOUNS.get(noun)
-    if habits is None:
+    syntax = NOUNS.get(noun)
+    if syntax is None:
         return None
     plain, options = _parse(rest)
-    words = _configs(plain, options) if habits.command == ["configs"] else _words(habits, plain, options)
-    typed = [*habits.command, *plain, *(word for name, values in options for word in (name, *values))]
+    words = _configs(plain, options) if syntax.command == ["configs"] else _words(syntax, plain, options)
+    typed = [*syntax.command, *plain, *(word for name, values in options for word in (name, *values))]
     if words is None or (name not in TOOLS and words == typed):
         return None
     return shlex.join(["moldau", *words, *extra])
 
 
 def _parse(words: Sequence[str]) -> tuple[Words, list[Option]]:
-    """What stands before the first option, and the options with their values."""
+    """The words before the first option, and the options with their values."""
     plain: Words = []
     options: list[Option] = []
     for word in words:
@@ -189,36 +194,36 @@ def _parse(words: Sequence[str]) -> tuple[Words, list[Option]]:
     return plain, options
 
 
-def _words(habits: Habits, plain: Words, options: Sequence[Option]) -> Words:
-    renamed = {**_CONNECTION, **habits.renamed}
-    verb = next((habits.verbs[name] for name, _ in reversed(options) if name in habits.verbs), None)
+def _words(syntax: ToolSyntax, plain: Words, options: Sequence[Option]) -> Words:
+    renamed = {**_CONNECTION, **syntax.renamed}
+    verb = next((syntax.verbs[name] for name, _ in reversed(options) if name in syntax.verbs), None)
     subjects: Words = []
     others: Words = []
     for name, values in options:
-        if name in habits.verbs or (name == "--all-groups" and verb == "describe"):
+        if name in syntax.verbs or (name == "--all-groups" and verb == "describe"):
             continue
-        if _is_subject(habits, plain, verb, name):
+        if _is_subject(syntax, plain, verb, name):
             subjects += values
-        elif habits.rewrite is not None and (words := habits.rewrite((name, values))) is not None:
+        elif syntax.rewrite is not None and (words := syntax.rewrite((name, values))) is not None:
             others += words
         elif name in renamed:
             others += [new, *values] if (new := renamed[name]) is not None else []
-        elif name == "--partition" and habits.command[-1] == "elect":
+        elif name == "--partition" and syntax.command[-1] == "elect":
             subjects = [f"{subject}:{','.join(values)}" for subject in subjects]
         elif name == "--config" and verb == "alter":
             others += ["--set", *values]
         else:
             others += [name, *values]
-    return [*habits.command, *([verb] if verb else []), *plain, *subjects, *others]
+    return [*syntax.command, *([verb] if verb else []), *plain, *subjects, *others]
 
 
-def _is_subject(habits: Habits, plain: Words, verb: str | None, name: str) -> bool:
-    """`groups reset` has a --topic of its own; `delete-offsets` takes the topic after the group."""
-    if name == "--topic" and habits.command == ["groups"]:
+def _is_subject(syntax: ToolSyntax, plain: Words, verb: str | None, name: str) -> bool:
+    """`groups reset` has its own --topic; `delete-offsets` takes topics as arguments after the group."""
+    if name == "--topic" and syntax.command == ["groups"]:
         return "delete-offsets" in (verb, *plain[:1])
-    if name == "--group" and habits.command[0] != "groups":
+    if name == "--group" and syntax.command[0] != "groups":
         return False
-    return name in habits.subjects
+    return name in syntax.subjects
 
 
 _KINDS = {
@@ -231,7 +236,7 @@ _KINDS = {
 
 
 def _configs(plain: Words, options: Sequence[Option]) -> Words | None:
-    """kafka-configs names what has settings by options, and lists them with commas."""
+    """kafka-configs uses options for kind and name, and commas between settings."""
     told = dict(options)
     kind = next(iter(told.get("--entity-type", [])), "")
     names = told.get("--entity-name", [])

@@ -1,7 +1,7 @@
-"""The `moldau` command: finds the noun, runs it, turns what it raises into a message and an exit code.
+"""The `moldau` command: finds the subcommand, runs it, and turns errors into messages and exit codes.
 
-No noun is imported before it is asked for, so `moldau --help` answers at once and `moldau broker` carries
-nothing of the other commands in its memory.
+A command's module is imported only when the command is used. `moldau --help` stays fast, and `moldau broker` keeps
+the other commands out of its memory.
 """
 
 import os
@@ -18,7 +18,7 @@ INTERRUPTED = 130
 
 
 class Noun(click.Command):
-    """Stands in the list of commands for a module that holds the real one as `command`."""
+    """A placeholder for a command. `load` imports the module that defines it as `command`."""
 
     def __init__(self, name: str, module: str, summary: str) -> None:
         super().__init__(name, short_help=summary)
@@ -31,7 +31,7 @@ class Noun(click.Command):
 
 
 class Platform(click.Group):
-    """The root group: one `Noun` per command, in the order given."""
+    """The root group: one `Noun` per command, listed in the order given."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
@@ -47,8 +47,8 @@ class Platform(click.Group):
             outcome = super().invoke(ctx)
             sys.stdout.flush()
         except BrokenPipeError:
-            # The reader (`head`, a pager) has all it wanted. What is still buffered goes nowhere, or the
-            # interpreter would complain about it on its way out.
+            # The reader (`head`, a pager) has closed the pipe. Discard what is still buffered, or the interpreter
+            # would report an error at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
         return outcome
@@ -56,38 +56,38 @@ class Platform(click.Group):
 
 platform = Platform(
     "moldau",
-    help="Moldau: the event-streaming platform as one Python package.",
-    epilog="`moldau COMMAND --help` explains a command.",
+    help="Moldau, an event-streaming platform in one Python package.",
+    epilog="Run `moldau COMMAND --help` for the options of a command.",
     context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
     commands=[
-        Noun("up", "up", "Start the platform here: broker and schema registry."),
-        Noun("broker", "broker", "Start a broker that Kafka clients talk to."),
+        Noun("up", "up", "Start a broker and a schema registry on this machine."),
+        Noun("broker", "broker", "Start a broker for Kafka clients."),
         Noun("registry", "registry", "Start a schema registry on any Kafka cluster."),
-        Noun("zookeeper", "zookeeper", "Start a ZooKeeper for brokers, or look into one."),
-        Noun("cluster", "cluster", "Start a cluster on this machine, show the state of any."),
+        Noun("zookeeper", "zookeeper", "Start a ZooKeeper, or open a shell in one."),
+        Noun("cluster", "cluster", "Show the state of a cluster; start one on this machine."),
         Noun("topics", "topics", "Create, list, describe, alter and delete topics."),
-        Noun("partitions", "partitions", "Move partitions between brokers, have leaders elected."),
+        Noun("partitions", "partitions", "Move replicas between brokers; elect leaders."),
         Noun("configs", "configs", "Show and change settings of topics, brokers and groups."),
         Noun("produce", "produce", "Write records to a topic."),
-        Noun("consume", "consume", "Read records of a topic."),
-        Noun("offsets", "offsets", "Show where logs begin and end, and the offsets of a time."),
+        Noun("consume", "consume", "Read records from a topic."),
+        Noun("offsets", "offsets", "Show log start and end offsets, and offsets by time."),
         Noun("groups", "groups", "List, describe, reset and delete consumer groups."),
-        Noun("schemas", "schemas", "Register, check, show and move schemas of a registry."),
-        Noun("streams", "streams", "Run Streams applications on Spark."),
+        Noun("schemas", "schemas", "Register, check, show and transfer schemas."),
+        Noun("streams", "streams", "Run and manage Streams applications on Spark."),
         Noun("transactions", "transactions", "List, describe and abort transactions."),
-        Noun("explain", "explain", "Say why a group rebalanced, or where an offset went."),
-        Noun("log", "log", "Dump and verify the files of logs."),
-        Noun("perf", "perf", "Measure how fast records are written and read."),
-        Noun("profile", "profile", "Keep clusters by name."),
-        Noun("completion", "completion", "Print the completion script for a shell."),
+        Noun("explain", "explain", "Explain rebalances and offset changes of a group."),
+        Noun("log", "log", "Dump and verify log files."),
+        Noun("perf", "perf", "Measure throughput and latency."),
+        Noun("profile", "profile", "Store clusters by name."),
+        Noun("completion", "completion", "Print the shell completion script."),
     ],
 )
 click.version_option(__version__, prog_name="moldau", message="%(prog)s %(version)s")(platform)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted."""
+    """Exit codes: 0 success, 1 failure, 2 wrong usage, 130 interrupted."""
     try:
         outcome = platform.main(args=arguments, prog_name="moldau", standalone_mode=False)
     except click.Abort:
@@ -95,15 +95,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except click.ClickException as failure:
         failure.show()
         if isinstance(failure, click.UsageError):
-            _show_what_was_meant(sys.argv[1:] if arguments is None else arguments)
+            _show_equivalent(sys.argv[1:] if arguments is None else arguments)
         return failure.exit_code
     return outcome if isinstance(outcome, int) else 0
 
 
-def _show_what_was_meant(arguments: Sequence[str]) -> None:
-    # Not above: a command that was typed well needs none of it.
+def _show_equivalent(arguments: Sequence[str]) -> None:
+    # Imported here because only failed commands need it.
     from moldau.cli.kafka_syntax import translated
 
     meant = translated(arguments)
     if meant is not None:
-        click.echo(f"Those are words of Kafka's tools. Here it is:\n  {meant}", err=True)
+        click.echo(f"This is the syntax of Kafka's tools. The equivalent command is:\n  {meant}", err=True)

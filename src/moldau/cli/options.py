@@ -1,4 +1,4 @@
-"""Options and arguments several commands share, and the types of their values."""
+"""Options and argument types that several commands share."""
 
 import os
 import re
@@ -69,14 +69,14 @@ class Duration(click.ParamType[int]):
         except OverflowError:
             span = None
         if span is None:
-            self.fail(f"'{text}' is no duration: give 90s, 15m, 2h, 7d or ISO 8601 (P1DT6H).", param, ctx)
+            self.fail(f"'{text}' is not a duration: use 90s, 15m, 2h, 7d or ISO 8601 (P1DT6H).", param, ctx)
         return int(span.total_seconds() * 1000)
 
 
 class Timestamp(click.ParamType[int]):
     """A point in time, as milliseconds since the epoch: a number, ISO 8601, or how long ago.
 
-    Never negative: to a broker those are words for other things than times.
+    Never negative, because brokers give negative timestamps a special meaning.
     """
 
     name = "time"
@@ -91,7 +91,7 @@ class Timestamp(click.ParamType[int]):
             return max(0, int(datetime.fromisoformat(text).timestamp() * 1000))
         except (ValueError, OverflowError):
             self.fail(
-                f"'{text}' is no time: give milliseconds since 1970, ISO 8601 (2026-01-31T12:00:00Z; "
+                f"'{text}' is not a time: use milliseconds since 1970, ISO 8601 (2026-01-31T12:00:00Z; "
                 "local time without a zone) or how long ago (90s, 15m, 2h, 7d).",
                 param,
                 ctx,
@@ -111,7 +111,7 @@ profile_option = click.option(
     envvar=PROFILE_VARIABLE,
     show_envvar=True,
     shell_complete=complete_profile,
-    help="A cluster kept with `moldau profile add`.",
+    help="A cluster stored with `moldau profile add`.",
 )
 
 
@@ -128,7 +128,7 @@ def timeout_option(default_s: float) -> Callable[[Callable[..., Any]], Callable[
 
 
 def on_cluster(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options that name a cluster; the command gets it as its first argument."""
+    """Adds the cluster options. The command receives a `Cluster` as its first argument."""
 
     @click.option(
         "--bootstrap-server",
@@ -136,7 +136,7 @@ def on_cluster(function: Callable[..., Any]) -> Callable[..., Any]:
         metavar="HOST:PORT",
         envvar=BOOTSTRAP_VARIABLE,
         show_envvar=True,
-        help="Where to find the cluster; several separated by commas. Left out: the profile in use, or "
+        help="The address of the cluster; several are separated by commas. Default: that of the profile, or "
         f"{DEFAULT_BOOTSTRAP_SERVER}.",
     )
     @profile_option
@@ -144,7 +144,7 @@ def on_cluster(function: Callable[..., Any]) -> Callable[..., Any]:
         "--command-config",
         metavar="FILE",
         type=click.Path(exists=True, dir_okay=False),
-        help="A properties file for the Kafka client: security.protocol, sasl.*, ssl.* and the like.",
+        help="A properties file for the Kafka client: security.protocol, sasl.*, ssl.* and others.",
     )
     @click.option(
         "--command-property",
@@ -152,7 +152,7 @@ def on_cluster(function: Callable[..., Any]) -> Callable[..., Any]:
         metavar="KEY=VALUE",
         type=KeyValue(),
         multiple=True,
-        help="One such property; may be repeated, and wins over the file.",
+        help="One client property. Overrides the file. Repeatable.",
     )
     @timeout_option(10)
     @wraps(function)
@@ -174,17 +174,17 @@ def on_cluster(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def locate(bootstrap_server: str | None, profile: str | None) -> tuple[str, dict[str, str]]:
-    """Addresses and client properties: as told, of the profile told, of the profile in use, or none.
+    """Addresses and client properties from the options, the profile given, or the current profile.
 
-    An address that is told without a profile gets nothing of the profile in use: its passwords are not for
-    strangers.
+    An address given without a profile gets no properties of the current profile, which would send its passwords to
+    another cluster.
     """
     if profile is None and bootstrap_server:
         return bootstrap_server, {}
     profiles = Profiles.load()
     chosen = profile or profiles.current
     kept = profiles.get(chosen) if chosen else {}
-    # A profile may say where the schema registry is, too; to the Kafka client that means nothing.
+    # The registry's address in a profile is not a property of the Kafka client.
     properties = {key: value for key, value in kept.items() if not key.startswith("schema.registry.")}
     servers = properties.pop(BOOTSTRAP_SERVERS, DEFAULT_BOOTSTRAP_SERVER)
     return bootstrap_server or servers, properties
@@ -204,7 +204,7 @@ def complete_topic(ctx: click.Context, param: click.Parameter, incomplete: str) 
 
 
 def complete_group(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    # Not above: only a shell that completes needs it.
+    # Imported here because only shell completion needs it.
     from moldau.cli.client.group_queries import list_groups
 
     return complete_names(ctx, incomplete, lambda cluster: [listed.group for listed in list_groups(cluster)])
@@ -213,7 +213,7 @@ def complete_group(ctx: click.Context, param: click.Parameter, incomplete: str) 
 def complete_names(
     ctx: click.Context, incomplete: str, names: Callable[[Cluster], Iterable[str]]
 ) -> list[str]:
-    """Names of the cluster for the shell. No broker, no names; a completion must not complain."""
+    """Names for shell completion. Empty without a broker: completion must not print errors."""
     told = ctx.params.get("bootstrap_server") or os.environ.get(BOOTSTRAP_VARIABLE)
     profile = ctx.params.get("profile") or os.environ.get(PROFILE_VARIABLE)
     try:

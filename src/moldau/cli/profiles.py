@@ -1,6 +1,6 @@
-"""Named clusters in a file of the user's: where each is, and the client properties to reach it.
+"""Named clusters: their addresses and client properties.
 
-Owns the file `profiles.toml` in the user's configuration directory. It may hold passwords, so nobody else may
+Owns the file `profiles.toml` in the user's configuration directory. It may contain passwords, so only the user may
 read it.
 """
 
@@ -33,9 +33,11 @@ class Profiles:
     def get(self, name: str) -> Mapping[str, str]:
         if name not in self.named:
             similar = " or ".join(f"'{each}'" for each in similar_names(name, self.named))
-            known = f"Did you mean {similar}?" if similar else "`moldau profile list` shows what exists."
+            known = f"Did you mean {similar}?" if similar else "`moldau profile list` lists them."
             hint = (
-                known if self.named else f"Make it: `moldau profile add {name} --bootstrap-server HOST:PORT`."
+                known
+                if self.named
+                else f"Create it: `moldau profile add {name} --bootstrap-server HOST:PORT`."
             )
             raise Failure(f"there is no profile '{name}'.", hint)
         return self.named[name]
@@ -66,7 +68,7 @@ class Profiles:
             return cls()
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, AttributeError) as error:
             raise Failure(
-                f"the profiles in {path} cannot be read: {error}.", "Mend or remove the file."
+                f"the profiles in {path} cannot be read: {error}.", "Correct or delete the file."
             ) from error
         return cls(found.get("current"), named)
 
@@ -93,5 +95,5 @@ class Profiles:
 
 
 def _quoted(text: str) -> str:
-    """JSON's strings are TOML's, but for one character."""
+    """JSON strings are valid in TOML, except for one character."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,4 +1,4 @@
-"""Partitions as people name them: a topic, or `topic:0,2`, checked against what the cluster has."""
+"""The argument TOPIC or TOPIC:0,2: parsed, and checked against the cluster."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from moldau.core.ids import TopicPartition
 
 
 class TopicPartitions(click.ParamType[tuple[str, Sequence[int]]]):
-    """`orders` is all its partitions (an empty list), `orders:0,2` two of them."""
+    """`orders` means all its partitions (an empty list), `orders:0,2` two of them."""
 
     name = "topic[:partitions]"
 
@@ -27,7 +27,7 @@ class TopicPartitions(click.ParamType[tuple[str, Sequence[int]]]):
         if separator:
             parts = [number.strip() for number in numbers.split(",")]
             if not all(part.isdecimal() for part in parts):
-                self.fail(f"'{value}' names no partitions: write TOPIC:0,2.", param, ctx)
+                self.fail(f"'{value}' is not a list of partitions: write TOPIC:0,2.", param, ctx)
             return topic, [int(part) for part in parts]
         return topic, []
 
@@ -40,7 +40,7 @@ class TopicPartitions(click.ParamType[tuple[str, Sequence[int]]]):
 def choose_partitions(
     cluster: Cluster, wanted: Iterable[tuple[str, Sequence[int]]]
 ) -> Sequence[TopicPartition]:
-    """Each partition named, or all of a topic named without any; a Failure if one does not exist."""
+    """The partitions named, or all partitions of a topic named alone. Raises Failure if one does not exist."""
     counts: dict[str, int] = {}
     chosen: set[TopicPartition] = set()
     for topic, partitions in wanted:
@@ -55,5 +55,6 @@ def choose_partitions(
 
 def no_such_partition(topic: str, partition: int, count: int, hint: str | None = None) -> Failure:
     return Failure(
-        f"topic '{topic}' has no partition {partition}: it has {counted(count, 'partition')}, from 0.", hint
+        f"topic '{topic}' has no partition {partition}: it has {counted(count, 'partition')}, counted from 0.",
+        hint,
     )

@@ -22,7 +22,7 @@ def test_settings_of_a_topic(shell: Shell, topic: str) -> None:
     shell.run("topics", "create", topic)
     assert configs(shell, "topic", topic) == {}
     done = shell.run("configs", "set", "topic", topic, "retention.ms=1000", "cleanup.policy+=compact")
-    assert done == f"Topic '{topic}': set retention.ms=1000, added to cleanup.policy: compact.\n"
+    assert done == f"Topic '{topic}': set retention.ms=1000, appended to cleanup.policy: compact.\n"
     assert configs(shell, "topic", topic) == {"retention.ms": "1000", "cleanup.policy": "delete,compact"}
     shell.run("configs", "set", "topic", topic, "cleanup.policy-=delete")
     text = shell.run("configs", "describe", "topic", topic)

@@ -29,7 +29,7 @@ def test_why_a_group_rebalanced_and_where_its_offset_went(
 
     told = shell.run("explain", "offset", group, f"{orders}:0")
     assert "the group continues at 1" in told
-    assert "The log holds 0 to 2: 2 are still to be read." in told
+    assert "The log contains offsets 0 to 2: 2 are unread." in told
     assert "3 -> 1: " in told
     assert json.loads(shell.run("explain", "offset", group, f"{orders}:0", "-o", "json"))["offset"] == 1
 

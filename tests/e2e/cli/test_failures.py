@@ -19,7 +19,7 @@ def test_nobody_at_the_address(topic: str) -> None:
             error = Shell(address).run(*arguments, code=1)
             assert error == (
                 f"Error: nothing answers at {address} (connection refused).\n"
-                "Start a broker with `moldau broker`, or name another one with --bootstrap-server HOST:PORT.\n"
+                "Start a broker with `moldau broker`, or pass another address with --bootstrap-server HOST:PORT.\n"
             )
 
 
@@ -28,7 +28,7 @@ def test_somebody_else_at_the_address() -> None:
         address = f"127.0.0.1:{stranger.getsockname()[1]}"
         error = Shell(address).run("topics", "list", "--timeout", "1", code=1)
         assert f"cannot list topics: no answer from {address} within 1 s" in error
-        assert "Is it a Kafka broker" in error
+        assert "Is this a Kafka broker" in error
 
 
 def test_an_advertised_address_that_cannot_be_reached(

@@ -173,7 +173,8 @@ def test_a_record_that_does_not_fit_ends_the_run_after_those_before_it(
     assert done.returncode == 1
     assert done.stdout == "1 record acknowledged.\n"
     assert (
-        "the value of record 2 cannot be written as avro: n is 'x', and the schema wants int" in done.stderr
+        "the value of record 2 cannot be written as avro: n is 'x', but the schema requires int"
+        in done.stderr
     )
 
 
@@ -215,9 +216,9 @@ def test_a_format_that_is_not_the_schemas_is_refused(
 ) -> None:
     client.register_schema(f"{orders}-value", Schema(ORDER_JSON, "JSON"))
     failed = shell.run("produce", orders, "--value-format", "avro", "--value", "{}", code=2)
-    assert "is no avro schema: it is json-schema" in failed
+    assert "is not avro: it is json-schema" in failed
     failed = shell.run("produce", orders, "--value-schema", "id:1", "--value", "{}", code=2)
-    assert "--value-schema needs --value-format" in failed
+    assert "--value-schema requires --value-format" in failed
 
 
 def test_the_profile_names_the_registry(

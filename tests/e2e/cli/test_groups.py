@@ -136,7 +136,7 @@ def test_offsets_of_a_deleted_topic_do_no_harm(shell: Shell, filled: str, orders
     found = {item["topic"]: item for item in offsets(shell, group)}
     assert found[filled]["lag"] == 9
     if f"{orders}-2" in found:
-        assert found[f"{orders}-2"]["note"] == "no leader, or the topic is gone"
+        assert found[f"{orders}-2"]["note"] == "no leader, or the topic does not exist"
 
 
 @pytest.mark.parametrize(
@@ -166,9 +166,9 @@ def test_a_reset_for_people(shell: Shell, filled: str, group: str) -> None:
     commit(shell, group, filled, 5)
     done = shell.finished("groups", "reset", group, "--shift-by", "-9")
     assert re.search(
-        rf"^{filled} +0 +5 +0 +-5 +asked for -4: the log starts at 0$", done.stdout, re.MULTILINE
+        rf"^{filled} +0 +5 +0 +-5 +requested -4, but the log starts at 0$", done.stdout, re.MULTILINE
     )
-    assert done.stderr == "Nothing was changed: pass --execute to do it.\n"
+    assert done.stderr == "Nothing was changed. Pass --execute to apply.\n"
 
 
 def test_a_reset_from_a_file(shell: Shell, filled: str, group: str, tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_a_reset_of_chosen_partitions_of_a_group_to_be(shell: Shell, topic: str,
     for partition in range(3):
         shell.run("produce", topic, "--partition", str(partition), "--value", "x")
     done = shell.finished("groups", "reset", group, "--topic", f"{topic}:0,2", "--to-latest")
-    assert f"There is no group '{group}' yet: it would be made." in done.stderr
+    assert f"Group '{group}' does not exist yet and would be created." in done.stderr
     shell.run("groups", "reset", group, "--topic", f"{topic}:0,2", "--to-latest", "--execute")
     assert [(item["partition"], item["offset"]) for item in offsets(shell, group)] == [(0, 1), (2, 1)]
     error = shell.run("groups", "reset", group, "--topic", f"{topic}:9", "--to-latest", code=1)
@@ -201,7 +201,7 @@ def test_live_members_are_named_and_not_reset_or_deleted(shell: Shell, filled: s
         consumer.commit(offsets=[TopicPartition(filled, 0, 4)], asynchronous=False)
         error = shell.run("groups", "reset", group, "--to-earliest", "--execute", code=1)
         assert f"group '{group}' has 1 live member: till-7 at 127.0.0.1 (till-a)." in error
-        assert "--execute will be refused" in shell.finished("groups", "reset", group, "--to-earliest").stderr
+        assert "--execute will fail" in shell.finished("groups", "reset", group, "--to-earliest").stderr
         assert "till-7 at 127.0.0.1 (till-a)" in shell.run("groups", "delete", group, "--yes", code=1)
         assert committed(shell, group) == [4]
 
@@ -233,7 +233,7 @@ def test_where_a_group_is_goes_to_a_file_and_back(
     shell.run("groups", "reset", group, "--to-latest", "--execute")
     shell.run("groups", "reset", group, "--from-file", str(saved), "--execute")
     assert committed(shell, group) == [5]
-    assert "leave --execute" in shell.run(
+    assert "omit --execute" in shell.run(
         "groups", "reset", group, "--to-current", "--export", "--execute", code=2
     )
 
@@ -254,9 +254,9 @@ def test_several_groups_are_reset_at_once(shell: Shell, filled: str, group: str,
         done = shell.finished(
             "groups", "reset", "--all-groups", "--topic", filled, "--to-earliest", "--execute", "-o", "csv"
         )
-        # One of them was left alone, and that is no success.
+        # One of them was skipped, which is not a success.
         assert done.returncode == 1
-        assert f"Group '{group}-live' has 1 live member" in done.stderr and "left alone" in done.stderr
+        assert f"Group '{group}-live' has 1 live member" in done.stderr and "It is skipped" in done.stderr
         assert done.stdout.splitlines() == [
             "group,topic,partition,old_offset,new_offset,note",
             f"{group},{filled},0,5,0,",
@@ -290,16 +290,16 @@ def test_all_groups_are_described(shell: Shell, filled: str, group: str) -> None
 def test_offsets_of_a_topic_are_forgotten(shell: Shell, filled: str, group: str, topic: str) -> None:
     commit(shell, group, filled, 5)
     error = shell.run("groups", "delete-offsets", group, f"{filled}:7", "-y", code=1)
-    assert f"group '{group}' has committed nothing for '{filled}' partition 7" in error
+    assert f"group '{group}' has no committed offset for '{filled}' partition 7" in error
     assert "nothing was deleted" in shell.run("groups", "delete-offsets", group, filled, stdin="n\n", code=1)
     said = shell.run("groups", "delete-offsets", group, filled, "-y")
     assert said == f"Deleted 1 offset of group '{group}' in '{filled}'.\n"
-    assert "committed nothing" in shell.run("groups", "delete-offsets", group, filled, "-y", code=1)
+    assert "no committed offset" in shell.run("groups", "delete-offsets", group, filled, "-y", code=1)
 
 
 def test_offsets_of_a_topic_that_is_being_read_stay(shell: Shell, filled: str, group: str) -> None:
     with member(shell, group, filled) as consumer:
         consumer.commit(offsets=[TopicPartition(filled, 0, 4)], asynchronous=False)
         error = shell.run("groups", "delete-offsets", group, filled, "-y", code=1)
-        assert "a live member of the group reads this topic" in error
+        assert "a live member of the group is subscribed to this topic" in error
         assert committed(shell, group) == [4]

@@ -31,7 +31,7 @@ def test_fewer_records_than_asked_for_are_said_to_be(shell: Shell, orders: str) 
     shell.run("perf", "produce", orders, "-n", "10")
     done = shell.finished("perf", "consume", orders, "-n", "20", "--timeout", "6", "-o", "json")
     assert done.returncode == 0 and json.loads(done.stdout)["records"] == 10
-    assert "Only 10 records of 20 came" in done.stderr
+    assert "Only 10 records of 20 arrived" in done.stderr
 
 
 def test_there_and_back(shell: Shell, orders: str) -> None:
@@ -53,8 +53,8 @@ def test_payloads_of_a_file(shell: Shell, orders: str, tmp_path: Path) -> None:
     assert (done["records"], done["bytes"]) == (4, 7)
     assert shell.run("consume", orders).split() == ["a", "bb", "ccc", "a"]
     file.write_text("")
-    assert "has no payload" in shell.run("perf", "produce", orders, *options, code=1)
-    assert "pass one of them" in shell.run("perf", "produce", orders, *options, "--record-size", "5", code=2)
+    assert "contains no payload" in shell.run("perf", "produce", orders, *options, code=1)
+    assert "Pass only one of" in shell.run("perf", "produce", orders, *options, "--record-size", "5", code=2)
 
 
 def test_what_the_client_counted(shell: Shell, orders: str) -> None:
@@ -87,4 +87,4 @@ def test_records_made_up_for_a_schema(orders: str, tmp_path: Path) -> None:
         made = [json.loads(line) for line in shell.run("consume", "plain").splitlines()]
         assert len(made) == 5 and all(set(value) == {"id", "item"} for value in made)
         missing = ("--schema", f"@{avro}", "--as-json", "--key-field", "none")
-        assert "have no field 'none'" in shell.run("perf", "produce", "plain", *missing, code=2)
+        assert "has no field 'none'" in shell.run("perf", "produce", "plain", *missing, code=2)

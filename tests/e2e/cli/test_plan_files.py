@@ -34,10 +34,10 @@ def test_topics_to_move_stand_in_a_file(shell: Shell, tmp_path: Path) -> None:
     assert [each["replicas"] for each in json.loads(plan.read_text())["partitions"]] == [[2], [2]]
     shell.run("partitions", "reassign", "execute", "--plan", str(plan))
     wait_until(lambda: replicas(shell, "one") == replicas(shell, "two") == [[2]], "both moved", PATIENCE_S)
-    assert "Name topics, or pass --topics-file" in shell.run(*generate, code=2)
+    assert "Pass either topics or --topics-file" in shell.run(*generate, code=2)
     file.write_text('{"topics": [{"name": "one"}]}')
     error = shell.run(*generate, "--topics-file", str(file), code=1)
-    assert f"{file} is no list of topics to move: entry 1 of 'topics' has no 'topic'." in error
+    assert f"{file} is not a valid list of topics to move: entry 1 of 'topics' has no 'topic'." in error
 
 
 def test_a_malformed_plan_says_what_is_wrong_with_it(shell: Shell, tmp_path: Path) -> None:

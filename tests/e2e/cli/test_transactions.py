@@ -55,11 +55,11 @@ def test_an_open_transaction_is_listed_described_and_counted(shell: Shell, order
         )
 
         [writer] = json.loads(shell.run("transactions", "producers", orders, "--open", "-o", "json"))
-        assert (writer["transactional_id"], writer["note"]) == (f"till-{orders}", "holds readers back")
+        assert (writer["transactional_id"], writer["note"]) == (f"till-{orders}", "blocks readers")
 
         [lag] = json.loads(shell.run("groups", "offsets", f"group-of-{orders}", "-o", "json"))
         assert (lag["stable_offset"], lag["end_offset"], lag["lag"]) == (2, 5, 2)
-        assert lag["note"] == "3 offsets wait for an open transaction"
+        assert lag["note"] == "3 offsets are blocked by an open transaction"
         assert consumed(shell, orders) == ["a", "b"]
         assert consumed(shell, orders, "--isolation-level", "read_uncommitted") == [
             "a",
@@ -83,7 +83,7 @@ def test_a_transaction_is_aborted_and_its_producer_fenced(shell: Shell, orders: 
             "transactions", "abort", f"till-{orders}", stdin="n\n", code=1
         )
         error = shell.run("transactions", "abort", "--hanging", f"{orders}:0", "--yes", code=1)
-        assert f"`moldau transactions abort till-{orders}` aborts it properly." in error
+        assert f"`moldau transactions abort till-{orders}` aborts it through the coordinator." in error
         done = shell.run("transactions", "abort", f"till-{orders}", "--yes")
         assert done == f"Aborted the transaction of 'till-{orders}'; its producer is fenced.\n"
         with pytest.raises(KafkaException):
@@ -100,8 +100,8 @@ def test_what_is_not_there(shell: Shell, orders: str) -> None:
         assert f"there is no transactional id 'till-{orders}x'" in error
         assert f"'till-{orders}'" in error.splitlines()[-1]
         producer.abort_transaction(COMMAND_TIMEOUT_S)
-    assert "no transaction is open" in shell.run("transactions", "abort", "--hanging", f"{orders}:0", code=1)
-    assert "there is no state" in shell.run("transactions", "list", "--state", "Asleep", code=1)
+    assert "has no open transaction" in shell.run("transactions", "abort", "--hanging", f"{orders}:0", code=1)
+    assert "is not a state of transactions" in shell.run("transactions", "list", "--state", "Asleep", code=1)
 
 
 def test_a_transaction_that_hangs_is_found_and_ended(
@@ -123,8 +123,8 @@ def test_a_transaction_that_hangs_is_found_and_ended(
     with server:
         [found] = json.loads(shell.run("transactions", "producers", topic, "-o", "json"))
         assert (found["producer_id"], found["txn_start_offset"]) == (GHOST_ID, 0)
-        assert found["note"].startswith("hangs")
-        assert "Open ones begin at 0." in shell.run(
+        assert found["note"].startswith("hanging")
+        assert "Open transactions begin at 0." in shell.run(
             *["transactions", "abort", "--hanging", f"{topic}:0", "--first-offset", "1", "-y"], code=1
         )
         done = shell.run("transactions", "abort", "--hanging", f"{topic}:0", "--yes")

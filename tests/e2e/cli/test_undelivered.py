@@ -25,7 +25,7 @@ def test_a_refusal_that_was_tried_again_is_told(cluster: LocalCluster) -> None:
         "produce", "orders", "--value", "x", "--timeout", "3", code=1
     )
     assert "cannot write to topic 'orders': Broker: Disk error" in error
-    assert "That was tried again for 3 s." in error
+    assert "It was retried for 3 s." in error
 
 
 def test_a_record_of_a_compacted_topic_needs_a_key(cluster: LocalCluster) -> None:
@@ -48,7 +48,7 @@ def test_too_few_replicas_in_sync() -> None:
         )
         error = shell.run("produce", "orders", "--value", "x", "--timeout", "3", code=1)
         assert "partition 0 has 1 of 2 replicas in sync, and min.insync.replicas is 2" in error
-        assert "The broker says: Not enough in-sync replicas." in error
+        assert "The broker reports: Not enough in-sync replicas." in error
         assert f"Start broker {other} again" in error
         [row] = json.loads(shell.run("topics", "describe", "--under-min-isr", "-o", "json"))
         assert (row["topic"], row["isr"]) == ("orders", [leader])
@@ -71,7 +71,7 @@ def test_a_partition_without_a_leader_is_listed_and_named() -> None:
         status = shell.finished("cluster", "status")
         assert status.returncode == 1
         assert (
-            "`moldau topics describe --unavailable` shows which partitions have no leader." in status.stdout
+            "`moldau topics describe --unavailable` lists the partitions without a leader." in status.stdout
         )
         error = shell.run("produce", "orders", "--partition", "0", "--value", "x", "--timeout", "3", code=1)
         assert "cannot write to topic 'orders': partition 0 has no leader" in error

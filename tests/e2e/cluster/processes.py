@@ -16,7 +16,7 @@ from e2e.cluster.gates import Gate, Gates
 from moldau.cli.client.cluster_queries import Partition, Picture, picture
 from moldau.cli.client.connection import Cluster
 from moldau.cli.failures import Failure
-from moldau.cli.local.local_cluster import wait_until_acquainted
+from moldau.cli.local.local_cluster import wait_until_connected
 from moldau.coordination.zookeeper import ZooKeeperStore
 from moldau.coordination.zookeeper_server import ZooKeeperServer
 from zookeeper_kit import one_zookeeper, three_zookeepers
@@ -74,7 +74,7 @@ class ClusterProcesses:
             stack.callback(self._end_all)
             for number in self._numbers:
                 self.add(number)
-            wait_until_acquainted([broker.bootstrap for broker in self.brokers.values()])
+            wait_until_connected([broker.bootstrap for broker in self.brokers.values()])
             self._stack = stack.pop_all()
         return self
 

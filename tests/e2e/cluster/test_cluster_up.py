@@ -71,23 +71,23 @@ def test_one_broker_is_stopped_killed_and_started_again(tmp_path: Path) -> None:
 
         for ended, words in ((["stop-broker", "1"], "stopped"), (["stop-broker", "1", "--kill"], "killed")):
             said = shell.run("cluster", *ended, *data)
-            assert said == f"Broker 1 was {words}; the others go on.\n"
-            assert shell.run("cluster", *ended, *data) == "Broker 1 does not run.\n"
+            assert said == f"Broker 1 was {words}; the other brokers keep running.\n"
+            assert shell.run("cluster", *ended, *data) == "Broker 1 is not running.\n"
             wait_until(lambda: brokers() == [0, 2], "broker 1 is gone", PATIENCE_S)
             said = shell.run("cluster", "start-broker", "1", *data)
-            assert said == f"Broker 1 serves again, at PLAINTEXT://{servers[1]}.\n"
+            assert said == f"Broker 1 is running again, at PLAINTEXT://{servers[1]}.\n"
             wait_until(lambda: brokers() == [0, 1, 2], "broker 1 is back", PATIENCE_S)
-        assert "runs already" in shell.run("cluster", "start-broker", "1", *data)
+        assert "is already running" in shell.run("cluster", "start-broker", "1", *data)
         assert "has the brokers 0, 1, 2" in shell.run("cluster", "start-broker", "7", *data, code=1)
 
 
 def test_nobody_is_there_to_start_a_broker(tmp_path: Path) -> None:
     shell = Shell("")
     said = shell.run("cluster", "start-broker", "0", "--data", str(tmp_path), code=1)
-    assert "has no data of a cluster" in said
+    assert "has no cluster data" in said
     (tmp_path / "broker-0").mkdir()
     said = shell.run("cluster", "start-broker", "0", "--data", str(tmp_path), code=1)
-    assert f"no `moldau cluster up` runs on {tmp_path}" in said
+    assert f"no `moldau cluster up` is running on {tmp_path}" in said
     assert not (tmp_path / "broker-0.request").exists()
 
 
@@ -128,4 +128,4 @@ def test_a_cluster_and_a_broker_alone_do_not_share_a_directory(tmp_path: Path) -
     (tmp_path / "alone" / "meta.properties").touch()
     for command in (("cluster", "up"), ("up", "--brokers", "3")):
         said = shell.run(*command, "--data", str(tmp_path / "alone"), code=1)
-        assert "has the data of a broker that stood alone" in said
+        assert "has the data of a single broker" in said

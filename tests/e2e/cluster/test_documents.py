@@ -164,7 +164,7 @@ def test_a_move_is_slowed_down_until_it_is_done(cluster: ClusterProcesses, tmp_p
     def settings(kind: str, name: str) -> str:
         return shell.run("configs", "describe", kind, name)
 
-    assert "throttle is 1000 bytes a second" in shell.run(*move, "--throttle", "1000")
+    assert "throttle is 1000 bytes per second" in shell.run(*move, "--throttle", "1000")
     assert f"0:{only}" in settings("topic", "slow") and f"0:{other}" in settings("topic", "slow")
     assert "follower.replication.throttled.rate" in settings("broker", str(other))
     # It copies what may be copied in ten seconds, and no more: the rest would take the best part of an hour.
@@ -180,7 +180,7 @@ def test_a_move_is_slowed_down_until_it_is_done(cluster: ClusterProcesses, tmp_p
         return done.returncode == 0
 
     wait_until(is_done, "the plan is done", PATIENCE_S)
-    assert f"Took the throttle away from topic 'slow', broker '{min(only, other)}', broker" in said[-1]
+    assert f"Removed the throttle from topic 'slow', broker '{min(only, other)}', broker" in said[-1]
     assert "throttled" not in settings("topic", "slow")
     assert "throttled" not in settings("broker", str(other))
     assert replicas_of(cluster, "slow") == [(only, [only, other], sorted([only, other]))]
@@ -285,7 +285,7 @@ def test_bad_input_is_refused_in_clear_words(cluster: ClusterProcesses, tmp_path
     said = shell.run("topics", "create", "too-many", "--replication-factor", "4", code=1)
     assert "only 3 broker(s) are registered" in said
     cluster.create_topic("stays", 1, 1)
-    for replicas, words in (([0, 9], "no such broker is registered"), ([0, 0], "name each broker once")):
+    for replicas, words in (([0, 9], "no such broker is registered"), ([0, 0], "list each broker once")):
         file = plan(tmp_path / "plan.json", stays=replicas)
         assert words in shell.run("partitions", "reassign", "execute", "--plan", str(file), code=1)
     with pytest.raises(ServerFailed, match="ID 1 is already registered"):

@@ -50,7 +50,7 @@ def test_lines_of_the_standard_input(address: str) -> None:
 
 
 def test_what_is_no_command(address: str) -> None:
-    assert "'dir' is no command; `help` lists them" in run(address, "dir", "/", code=2)
+    assert "'dir' is not a command; `help` lists them" in run(address, "dir", "/", code=2)
     assert "a PATH begins with '/'" in run(address, "ls", "brokers", code=2)
     assert "set PATH DATA" in run(address, "set", "/x", code=2)
     assert "deleteall PATH" in run(address, "help")

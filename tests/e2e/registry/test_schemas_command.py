@@ -31,7 +31,9 @@ CUSTOMER = {"name": "customer_id", "type": "string"}
 
 def test_register_list_and_show(shell: Shell, subject: str, tmp_path: Path) -> None:
     file = schema_file(tmp_path, ITEM)
-    assert f"'{subject}' has it as version 1, with id " in shell.run("schemas", "register", subject, file)
+    assert f"Registered as version 1 of '{subject}', with id " in shell.run(
+        "schemas", "register", subject, file
+    )
     told = json.loads(shell.run("schemas", "register", subject, file, "-o", "json"))
     assert (told["subject"], told["version"]) == (subject, 1)
     table = shell.run("schemas", "list", subject)
@@ -66,7 +68,7 @@ def test_evolve_shows_the_change_and_asks(shell: Shell, subject: str, tmp_path: 
     assert "nothing was registered" in shell.run("schemas", "evolve", subject, wider, code=1)
     said = shell.run("schemas", "evolve", subject, wider, stdin="y\n")
     assert '+      "name": "amount",' in said and "Upgrade the consumers first" in said
-    assert f"'{subject}' has it as version 2" in said
+    assert f"Registered as version 2 of '{subject}'" in said
 
 
 def test_config_and_mode(shell: Shell, subject: str) -> None:
@@ -104,7 +106,7 @@ def test_delete_asks_first_and_goes_in_two_steps(shell: Shell, subject: str, tmp
     assert "nothing was deleted" in shell.run("schemas", "delete", subject, code=1)
     assert "Deleted 1 version" in shell.run("schemas", "delete", subject, "--yes")
     assert subject in shell.run("schemas", "list", subject, "--deleted")
-    assert "for good" in shell.run("schemas", "delete", subject, "--permanent", "--yes")
+    assert "permanently" in shell.run("schemas", "delete", subject, "--permanent", "--yes")
     assert "40401" in shell.run("schemas", "show", subject, code=1)
 
 
@@ -112,9 +114,9 @@ def test_delete_asks_first_and_goes_in_two_steps(shell: Shell, subject: str, tmp
     ("arguments", "words"),
     [
         (["schemas", "list", "--registry", "http://127.0.0.1:1"], "no schema registry answers"),
-        (["schemas", "list", "--registry", "ftp://x"], "is no address of a registry"),
-        (["schemas", "show"], "Name a SUBJECT, or pass --id."),
-        (["schemas", "register", "s", os.devnull], "What kind of schema"),
+        (["schemas", "list", "--registry", "ftp://x"], "is not an address of a registry"),
+        (["schemas", "show"], "Pass either SUBJECT or --id."),
+        (["schemas", "register", "s", os.devnull], "The type of schema"),
         (["schemas", "import", os.devnull], "cannot read"),
     ],
 )
@@ -156,7 +158,7 @@ def test_avro_idl_is_taken_where_a_schema_file_is(shell: Shell, subject: str, tm
     file.write_text('import idl "missing.avdl"; record A { string a; }')
     assert "missing.avdl" in shell.run("schemas", "register", subject, str(file), code=1)
     plain = schema_file(tmp_path, ITEM)
-    assert "--name is for" in shell.run("schemas", "register", subject, plain, "--name", "A", code=2)
+    assert "--name requires" in shell.run("schemas", "register", subject, plain, "--name", "A", code=2)
 
 
 def test_records_are_produced_with_a_schema_in_avro_idl(

@@ -63,7 +63,7 @@ def test_a_word_count_on_two_workers_survives_its_driver(servers: str, tmp_path:
         finally:
             runner.send_signal(signal.SIGINT)
             runner.wait(PATIENCE_S)
-        assert "Spark is gone" in (tmp_path / "run.log").read_text()
+        assert "Spark has ended" in (tmp_path / "run.log").read_text()
     # The tasks ran in executors of both workers.
     assert len(hosts) == 2, hosts
     counts.require_each_once()

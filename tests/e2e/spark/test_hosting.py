@@ -16,7 +16,7 @@ from compat.moldau_broker import MoldauBroker
 from e2e.process_facts import children
 from e2e.spark.kit import PATIENCE_S, Sent, committed, create_topics, kill9, last_values, send, wait_for
 
-AGAIN = "Spark is gone; it is started again"
+AGAIN = "Spark has ended; restarting it"
 MOLDAU = str(Path(sys.executable).with_name("moldau"))
 COUNT = """
 from moldau.pipeline.streams import LONG, STRING, StreamsBuilder

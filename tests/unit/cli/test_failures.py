@@ -8,7 +8,7 @@ from moldau.cli.failures import Failure, refused, similar_names, unknown_topic
 
 def test_a_refusal_says_what_to_which_thing_and_why() -> None:
     failure = refused(KafkaError(KafkaError.TOPIC_ALREADY_EXISTS), "create topic 'orders'")
-    assert failure.message == "cannot create topic 'orders': it exists already."
+    assert failure.message == "cannot create topic 'orders': it already exists."
     assert failure.code == KafkaError.TOPIC_ALREADY_EXISTS
     assert failure.exit_code == 1
 

@@ -77,7 +77,7 @@ def test_properties_are_copied_from_a_file(tmp_path: Path) -> None:
 def test_a_profile_is_not_written_over_by_mistake(capsys: pytest.CaptureFixture[str]) -> None:
     add("work")
     assert main(["profile", "add", "work", "-b", "elsewhere:1"]) == 1
-    assert "there is a profile 'work' already" in capsys.readouterr().err
+    assert "profile 'work' already exists" in capsys.readouterr().err
     assert main(["profile", "add", "work", "-b", "elsewhere:1", "--force"]) == 0
     assert Profiles.load().get("work") == {"bootstrap.servers": "elsewhere:1"}
 

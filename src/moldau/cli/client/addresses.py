@@ -1,7 +1,7 @@
-"""Asks the operating system whether anything listens at a bootstrap address, before a Kafka client is made.
+"""Bootstrap addresses: parsing, and a check that something listens there.
 
-A Kafka client keeps trying a dead address until its time is up and then knows only that it was up; a plain
-connection fails at once and says why.
+A Kafka client retries a dead address until its timeout and reports only the timeout. A plain TCP connection fails
+at once with the reason.
 """
 
 import socket
@@ -16,7 +16,7 @@ CONNECT_TIMEOUT_S = 5.0
 
 
 def parse(bootstrap_servers: str) -> Sequence[tuple[str, int]]:
-    """`host:port,host:port`; the port is 9092 when left out, IPv6 stands in brackets."""
+    """`host:port,host:port`. The default port is 9092. IPv6 addresses are in brackets."""
     return [_parse_one(part.strip()) for part in bootstrap_servers.split(",") if part.strip()]
 
 
@@ -26,12 +26,12 @@ def _parse_one(text: str) -> tuple[str, int]:
     if not separator or "]" in port:
         host, port = address, str(DEFAULT_PORT)
     if not port.isdecimal() or not 0 < int(port) < 65536:
-        raise click.UsageError(f"'{text}' is no broker address: '{port}' is no port. Give HOST:PORT.")
+        raise click.UsageError(f"'{text}' is not a broker address: '{port}' is not a port. Use HOST:PORT.")
     return host.strip("[]") or "localhost", int(port)
 
 
 def require_listener(bootstrap_servers: str) -> tuple[str, int]:
-    """The first of the addresses that accepts a connection."""
+    """Returns the first address that accepts a connection."""
     refusals = []
     for host, port in parse(bootstrap_servers):
         try:
@@ -41,10 +41,10 @@ def require_listener(bootstrap_servers: str) -> tuple[str, int]:
         else:
             return host, port
     if not refusals:
-        raise click.UsageError("No broker address was given: name one with --bootstrap-server HOST:PORT.")
+        raise click.UsageError("No broker address was given: pass --bootstrap-server HOST:PORT.")
     raise Failure(
         f"nothing answers at {' or '.join(refusals)}.",
-        "Start a broker with `moldau broker`, or name another one with --bootstrap-server HOST:PORT.",
+        "Start a broker with `moldau broker`, or pass another address with --bootstrap-server HOST:PORT.",
     )
 
 

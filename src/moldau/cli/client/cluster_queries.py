@@ -1,4 +1,4 @@
-"""Brokers, partitions and moves of replicas, asked of the cluster in its own protocol."""
+"""Brokers, partitions, reassignments and elections, requested with Kafka's protocol."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from confluent_kafka import KafkaError
 from moldau.cli.client.connection import Cluster
 from moldau.cli.client.wire import Address
 from moldau.cli.failures import Failure, refused
+from moldau.cli.render.output import counted
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import TopicPartition
 from moldau.protocol.messages.topics import alter_partition_reassignments as alter
@@ -67,7 +68,7 @@ class Move:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a request for one partition; no message where it went well."""
+    """The result of a request for one partition. No message on success."""
 
     place: TopicPartition
     code: ErrorCode
@@ -75,7 +76,7 @@ class Outcome:
 
 
 def picture(cluster: Cluster, topics: Sequence[str] | None = None) -> Picture:
-    """All topics, or those named. Nothing is created by asking."""
+    """All topics, or those named. Never creates a topic."""
     doing = "describe the cluster"
     request = MetadataRequest(
         topics=None if topics is None else [MetadataRequestTopic(name=name) for name in topics],
@@ -109,19 +110,19 @@ def _partitions(cluster: Cluster, topic: MetadataResponseTopic) -> Sequence[Part
 
 
 def controller_address(cluster: Cluster) -> Address:
-    """Whom to ask for what only a controller does."""
+    """The broker that answers requests to the controller."""
     seen = picture(cluster, [])
     if seen.controller is None or seen.controller not in seen.brokers:
         raise Failure(
             "the cluster has no controller at the moment.",
-            "One is elected as soon as a broker can; `moldau cluster status` shows it.",
+            "Brokers elect one as soon as possible; `moldau cluster status` shows it.",
         )
     return seen.brokers[seen.controller].address
 
 
 def moves(cluster: Cluster) -> Sequence[Move]:
     request = listing.ListPartitionReassignmentsRequest(topics=None)
-    doing = "list the partitions on the move"
+    doing = "list reassignments"
     address = controller_address(cluster)
     answer = cluster.wire.ask(address, request, listing.ListPartitionReassignmentsResponse, doing)
     if answer.error_code:
@@ -141,7 +142,7 @@ def moves(cluster: Cluster) -> Sequence[Move]:
 def start_moves(
     cluster: Cluster, targets: Mapping[TopicPartition, Sequence[int] | None]
 ) -> Sequence[Outcome]:
-    """Sets partitions on the move; None takes back a move under way."""
+    """Starts reassignments. None in place of replicas cancels one."""
     request = alter.AlterPartitionReassignmentsRequest(
         topics=[
             alter.ReassignableTopic(
@@ -194,3 +195,11 @@ def elect_leaders(
         for topic in answer.replica_election_results
         for part in topic.partition_result
     ]
+
+
+def require_success(outcomes: Sequence[Outcome], what: str) -> None:
+    """Raises a Failure that names every partition that failed."""
+    failed = [each for each in outcomes if each.code is not ErrorCode.NONE]
+    if failed:
+        lines = "\n".join(f"  {each.place}: {each.message or each.code.name}" for each in failed)
+        raise Failure(f"{counted(len(failed), 'partition')} could not be {what}:\n{lines}")

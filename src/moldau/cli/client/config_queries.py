@@ -1,6 +1,6 @@
-"""Settings of topics, brokers, groups and client metrics: asked for and changed in the protocol's own terms.
+"""Settings of topics, brokers, groups and client metrics, requested with Kafka's protocol.
 
-The client library knows neither the brokers' common settings nor client metrics, so it is not asked.
+The client library supports neither cluster-wide broker settings nor client metrics.
 """
 
 from collections import defaultdict
@@ -32,7 +32,7 @@ from moldau.protocol.messages.configs.list_config_resources import (
 )
 
 TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32
-"""Kafka's numbers for what has settings."""
+"""Kafka's numbers of resource types."""
 ALL_BROKERS = "broker-defaults"
 KINDS = {
     "topic": TOPIC,
@@ -91,7 +91,7 @@ class Setting:
     read_only: bool
     sensitive: bool
     synonyms: Sequence[tuple[str, str | None, str]]
-    """Every place that says something about it, the one that counts first: key, value, source."""
+    """All sources of the value in order of precedence: key, value, source."""
     documentation: str | None
 
     @classmethod
@@ -114,8 +114,8 @@ class Setting:
 
 
 def resource_names(cluster: Cluster, kind: str) -> Sequence[str]:
-    """What of this kind there are settings for (KIP-1142)."""
-    doing = f"list what has settings as a {kind}"
+    """The resources of a kind that have settings (KIP-1142)."""
+    doing = f"list the resources of kind {kind}"
     if kind in ("broker", "broker-logger"):
         return [str(broker_id) for broker_id in sorted(cluster.wire.brokers)]
     if kind == "topic":
@@ -130,11 +130,11 @@ def resource_names(cluster: Cluster, kind: str) -> Sequence[str]:
 
 
 def describe(cluster: Cluster, resources: Iterable[Resource]) -> dict[Resource, Sequence[Setting]]:
-    """One request for each broker that has to be asked."""
+    """Sends one request per broker involved."""
     resources = list(resources)
     by_broker: dict[Address, list[Resource]] = defaultdict(list)
     for resource in resources:
-        by_broker[_whom(cluster, resource)].append(resource)
+        by_broker[_broker_for(cluster, resource)].append(resource)
     found: dict[Resource, Sequence[Setting]] = {}
     for address, asked in by_broker.items():
         wanted = [
@@ -165,15 +165,15 @@ def alter(cluster: Cluster, resource: Resource, changes: Iterable[Alteration], d
         ],
     )
     request = IncrementalAlterConfigsRequest(resources=[wanted], validate_only=dry_run)
-    answer = cluster.wire.ask(_whom(cluster, resource), request, IncrementalAlterConfigsResponse, doing)
+    answer = cluster.wire.ask(_broker_for(cluster, resource), request, IncrementalAlterConfigsResponse, doing)
     [result] = answer.responses
     if result.error_code:
         failure = _failure(cluster, resource, result.error_code, result.error_message, doing)
         raise _with_nearest_names(cluster, resource, failure, [change.key for change in changes])
 
 
-def _whom(cluster: Cluster, resource: Resource) -> Address:
-    """A broker's own settings are for itself to tell and to take; all others any broker knows."""
+def _broker_for(cluster: Cluster, resource: Resource) -> Address:
+    """Settings of a broker must be requested from that broker, all others from any."""
     if resource.kind not in ("broker", "broker-logger"):
         return cluster.wire.any_broker()
     brokers = cluster.wire.brokers
@@ -195,7 +195,7 @@ def _failure(cluster: Cluster, resource: Resource, code: int, message: str | Non
 def _with_nearest_names(
     cluster: Cluster, resource: Resource, failure: Failure, keys: Sequence[str]
 ) -> Failure:
-    """A key the broker does not know was most likely meant to be one that it does."""
+    """Suggests existing keys in place of an unknown one."""
     if failure.code not in (KafkaError.INVALID_CONFIG, KafkaError.INVALID_REQUEST) or "?" in failure.message:
         return failure
     known = [setting.name for setting in describe(cluster, [resource])[resource]]

@@ -1,7 +1,7 @@
-"""The Kafka cluster a command talks to: clients for it, and its answers or a `Failure`.
+"""The connection to a Kafka cluster: librdkafka clients, and answers or a `Failure`.
 
-Knows the client library; knows nothing of what a command wants. What librdkafka would log to the terminal is
-kept as complaints, and told only when a request fails for want of an answer.
+Knows the client library, not the commands. Errors that librdkafka would log are kept and reported only when a
+request gets no answer.
 """
 
 import time
@@ -26,7 +26,7 @@ Answer = TypeVar("Answer")
 POLL_S = 0.1
 AUTO_CREATE_S = 3.0
 COMPLAINTS_MAX = 100
-# Waiting longer will not help with these.
+# Waiting does not help with these.
 HOPELESS = {KafkaError._AUTHENTICATION, KafkaError._SSL}
 _NO_ANSWER = {
     KafkaError._TIMED_OUT,
@@ -40,7 +40,7 @@ class Cluster:
     def __init__(self, bootstrap_servers: str, properties: Mapping[str, str], timeout_s: float) -> None:
         self.bootstrap_servers = bootstrap_servers
         self.timeout_s = timeout_s
-        self._properties = dict(properties)
+        self.properties = dict(properties)
         self._complaints: deque[KafkaError] = deque(maxlen=COMPLAINTS_MAX)
 
     @cached_property
@@ -50,7 +50,7 @@ class Cluster:
 
     @cached_property
     def wire(self) -> Wire:
-        return Wire(self.bootstrap_servers, Security(self._properties), self.timeout_s)
+        return Wire(self.bootstrap_servers, Security(self.properties), self.timeout_s)
 
     def close(self) -> None:
         self.wire.close()
@@ -67,7 +67,7 @@ class Cluster:
             "log_level": 0,
             "socket.keepalive.enable": True,
             **settings,
-            **self._properties,
+            **self.properties,
             "bootstrap.servers": self.bootstrap_servers,
             "error_cb": self._complaints.append,
         }
@@ -75,11 +75,11 @@ class Cluster:
             return kind(complete)
         except KafkaException as error:
             raise click.UsageError(
-                f"The Kafka client refuses its settings: {error.args[0].str()}."
+                f"The Kafka client rejects its settings: {error.args[0].str()}."
             ) from error
 
     def wait(self, future: "Future[Answer]", doing: str) -> Answer:
-        """The answer to a request; `doing` ends the sentence "cannot ..."."""
+        """The answer to a request. `doing` completes the message "cannot ..."."""
         deadline = time.monotonic() + self.timeout_s
         while True:
             self.admin.poll(0)
@@ -96,7 +96,7 @@ class Cluster:
             raise self.no_answer(doing)
 
     def raise_complaint(self, codes: Collection[int], doing: str) -> None:
-        """Fails if the client has complained with one of the codes."""
+        """Raises a Failure if the client has reported an error with one of the codes."""
         complaint = next((error for error in self._complaints if error.code() in codes), None)
         if complaint is not None:
             raise refused(complaint, doing)
@@ -105,31 +105,31 @@ class Cluster:
         return self.no_answer(doing) if error.code() in _NO_ANSWER else refused(error, doing)
 
     def no_answer(self, doing: str) -> Failure:
-        """Somebody listens at the address, but the request went unanswered: the last complaint says why."""
+        """The failure of an unanswered request, with the last error that the client reported."""
         message = f"cannot {doing}: no answer from {self.bootstrap_servers} within {self.timeout_s:g} s"
-        spoken = [error for error in self._complaints if error.code() != KafkaError._ALL_BROKERS_DOWN]
-        if not spoken:
+        reported = [error for error in self._complaints if error.code() != KafkaError._ALL_BROKERS_DOWN]
+        if not reported:
             return Failure(
-                message + ".", "Is it a Kafka broker, and is it well? --timeout SECONDS waits longer."
+                message + ".", "Is this a Kafka broker, and is it healthy? --timeout SECONDS waits longer."
             )
-        last = spoken[-1].str()
+        last = reported[-1].str()
         elsewhere = "/bootstrap" not in last.partition(": ")[0]
         hint = (
             ADVERTISED_HINT
             if elsewhere
-            else "Is it a Kafka broker, and is security.protocol right? --timeout SECONDS waits longer."
+            else "Is this a Kafka broker, and is security.protocol correct? --timeout SECONDS waits longer."
         )
-        return Failure(f"{message}. The client says: {last}", hint)
+        return Failure(f"{message}. The client reports: {last}", hint)
 
     def topic_names(self) -> Mapping[str, Sequence[Collection[int]]]:
-        """Every topic, with the replicas of each of its partitions."""
+        """All topics, with the replicas of each partition."""
         return {
-            name: [topic.partitions[place].replicas for place in sorted(topic.partitions)]
+            name: [topic.partitions[index].replicas for index in sorted(topic.partitions)]
             for name, topic in sorted(self._metadata("list topics").topics.items())
         }
 
     def leaders(self) -> Mapping[TopicPartition, Address]:
-        """Where to find the leader of each partition that has one."""
+        """The address of the leader of each partition that has one."""
         metadata = self._metadata("find the leaders of partitions")
         return {
             TopicPartition(name, partition): Address(str(leader.host), leader.port)
@@ -139,7 +139,7 @@ class Cluster:
         }
 
     def _metadata(self, doing: str, topic: str | None = None) -> ClusterMetadata:
-        """The library's call cannot be interrupted, so it gets a short while first, then a longer one."""
+        """The library's call cannot be interrupted, so it is retried with growing timeouts."""
         deadline = time.monotonic() + self.timeout_s
         patience_s = 5 * POLL_S
         while True:
@@ -156,12 +156,12 @@ class Cluster:
         return self._find_topics([topic])[topic]
 
     def _find_topics(self, topics: Sequence[str]) -> Mapping[str, TopicDescription | None]:
-        """In one request."""
+        """Describes all in one request. None for topics that do not exist."""
         try:
             futures = self.admin.describe_topics(TopicCollection(list(topics))) if topics else {}
         except ValueError as error:
             names = ", ".join(f"'{topic}'" for topic in topics)
-            raise Failure(f"{names} is no topic name: {error}.") from error
+            raise Failure(f"{names} is not a topic name: {error}.") from error
         found: dict[str, TopicDescription | None] = {}
         for topic, future in futures.items():
             try:
@@ -176,7 +176,7 @@ class Cluster:
         return self.describe_topics([topic])[0]
 
     def describe_topics(self, topics: Sequence[str]) -> Sequence[TopicDescription]:
-        """In the order given; a Failure if one of them does not exist."""
+        """In the order given. Raises Failure if a topic does not exist."""
         found = self._find_topics(list(dict.fromkeys(topics)))
         descriptions = []
         for topic in topics:
@@ -187,7 +187,7 @@ class Cluster:
         return descriptions
 
     def auto_create_topic(self, topic: str) -> TopicDescription | None:
-        """Asks for the topic the way a producer does, which creates it where the brokers allow that."""
+        """Requests metadata like a producer, which creates the topic if the brokers allow that."""
         deadline = time.monotonic() + min(AUTO_CREATE_S, self.timeout_s)
         while time.monotonic() < deadline:
             self._metadata(f"create topic '{topic}'", topic)

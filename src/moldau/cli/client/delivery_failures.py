@@ -1,6 +1,7 @@
-"""Why records were not written, where the client library only says that their time was up, or that a broker refused.
+"""Explains delivery errors of the producer.
 
-The library tries again what may pass, and forgets what the broker said. Its log does not.
+librdkafka retries retriable errors and finally reports only a timeout. Its debug log contains what the broker
+answered.
 """
 
 import logging
@@ -19,11 +20,11 @@ _REFUSAL = re.compile(r"MessageSet with .* encountered error: (?P<words>.+) \(ac
 _CODES = {KafkaError(code).str(): int(code) for code in ErrorCode}
 _TOO_FEW = {KafkaError.NOT_ENOUGH_REPLICAS, KafkaError.NOT_ENOUGH_REPLICAS_AFTER_APPEND}
 MIN_ISR = "min.insync.replicas"
-KEYS_HINT = "Give it one: --key KEY, or --key-separator TEXT where a line has key and value."
+KEYS_HINT = "Pass --key KEY, or --key-separator TEXT if lines contain key and value."
 
 
 class BrokerRefusals(logging.Handler):
-    """Keeps the last error a broker answered to records, as the client's log tells it."""
+    """Extracts the last error that a broker answered to a produce request from the client's log."""
 
     def __init__(self) -> None:
         super().__init__(logging.DEBUG)
@@ -35,7 +36,7 @@ class BrokerRefusals(logging.Handler):
             self.last = KafkaError(_CODES[found["words"]])
 
     def client_settings(self) -> Mapping[str, object]:
-        """For the producer that is to be listened to."""
+        """The settings of the producer to observe."""
         logger = logging.Logger("moldau.cli.producer", logging.DEBUG)
         logger.addHandler(self)
         return {"logger": logger, "log_level": 7, "debug": "msg"}
@@ -44,7 +45,7 @@ class BrokerRefusals(logging.Handler):
 def delivery_failure(
     cluster: Cluster, topic: str, error: KafkaError, lost: Message | None, said: KafkaError | None
 ) -> Failure:
-    """`lost` is the first record that was not written, `said` what a broker last answered to any."""
+    """`lost` is the first record that was not written, `said` the last error answered by a broker."""
     doing = f"write to topic '{topic}'"
     if error.code() == KafkaError.INVALID_RECORD and lost is not None and lost.key() is None:
         policy = _setting(cluster, topic, "cleanup.policy")
@@ -56,7 +57,7 @@ def delivery_failure(
     try:
         part = _partition(cluster, topic, lost)
     except Failure:
-        # Nobody is there to be asked: that is the reason, then.
+        # No broker can be asked, which is itself the reason.
         return cluster.failure(error, doing)
     if part is not None and part.leader is None:
         return _leaderless(doing, part)
@@ -69,9 +70,7 @@ def delivery_failure(
     if cause.code() in _TOO_FEW and part is not None:
         return _too_few(doing, part, least, cause)
     told = refused(cause, doing)
-    return Failure(
-        f"{told.message} That was tried again for {cluster.timeout_s:g} s.", told.hint, cause.code()
-    )
+    return Failure(f"{told.message} It was retried for {cluster.timeout_s:g} s.", told.hint, cause.code())
 
 
 def _partition(cluster: Cluster, topic: str, lost: Message | None) -> Partition | None:
@@ -84,19 +83,20 @@ def _partition(cluster: Cluster, topic: str, lost: Message | None) -> Partition 
 def _leaderless(doing: str, part: Partition) -> Failure:
     waited_for = _brokers(part.isr or part.replicas)
     return Failure(
-        f"cannot {doing}: partition {part.place.partition} has no leader: none of its in-sync replicas is there.",
+        f"cannot {doing}: partition {part.place.partition} has no leader: none of its in-sync replicas is online.",
         f"Start {waited_for} again. `moldau topics describe --unavailable` lists such partitions; "
-        f"`moldau partitions elect {part.place.topic}:{part.place.partition} --type unclean` gives up what is missing.",
+        f"`moldau partitions elect {part.place.topic}:{part.place.partition} --type unclean` "
+        "elects another replica, which loses records.",
         KafkaError.LEADER_NOT_AVAILABLE,
     )
 
 
 def _too_few(doing: str, part: Partition, least: str, cause: KafkaError) -> Failure:
     missing = [broker_id for broker_id in part.replicas if broker_id not in part.isr]
-    bring = f"Start {_brokers(missing)} again" if missing else "Give it more replicas"
+    bring = f"Start {_brokers(missing)} again" if missing else "Add replicas"
     return Failure(
         f"cannot {doing}: partition {part.place.partition} has {len(part.isr)} of {len(part.replicas)} replicas in "
-        f"sync, and {MIN_ISR} is {least}. The broker says: {cause.str().removeprefix('Broker: ')}.",
+        f"sync, and {MIN_ISR} is {least}. The broker reports: {cause.str().removeprefix('Broker: ')}.",
         f"{bring}, or lower {MIN_ISR}: `moldau topics alter {part.place.topic} --set {MIN_ISR}=...`. "
         "--acks 1 writes to the leader alone.",
         cause.code(),

@@ -1,7 +1,7 @@
-"""How far a group is behind: in offsets, bytes and seconds, against the last stable offset.
+"""Lag of a group in offsets, bytes and seconds, up to the last stable offset.
 
-The last stable offset is where the first open transaction begins: a read_committed consumer cannot get
-further, so what lies behind it is no lag of the group's.
+The last stable offset is where the first open transaction begins. A read_committed consumer cannot read past it, so
+later records do not count as lag.
 """
 
 import time
@@ -20,7 +20,7 @@ from moldau.core.ids import TopicPartition
 
 @dataclass(frozen=True)
 class LogState:
-    """What the leader says of a partition. `end_offset` is the high watermark."""
+    """The state of a partition's log on its leader. `end_offset` is the high watermark."""
 
     start_offset: int
     stable_offset: int
@@ -28,11 +28,11 @@ class LogState:
     size_bytes: int | None = None
 
     def unread(self, offset: int) -> int:
-        """Offsets: records, compacted ones and transaction markers. What retention deleted nobody can read."""
+        """Offsets include compacted records and transaction markers. Deleted records do not count."""
         return max(0, self.stable_offset - max(offset, self.start_offset))
 
     def unread_bytes(self, offset: int) -> int | None:
-        """An estimate: the size on disk, times the share of the offsets held that is unread."""
+        """An estimate: the size on disk times the unread share of offsets."""
         held = self.end_offset - self.start_offset
         if self.size_bytes is None or held <= 0:
             return None if self.size_bytes is None else 0
@@ -41,7 +41,7 @@ class LogState:
 
 @dataclass(frozen=True)
 class PartitionLag:
-    """One partition a group has an offset for, or a member on. None is what does not exist or is not known."""
+    """A partition with a committed offset or an assigned member. None means absent or unknown."""
 
     place: TopicPartition
     committed: Committed | None
@@ -62,15 +62,17 @@ class PartitionLag:
     @property
     def note(self) -> str | None:
         if self.log is None:
-            return "no leader, or the topic is gone"
+            return "no leader, or the topic does not exist"
         if self.committed is None:
-            return "nothing committed yet"
+            return "no committed offset"
         if self.committed.offset < self.log.start_offset:
             return f"{self.log.start_offset - self.committed.offset:,} offsets were deleted unread"
         if self.committed.offset > self.log.end_offset:
-            return "committed beyond the end: was the topic made anew?"
+            return "committed beyond the log end: the topic may have been recreated"
         if self.log.stable_offset < self.log.end_offset:
-            return f"{self.log.end_offset - self.log.stable_offset:,} offsets wait for an open transaction"
+            return (
+                f"{self.log.end_offset - self.log.stable_offset:,} offsets are blocked by an open transaction"
+            )
         return None
 
     def as_json(self) -> dict[str, object]:
@@ -130,5 +132,5 @@ def log_states(cluster: Cluster, places: Sequence[TopicPartition]) -> dict[Topic
 
 
 def seconds_behind(written_ms: int | None, now_ms: float) -> float:
-    """How long the next record has waited; 0 if there is none, for markers and aborted records wait for nobody."""
+    """How long the next record has been waiting. 0 if there is none: markers and aborted records do not count."""
     return 0.0 if written_ms is None else round(max(0.0, now_ms - written_ms) / 1000, 3)

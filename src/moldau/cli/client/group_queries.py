@@ -1,4 +1,4 @@
-"""Groups as their coordinators describe them, of either protocol, and the offsets they committed."""
+"""Groups of either protocol as their coordinators describe them, and their committed offsets."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class ListedGroup:
 
     @property
     def is_internal(self) -> bool:
-        """The platform's own: members elect one among them, or share out work, and read nobody's records."""
+        """A group of a platform service, which uses the group protocol for election, not to consume."""
         return self.group in INTERNAL_GROUPS or self.protocol in INTERNAL_PROTOCOLS
 
 
@@ -46,11 +46,11 @@ class Member:
     client_id: str
     host: str
     epoch: int | None
-    """None in the classic protocol, where the whole group has one generation."""
+    """None in the classic protocol, which has one generation per group."""
     subscription: Sequence[str]
     assignment: Sequence[TopicPartition]
     target: Sequence[TopicPartition] | None
-    """What the coordinator wants it to have, in the new protocol (KIP-848)."""
+    """The target assignment in the consumer protocol (KIP-848)."""
 
     @property
     def label(self) -> str:
@@ -77,7 +77,7 @@ class Committed:
 
 
 def list_groups(cluster: Cluster) -> Sequence[ListedGroup]:
-    """Every broker knows the groups it coordinates."""
+    """Asks every broker for the groups it coordinates."""
     doing = "list groups"
     found = []
     for address in cluster.wire.brokers.values():
@@ -93,7 +93,7 @@ def list_groups(cluster: Cluster) -> Sequence[ListedGroup]:
 
 
 def find_group(cluster: Cluster, group: str) -> Group | None:
-    """Asks for a group of the new protocol first, as Kafka's own tools do; None if there is no such group."""
+    """Tries the consumer protocol first, like Kafka's tools. None if the group does not exist."""
     doing = f"describe group '{group}'"
     coordinator = cluster.wire.coordinator(group, GROUP, doing)
     try:
@@ -121,7 +121,7 @@ def unknown_group(cluster: Cluster, group: str) -> Failure:
     hint = (
         "Did you mean " + " or ".join(f"'{name}'" for name in similar) + "?"
         if similar
-        else "`moldau groups list` shows what exists. A group is there from its first member or commit on."
+        else "`moldau groups list` lists all groups. A group exists from its first member or commit."
     )
     return Failure(f"there is no group '{group}' at {cluster.bootstrap_servers}.", hint)
 
@@ -188,7 +188,7 @@ def _describe_classic(cluster: Cluster, coordinator: Address, group: str, doing:
     def ask() -> tuple[int, describe_groups.DescribedGroup]:
         answer = cluster.wire.ask(coordinator, request, describe_groups.DescribeGroupsResponse, doing)
         found = answer.groups[0]
-        # Before KIP-1043 a group that is not there was one that is dead.
+        # Before KIP-1043, unknown groups were described as dead.
         return found.error_code or ErrorCode.GROUP_ID_NOT_FOUND * (found.group_state == "Dead"), found
 
     found = cluster.wire.settled(ask, doing)
@@ -219,7 +219,7 @@ def _classic_member(member: describe_groups.DescribedGroupMember, protocol_type:
 
 
 def _subscription(metadata: bytes) -> Sequence[str]:
-    """Members write these bytes for each other: what cannot be read is left out. So with assignments."""
+    """Empty if unreadable: the bytes are defined by the members. The same applies to assignments."""
     try:
         return sorted(decode_prefix(ConsumerProtocolSubscription, metadata).topics)
     except PeerError:

@@ -1,4 +1,4 @@
-"""How many bytes each partition takes on its leader's disk. A size that is not to be had is left out."""
+"""The size of each partition on its leader's disk. Partitions whose size is not available are left out."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -14,14 +14,14 @@ from moldau.protocol.messages.log.describe_log_dirs import (
 
 
 def partition_sizes(wire: Wire, leaders: Mapping[TopicPartition, Address]) -> dict[TopicPartition, int]:
-    """Asks each leader once for all its partitions."""
+    """Sends one request per leader."""
     led_by: dict[Address, list[TopicPartition]] = defaultdict(list)
     for place, address in leaders.items():
         led_by[address].append(place)
     sizes: dict[TopicPartition, int] = {}
     for address, places in led_by.items():
         try:
-            answer = wire.ask(address, _request(places), DescribeLogDirsResponse, "ask for the size of logs")
+            answer = wire.ask(address, _request(places), DescribeLogDirsResponse, "get the size of logs")
         except Failure:
             continue
         for directory in answer.results:

@@ -1,4 +1,4 @@
-"""When the next record to read was written: one record of each partition, fetched and looked at."""
+"""The timestamp of the next unread record of each partition: fetches one record of each."""
 
 import time
 from collections.abc import Mapping
@@ -10,22 +10,22 @@ from moldau.cli.client.connection import POLL_S, Cluster
 from moldau.core.ids import TopicPartition
 
 BATCH_MAX = 1000
-# Small: only the first record of each partition counts. A larger batch still comes whole (KIP-74).
+# Small, because only the first record of each partition matters. Larger batches still arrive whole (KIP-74).
 FETCH_BYTES_MAX = 64 * 1024
 
 
 def next_timestamps(
     cluster: Cluster, starts: Mapping[TopicPartition, int]
 ) -> dict[TopicPartition, int | None]:
-    """Milliseconds since the epoch; None where no committed record follows the offset.
+    """Milliseconds since the epoch. None if no committed record follows the offset.
 
-    A partition that did not answer in time is left out.
+    Partitions that do not answer in time are left out.
     """
     if not starts:
         return {}
     consumer = cluster.consumer(
         {
-            # The client library wants a name for a group; with assigned partitions none is joined.
+            # The client library requires a group id, but joins no group with assigned partitions.
             "group.id": "moldau-lag",
             "enable.auto.commit": False,
             "enable.partition.eof": True,

@@ -1,4 +1,4 @@
-"""Offsets of partitions, asked of their leaders: by position, time or greatest timestamp."""
+"""Offsets of partitions: earliest, latest, by timestamp or by greatest timestamp."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -15,7 +15,7 @@ COMMITTED = IsolationLevel.READ_COMMITTED
 
 
 class FoundOffset(NamedTuple):
-    """Offset -1: no record is what was asked for. Timestamp -1: not asked by time."""
+    """Offset -1: no such record. Timestamp -1: not a query by time."""
 
     offset: int
     timestamp_ms: int
@@ -28,7 +28,7 @@ def find_offsets(
     spec: OffsetSpec,
     isolation: IsolationLevel = UNCOMMITTED,
 ) -> dict[TopicPartition, FoundOffset]:
-    """With COMMITTED the latest offset is the last stable one: where open transactions begin."""
+    """With COMMITTED, the latest offset is the last stable offset, where the first open transaction begins."""
     wanted = {confluent_kafka.TopicPartition(*place): spec for place in places}
     if not wanted:
         return {}

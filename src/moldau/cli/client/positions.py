@@ -22,7 +22,7 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class Start:
-    """One of: an offset, so many records before the end, a time, the beginning (-2) or the end (-1)."""
+    """One of: an offset, where -2 is the beginning and -1 the end; a number of records before the end; a time."""
 
     offset: int | None = None
     before_end: int | None = None
@@ -42,14 +42,14 @@ class StartOffset(click.ParamType[Start]):
             number = int(text)
         except ValueError:
             self.fail(
-                f"'{value}' is no offset: give a number, -N for the last N, beginning or end.", param, ctx
+                f"'{value}' is not an offset: use a number, -N for the last N, beginning or end.", param, ctx
             )
         return Start(offset=number) if number >= 0 else Start(before_end=-number)
 
 
 @dataclass(frozen=True)
 class Span:
-    """What to read of one partition: from `start` up to, not including, `end` as it was when we looked."""
+    """The offsets to read of one partition: from `start` to `end`, exclusive, as it was when requested."""
 
     start: int
     end: int
@@ -63,7 +63,7 @@ def resolve(
     if start.timestamp_ms is not None:
         spec = OffsetSpec.for_timestamp(start.timestamp_ms)
         found = topic_offsets(cluster, topic, partitions, spec, isolation)
-        # No record is that young: nothing but what is still to come.
+        # No record is that recent: only future records qualify.
         return {part: Span(found[part] if found[part] >= 0 else end[part], end[part]) for part in partitions}
     return {
         part: Span(start_offset(topic, part, start, first[part], end[part]), end[part]) for part in partitions
@@ -81,10 +81,10 @@ def start_offset(topic: str, partition: int, start: Start, first: int, end: int)
         raise Failure(
             f"topic '{topic}' partition {partition} has no offset {start.offset}: "
             + (
-                f"it holds {first} to {end - 1}."
+                f"it has offsets {first} to {end - 1}."
                 if end > first
                 else f"it is empty, and its next offset is {end}."
             ),
-            "Older records were deleted by retention or were never there; newer ones are not yet written.",
+            "Older records were deleted, and newer ones are not written yet.",
         )
     return start.offset

@@ -1,4 +1,4 @@
-"""Reads records of one topic: given spans of its partitions, or what a consumer group assigns."""
+"""Reads the records of one topic: fixed spans of its partitions, or as a member of a group."""
 
 import sys
 import time
@@ -18,11 +18,11 @@ from confluent_kafka import (
 from moldau.cli.client.connection import HOPELESS, POLL_S, Cluster
 from moldau.cli.client.positions import Span
 from moldau.cli.failures import Failure
-from moldau.cli.render import record_output
+from moldau.cli.render.output import NO_TIMESTAMP
 from moldau.cli.render.record_output import Record
 
 BATCH_MAX = 1000
-# Whoever follows a log waits for a lost broker to return, but not for a deleted topic.
+# `--follow` waits for a lost broker to return, but ends on these errors.
 _THE_END = HOPELESS | {
     KafkaError.UNKNOWN_TOPIC_OR_PART,
     KafkaError.TOPIC_AUTHORIZATION_FAILED,
@@ -32,14 +32,14 @@ _THE_END = HOPELESS | {
 
 class Reader(Protocol):
     def batches(self) -> Iterator[Sequence[Record]]:
-        """Ends when there is nothing more to read."""
+        """Yields batches until there is nothing more to read."""
 
     def finish(self, records: Sequence[Record]) -> None:
-        """These were written out; they need not be read again."""
+        """Marks the records as printed, so that they are not read again."""
 
 
 class SpanReader:
-    """Reads the given spans, in no group; `follow` means there is no end to them."""
+    """Reads the given spans without a group. With `follow`, spans have no end."""
 
     def __init__(
         self, cluster: Cluster, consumer: Consumer, topic: str, spans: Mapping[int, Span], follow: bool
@@ -74,12 +74,12 @@ class SpanReader:
             partition = message.partition()
             if error is None:
                 record = to_record(message)
-                # What was written after we looked is for the next run.
+                # Records written after the spans were determined are not read.
                 if record.offset < self._unfinished.get(record.partition, -1) or self._follow:
                     yield record
                 self._finish_at(record.partition, record.offset + 1)
             elif error.code() == KafkaError._PARTITION_EOF and partition is not None:
-                # Transaction markers and compacted records take up offsets that no record will come for.
+                # Transaction markers and compacted records leave offsets without a record.
                 self._finish_at(partition, sys.maxsize)
             elif not (self._follow and error.retriable()):
                 raise self._cluster.failure(error, f"read topic '{self._topic}'")
@@ -90,7 +90,7 @@ class SpanReader:
 
 
 class MemberReader:
-    """Reads as a member of a group what the group assigns; without `follow` up to the end of each partition."""
+    """Reads as a member of a group. Without `follow`, up to the end of each assigned partition."""
 
     def __init__(self, cluster: Cluster, consumer: Consumer, topic: str, group: str, follow: bool) -> None:
         self._cluster = cluster
@@ -99,7 +99,7 @@ class MemberReader:
         self._group = group
         self._follow = follow
         self._unfinished: set[int] | None = None
-        """None: the group has not assigned anything yet."""
+        """None until the first assignment."""
         consumer.subscribe([topic], on_assign=self._on_assign, on_revoke=self._on_revoke)
 
     def batches(self) -> Iterator[Sequence[Record]]:
@@ -116,22 +116,22 @@ class MemberReader:
                 raise self._cluster.no_answer(doing)
 
     def finish(self, records: Sequence[Record]) -> None:
-        """The client commits what is stored, now and then and when it leaves the group."""
+        """Stores the offsets. The client commits them periodically and when it leaves the group."""
         ends = {record.partition: record.offset + 1 for record in records}
         offsets = [TopicPartition(self._topic, partition, end) for partition, end in ends.items()]
         try:
             self._consumer.store_offsets(offsets=offsets)
         except KafkaException as error:
-            # A partition that was taken from us meanwhile is read again by its new owner.
+            # The partition was revoked meanwhile: its new owner reads the records again.
             if error.args[0].code() != KafkaError._STATE:
                 raise
 
     def _on_assign(self, _consumer: Consumer, places: Sequence[TopicPartition]) -> None:
         if not places and not self._unfinished and not self._follow:
             raise Failure(
-                f"group '{self._group}' has no partition of topic '{self._topic}' left for us: its other members "
-                "have them all.",
-                "Stop one of them, or leave --group out. With --follow this command waits for its turn.",
+                f"group '{self._group}' assigned no partition of topic '{self._topic}' to this command: its other "
+                "members have all of them.",
+                "Stop one of them, or omit --group. With --follow, this command waits for an assignment.",
             )
         self._unfinished = {*(self._unfinished or ()), *(place.partition for place in places)}
 
@@ -150,7 +150,7 @@ class MemberReader:
 
 
 def _poll(consumer: Consumer) -> Sequence[Message]:
-    """The first record as soon as it comes, and with it what else is there already."""
+    """Waits for one record, and returns it with all others already fetched."""
     first = consumer.poll(POLL_S)
     return [] if first is None else [first, *consumer.consume(BATCH_MAX - 1, timeout=0)]
 
@@ -162,7 +162,7 @@ def to_record(message: Message) -> Record:
         topic=message.topic() or "",
         partition=message.partition() or 0,
         offset=message.offset() or 0,
-        timestamp_ms=timestamp_ms if known else record_output.NO_TIMESTAMP,
+        timestamp_ms=timestamp_ms if known else NO_TIMESTAMP,
         timestamp_type="log_append_time" if kind == TIMESTAMP_LOG_APPEND_TIME else "create_time",
         key=message.key(),
         value=message.value(),

@@ -1,10 +1,9 @@
-"""The schema registry a command talks to: any that speaks Confluent's REST API, and its answers or a `Failure`."""
+"""A client of any schema registry with Confluent's REST API: answers, or a `Failure`."""
 
 import base64
 import http.client
 import ssl
-from collections.abc import Callable, Mapping
-from functools import wraps
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
@@ -12,12 +11,7 @@ import click
 import orjson
 
 from moldau.cli.failures import Failure
-from moldau.cli.options import profile_option, timeout_option
-from moldau.cli.profiles import Profiles
 
-DEFAULT_REGISTRY = "http://localhost:8081"
-REGISTRY_VARIABLE = "MOLDAU_REGISTRY"
-REGISTRY_PROPERTY = "schema.registry.url"
 CONTENT_TYPE = "application/vnd.schemaregistry.v1+json"
 PAGE_SIZE = 1_000
 SUBJECT_NOT_FOUND = 40401
@@ -25,7 +19,7 @@ VERSION_NOT_FOUND = 40402
 
 
 class Refused(Failure):
-    """The registry said no. `error_code` is its number, `clashes` what a refused schema clashed with."""
+    """The registry rejected a request. `clashes` are the incompatibilities of a rejected schema."""
 
     def __init__(self, status: int, answer: Mapping[str, Any], doing: str) -> None:
         words = str(answer.get("message") or http.client.responses.get(status, "no reason given"))
@@ -39,7 +33,7 @@ class RegistryHttp:
     def __init__(self, url: str, timeout_s: float) -> None:
         parts = urlsplit(url if "://" in url else f"http://{url}")
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise click.UsageError(f"'{url}' is no address of a registry: give http://HOST:PORT.")
+            raise click.UsageError(f"'{url}' is not an address of a registry: use http://HOST:PORT.")
         self.url = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
         self._parts = parts
         self._timeout_s = timeout_s
@@ -57,7 +51,7 @@ class RegistryHttp:
         return self.request("DELETE", path, query, None, doing)
 
     def all_schemas(self, *, latest_only: bool, deleted: bool = False) -> list[dict[str, Any]]:
-        """Page by page: Confluent's registry answers with a thousand at most."""
+        """Reads pages, because Confluent's registry limits an answer to 1000 schemas."""
         found: list[dict[str, Any]] = []
         while True:
             page = self.get(
@@ -94,7 +88,7 @@ class RegistryHttp:
             answer = orjson.loads(content)
         except orjson.JSONDecodeError:
             raise Failure(
-                f"what answers at {self.url} is no schema registry: HTTP {status} and no JSON.",
+                f"the server at {self.url} is not a schema registry: it answered HTTP {status} without JSON.",
                 "Check the address given with --registry.",
             ) from None
         if status >= 400:
@@ -114,7 +108,7 @@ class RegistryHttp:
         except (OSError, http.client.HTTPException) as error:
             raise Failure(
                 f"no schema registry answers at {self.url}: {error}.",
-                "Start one with `moldau registry`, or name another with --registry.",
+                "Start one with `moldau registry`, or pass another address with --registry.",
             ) from error
         finally:
             connection.close()
@@ -125,32 +119,3 @@ class RegistryHttp:
             context = ssl.create_default_context()
             return http.client.HTTPSConnection(host, port, timeout=self._timeout_s, context=context)
         return http.client.HTTPConnection(host, port, timeout=self._timeout_s)
-
-
-def on_registry(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options that name a registry; the command gets it as its first argument."""
-
-    @click.option(
-        "--registry",
-        "registry_url",
-        metavar="URL",
-        envvar=REGISTRY_VARIABLE,
-        show_envvar=True,
-        help=f"Where the registry is. Left out: the {REGISTRY_PROPERTY} of the profile in use, or {DEFAULT_REGISTRY}.",
-    )
-    @profile_option
-    @timeout_option(30)
-    @wraps(function)
-    def run(registry_url: str | None, profile: str | None, timeout_s: float, **arguments: Any) -> Any:
-        return function(RegistryHttp(locate_registry(registry_url, profile), timeout_s), **arguments)
-
-    return run
-
-
-def locate_registry(registry_url: str | None, profile: str | None) -> str:
-    if registry_url:
-        return registry_url
-    profiles = Profiles.load()
-    chosen = profile or profiles.current
-    properties = profiles.get(chosen) if chosen else {}
-    return properties.get(REGISTRY_PROPERTY, DEFAULT_REGISTRY)

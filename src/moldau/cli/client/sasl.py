@@ -1,6 +1,6 @@
-"""The client's side of a SASL login: what to send at each step. Pure.
+"""The client side of SASL PLAIN and SCRAM. Pure.
 
-A login is a generator: it yields a message for the broker and is sent the broker's answer, until it returns.
+A login is a generator: it yields each message for the broker, receives the broker's answer, and returns when done.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ Login = Generator[bytes, bytes, None]
 
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 _SCRAM_HASHES = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
-# Kafka's own floor is 4096; whoever asks for this many wants to keep us busy.
+# Kafka requires at least 4096. A larger count than this is treated as an attack.
 _ITERATIONS_MAX = 10_000_000
 
 
@@ -31,7 +31,7 @@ def plain(user: str, password: str) -> Login:
 
 
 def scram(hash_name: str, user: str, password: str, nonce: str) -> Login:
-    """RFC 5802, without channel binding. Raises PeerError if the broker does not know the password either."""
+    """RFC 5802, without channel binding. Raises PeerError if the broker cannot prove that it knows the password."""
     name = user.replace("=", "=3D").replace(",", "=2C")
     first_bare = f"n={name},r={nonce}"
     server_first = (yield b"n,," + first_bare.encode()).decode()
@@ -41,7 +41,9 @@ def scram(hash_name: str, user: str, password: str, nonce: str) -> Login:
     except (KeyError, ValueError) as error:
         raise PeerError(f"the broker's SCRAM challenge is malformed: {server_first!r}") from error
     if not whole_nonce.startswith(nonce) or not 0 < iterations <= _ITERATIONS_MAX:
-        raise PeerError(f"the broker's SCRAM challenge is not for us: {server_first!r}")
+        raise PeerError(
+            f"the broker's SCRAM challenge has a wrong nonce or iteration count: {server_first!r}"
+        )
     salted = hashlib.pbkdf2_hmac(hash_name, password.encode(), salt, iterations)
     final_bare = f"c=biws,r={whole_nonce}"
     signed = ",".join([first_bare, server_first, final_bare]).encode()

@@ -1,4 +1,4 @@
-"""Transactions as their coordinators and the leaders of partitions see them (KIP-664), and how they are ended."""
+"""Transactions as coordinators and partition leaders describe them (KIP-664), and the requests that end them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ from moldau.protocol.messages.transactions.write_txn_markers import (
 )
 
 UNDER_WAY = frozenset({"Ongoing", "PrepareCommit", "PrepareAbort"})
-"""States in which partitions may have records that nobody may read yet."""
+"""States in which partitions may contain uncommitted records."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Transaction:
 
 @dataclass(frozen=True)
 class Producer:
-    """One that wrote to a partition, as the partition's leader knows it."""
+    """A producer with recent writes to a partition, as the partition leader describes it."""
 
     place: TopicPartition
     producer_id: int
@@ -67,7 +67,7 @@ class Producer:
 def list_transactions(
     cluster: Cluster, states: Sequence[str] = (), duration_ms: int | None = None
 ) -> Sequence[ListedTransaction]:
-    """Every broker knows the transactions it coordinates."""
+    """Asks every broker for the transactions it coordinates."""
     doing = "list transactions"
     request = ListTransactionsRequest(
         state_filters=states,
@@ -78,7 +78,7 @@ def list_transactions(
     for broker_id, address in cluster.wire.brokers.items():
 
         def ask(address: Address = address) -> tuple[int, ListTransactionsResponse]:
-            # By age since KIP-994.
+            # Filtering by age needs KIP-994.
             version_min = 0 if duration_ms is None else 1
             answer = cluster.wire.ask(address, request, ListTransactionsResponse, doing, version_min)
             return answer.error_code, answer
@@ -86,8 +86,8 @@ def list_transactions(
         answer = cluster.wire.settled(ask, doing)
         if answer.unknown_state_filters:
             raise Failure(
-                f"there is no state '{answer.unknown_state_filters[0]}' of transactions.",
-                "There are Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit, CompleteAbort, Dead.",
+                f"'{answer.unknown_state_filters[0]}' is not a state of transactions.",
+                "The states are Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit, CompleteAbort, Dead.",
             )
         found += [
             ListedTransaction(state.transactional_id, state.producer_id, state.transaction_state, broker_id)
@@ -129,12 +129,12 @@ def describe_transaction(cluster: Cluster, transactional_id: str) -> Transaction
 def _unknown(cluster: Cluster, transactional_id: str) -> Failure:
     known = [listed.transactional_id for listed in list_transactions(cluster)]
     similar = " or ".join(f"'{name}'" for name in similar_names(transactional_id, known))
-    hint = f"Did you mean {similar}?" if similar else "`moldau transactions list` shows what exists."
+    hint = f"Did you mean {similar}?" if similar else "`moldau transactions list` lists them."
     return Failure(f"there is no transactional id '{transactional_id}' at {cluster.bootstrap_servers}.", hint)
 
 
 def active_producers(cluster: Cluster, places: Iterable[TopicPartition]) -> Sequence[Producer]:
-    """Asks each leader once. A partition without a leader has nobody to answer."""
+    """Sends one request per leader. Skips partitions without a leader."""
     leaders = cluster.leaders()
     wanted: dict[Address, dict[str, list[int]]] = {}
     for place in places:
@@ -173,7 +173,7 @@ def _producer(place: TopicPartition, state: describe_producers.ProducerState) ->
 
 
 def fence(cluster: Cluster, transaction: Transaction) -> None:
-    """Takes the id over, as a restarted producer would: what is open is aborted, the old producer fenced."""
+    """Sends InitProducerId like a restarted producer: aborts the open transaction and fences its producer."""
     doing = f"abort transaction '{transaction.transactional_id}'"
     request = InitProducerIdRequest(
         transactional_id=transaction.transactional_id, transaction_timeout_ms=transaction.timeout_ms
@@ -187,7 +187,7 @@ def fence(cluster: Cluster, transaction: Transaction) -> None:
 
 
 def write_abort_marker(cluster: Cluster, producer: Producer) -> None:
-    """Past the coordinator, which knows nothing of it any more: the leader itself ends the transaction."""
+    """Writes an abort marker through the partition leader, for a transaction the coordinator has forgotten."""
     doing = f"abort the transaction of producer {producer.producer_id} in {producer.place}"
     marker = WritableTxnMarker(
         producer_id=producer.producer_id,

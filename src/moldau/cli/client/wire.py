@@ -1,6 +1,6 @@
-"""Requests the client library has no call for: our own codec, over sockets of its own.
+"""Kafka requests that the client library cannot send: our own codec over our own sockets.
 
-Owns connections, versions and the way to a coordinator. Knows nothing of what a command asks.
+Owns connections, version negotiation and coordinator lookup. Knows nothing about commands.
 """
 
 import socket
@@ -36,7 +36,7 @@ Result = TypeVar("Result")
 
 ANSWER_BYTES_MAX = 64 * 1024 * 1024
 RETRY_S = 0.1
-_SILENT_HINT = "Is it well, and is security.protocol right? --timeout SECONDS waits longer."
+_SILENT_HINT = "Is it healthy, and is security.protocol correct? --timeout SECONDS waits longer."
 GROUP = 0
 TRANSACTION = 1
 
@@ -50,7 +50,7 @@ class Address(NamedTuple):
 
 
 class Connection:
-    """One broker, in the newest versions that both sides speak."""
+    """A connection to one broker. Uses the newest version of each API that both sides support."""
 
     def __init__(self, address: Address, security: Security, timeout_s: float) -> None:
         self._serial = count()
@@ -58,7 +58,7 @@ class Connection:
         try:
             self._socket = security.wrap(self._socket, address.host)
             versions = self._exchange(ApiVersionsRequest(), 0, ApiVersionsResponse)
-            self._spoken = {api.api_key: (api.min_version, api.max_version) for api in versions.api_keys}
+            self._versions = {api.api_key: (api.min_version, api.max_version) for api in versions.api_keys}
             if security.mechanism is not None:
                 self._log_in(security, security.mechanism)
         except BaseException:
@@ -69,19 +69,19 @@ class Connection:
         self._socket.close()
 
     def ask(self, request: Request, answer: type[Answer], version_min: int = 0) -> Answer:
-        low, high = self._spoken.get(request.API_KEY, (0, -1))
+        low, high = self._versions.get(request.API_KEY, (0, -1))
         version = min(high, request.VERSIONS.high)
         if version < max(low, request.VERSIONS.low, version_min):
             name = API_NAMES[request.API_KEY]
             raise Failure(
-                f"the broker does not speak {name}, or no version of it that we do.",
-                "It is older or newer than what this command needs (Kafka 4 has it).",
+                f"the broker does not support {name}, or no version of it that this command supports.",
+                "The broker is too old or too new. Kafka 4 supports it.",
                 KafkaError.UNSUPPORTED_VERSION,
             )
         return self._exchange(request, version, answer)
 
     def ask_privately(self, request: Request, answer: type[Answer]) -> Answer:
-        """In the oldest version, and whatever the broker said it speaks: APIs of our own are not advertised."""
+        """Uses the oldest version without checking support, because Moldau's own APIs are not advertised."""
         return self._exchange(request, request.VERSIONS.low, answer)
 
     def _log_in(self, security: Security, mechanism: str) -> None:
@@ -89,8 +89,8 @@ class Connection:
         if handshake.error_code:
             offered = ", ".join(handshake.mechanisms) or "none"
             raise Failure(
-                f"the broker does not take sasl.mechanism={mechanism}.",
-                f"It offers {offered}.",
+                f"the broker does not support sasl.mechanism={mechanism}.",
+                f"It supports {offered}.",
                 KafkaError._AUTHENTICATION,
             )
         login = security.login()
@@ -118,7 +118,7 @@ class Connection:
         frame = self._receive(size)
         correlation_id, position = decode_response_header(request.API_KEY, version, frame)
         if correlation_id != serial:
-            raise PeerError(f"an answer to question {correlation_id} where {serial} was asked")
+            raise PeerError(f"an answer to request {correlation_id} instead of {serial}")
         return decode(answer, version, frame, position)[0]
 
     def _receive(self, size: int) -> bytes:
@@ -132,7 +132,7 @@ class Connection:
 
 
 class Wire:
-    """The brokers of one cluster. Connections are opened when first needed, and live as long as the command."""
+    """Connections to the brokers of one cluster, opened when needed and kept until the end of the command."""
 
     def __init__(self, bootstrap_servers: str, security: Security, timeout_s: float) -> None:
         self._bootstrap_servers = bootstrap_servers
@@ -149,14 +149,14 @@ class Wire:
         return {broker.node_id: Address(broker.host, broker.port) for broker in answer.brokers}
 
     def any_broker(self) -> Address:
-        """One that answers: the first may have died, and who told of it has not heard yet."""
+        """A broker that accepts connections. The first one may be down and still be in the metadata."""
         first, *others = self.brokers.values()
         for address in (first, *others):
             try:
                 self._connection(address)
             except (OSError, PeerError):
                 continue
-            except Failure:  # To be told by whoever asks.
+            except Failure:  # The next request to it reports this.
                 pass
             return address
         return first
@@ -176,12 +176,12 @@ class Wire:
         except PeerError as error:
             self._forget(address)
             raise Failure(
-                f"cannot {doing}: {address} does not answer as Kafka does: {error}.",
-                "Is it a Kafka broker, and is security.protocol right?",
+                f"cannot {doing}: {address} does not answer like a Kafka broker: {error}.",
+                "Is this a Kafka broker, and is security.protocol correct?",
             ) from error
 
     def ask_privately(self, address: Address, request: Request, answer: type[Answer]) -> Answer | None:
-        """None if the broker does not know the API: then it hangs up, as any Kafka does."""
+        """None if the broker does not know the API. Kafka then closes the connection."""
         try:
             connection = self._connection(address)
         except OSError as error:
@@ -209,7 +209,7 @@ class Wire:
             connection.close()
 
     def coordinator(self, key: str, kind: int, doing: str) -> Address:
-        """In the form of KIP-699, which brokers have had since Kafka 3.0."""
+        """Uses the request of KIP-699, available since Kafka 3.0."""
 
         def find() -> tuple[int, Address]:
             request = FindCoordinatorRequest(key_type=kind, coordinator_keys=[key])
@@ -220,7 +220,7 @@ class Wire:
         return self.settled(find, doing)
 
     def settled(self, attempt: Callable[[], tuple[int, Result]], doing: str) -> Result:
-        """Tries again while the answer is an error that passes; raises any other one."""
+        """Retries while the error is retriable, up to the timeout. Raises other errors."""
         deadline = time.monotonic() + self._timeout_s
         while True:
             code, result = attempt()

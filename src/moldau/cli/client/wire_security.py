@@ -1,4 +1,4 @@
-"""TLS and login for our own sockets, from the same properties the client library takes."""
+"""TLS and SASL for our own sockets, configured with librdkafka's properties."""
 
 import socket
 import ssl
@@ -22,7 +22,7 @@ class Security:
     def protocol(self) -> str:
         protocol = self.properties.get("security.protocol", "plaintext").lower()
         if protocol not in PROTOCOLS:
-            raise click.UsageError(f"security.protocol={protocol} is none of {', '.join(PROTOCOLS)}.")
+            raise click.UsageError(f"security.protocol={protocol} is not one of {', '.join(PROTOCOLS)}.")
         return protocol
 
     def wrap(self, connection: socket.socket, host: str) -> socket.socket:
@@ -32,14 +32,14 @@ class Security:
 
     @property
     def mechanism(self) -> str | None:
-        """None: nobody asks who we are."""
+        """None without SASL."""
         if not self.protocol.startswith("sasl"):
             return None
         mechanism = self.properties.get("sasl.mechanism") or self.properties.get("sasl.mechanisms", "GSSAPI")
         if mechanism not in sasl.MECHANISMS:
             raise Failure(
                 f"this command cannot log in with sasl.mechanism={mechanism}.",
-                f"It speaks to the brokers itself, and knows {', '.join(sasl.MECHANISMS)} only.",
+                f"It connects without the client library and supports only {', '.join(sasl.MECHANISMS)}.",
             )
         return mechanism
 
@@ -60,7 +60,7 @@ class Security:
             if certificate := get("ssl.certificate.location"):
                 context.load_cert_chain(certificate, get("ssl.key.location"), get("ssl.key.password"))
         except (OSError, ssl.SSLError) as error:
-            raise click.UsageError(f"The ssl.* properties do not work: {error}.") from error
+            raise click.UsageError(f"The ssl.* properties are invalid: {error}.") from error
         if get("ssl.endpoint.identification.algorithm", "https").lower() == "none":
             context.check_hostname = False
         if get("enable.ssl.certificate.verification", "true").lower() == "false":

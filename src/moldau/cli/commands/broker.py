@@ -1,4 +1,4 @@
-"""`moldau broker`: reads the command line and hands over to the node. The only command that starts one."""
+"""`moldau broker`: parses the command line and runs the node. The only command that starts a broker in this process."""
 
 import gc
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from moldau.core.settings.text_form import format_value
 
 
 def settings_template() -> str:
-    """Every setting that has an effect, as a properties file in which all of them stand at their defaults."""
+    """All settings that have an effect, as a properties file with their defaults."""
     return "\n\n".join(
         f"# {key.doc}\n#{key.name}={format_value(key.default) or ''}"
         for key in BrokerSettings.KEYS.values()
@@ -41,7 +41,7 @@ def complete_setting(ctx: click.Context, param: click.Parameter, incomplete: str
     metavar="KEY=VALUE",
     multiple=True,
     shell_complete=complete_setting,
-    help="One setting, under Kafka's name; may be repeated, and wins over the file.",
+    help="One setting, by Kafka's name. Overrides the file. Repeatable.",
 )
 @click.option(
     "--list-settings",
@@ -49,16 +49,16 @@ def complete_setting(ctx: click.Context, param: click.Parameter, incomplete: str
     is_eager=True,
     expose_value=False,
     callback=print_settings,
-    help="Print all settings and their defaults, as a file to start from, and exit.",
+    help="Print all settings with their defaults as a configuration file, and exit.",
 )
 def command(config: str | None, overrides: Sequence[str]) -> int:
-    """Start a broker. Without settings it listens on port 9092, as Kafka does.
+    """Start a broker. By default it listens on port 9092.
 
-    It prints one line that starts with `ready` when it serves, and stops on SIGTERM or Ctrl-C.
+    Prints a line that starts with `ready` when it serves. Stops on Ctrl-C or SIGTERM.
     """
-    # Nothing of what a start makes is garbage; the node turns collection on when it serves.
+    # Start-up creates no garbage. The node enables collection once it serves.
     gc.disable()
-    # Not above: the help and the list of settings need no node.
+    # Imported here because the help and the list of settings need no node.
     from moldau.node.main import run_broker
 
     return run_broker(config, overrides)

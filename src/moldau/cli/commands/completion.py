@@ -1,4 +1,4 @@
-"""`moldau completion`: prints the script that teaches a shell to complete `moldau`."""
+"""`moldau completion`: prints the completion script for a shell."""
 
 import click
 from click.shell_completion import get_completion_class
@@ -10,7 +10,7 @@ SHELLS = ("bash", "zsh", "fish")
 @click.argument("shell", type=click.Choice(SHELLS))
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:
-    """Print the completion script for SHELL. It completes commands, options, and names of the cluster.
+    """Print the completion script for SHELL, which completes commands, options and names in the cluster.
 
     \b
     bash:  moldau completion bash > ~/.local/share/bash-completion/completions/moldau

@@ -1,4 +1,4 @@
-"""`moldau configs`: describe, set, unset the settings of topics, brokers, groups and client metrics."""
+"""`moldau configs`: describe, set and unset settings of topics, brokers, groups and client metrics."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -36,22 +36,22 @@ def command() -> None:
     """Show and change settings.
 
     \b
-    KIND is what has them:
+    KIND is one of:
       topic NAME            a topic
       broker ID             one broker
-      broker-defaults       all brokers, where a broker has no value of its own
+      broker-defaults       defaults for all brokers without a value of their own
       group NAME            a consumer group
-      client-metrics NAME   a subscription to metrics of clients (KIP-714)
-      broker-logger ID      log levels of a broker
+      client-metrics NAME   a client metrics subscription (KIP-714)
+      broker-logger ID      the log levels of a broker
     """
 
 
 def split_name(kind: str, words: Sequence[str]) -> tuple[Resource, Sequence[str]]:
-    """`broker-defaults` has no name; everything else starts with one."""
+    """Splits off the name of the resource. `broker-defaults` has none."""
     if kind == ALL_BROKERS:
         return Resource(kind, ""), words
     if not words:
-        raise click.UsageError(f"Which {kind}? Its name is missing.")
+        raise click.UsageError(f"The name of the {kind} is missing.")
     if "=" in words[0]:
         raise click.UsageError(f"The name of the {kind} is missing before '{words[0]}'.")
     return Resource(kind, words[0]), words[1:]
@@ -60,15 +60,15 @@ def split_name(kind: str, words: Sequence[str]) -> tuple[Resource, Sequence[str]
 @command.command("describe")
 @kind_argument
 @click.argument("words", metavar="[NAME] [KEY]...", nargs=-1, shell_complete=complete_resource)
-@click.option("--all", "everything", is_flag=True, help="Settings at their defaults too.")
+@click.option("--all", "everything", is_flag=True, help="Include settings at their defaults.")
 @output_option
 @on_cluster
 def describe_command(
     cluster: Cluster, kind: str, words: Sequence[str], everything: bool, output: str
 ) -> None:
-    """Show what was changed from the defaults, and by whom; all about each KEY if any is named.
+    """Show the settings that differ from the defaults. With KEY, shows details of this setting.
 
-    Without NAME: of every topic, broker, group or subscription.
+    Without NAME, shows all resources of this kind.
     """
     if not words and kind != ALL_BROKERS:
         chosen = [Resource(kind, name) for name in resource_names(cluster, kind)]
@@ -113,7 +113,7 @@ def _chosen(
     for key in keys:
         if key not in known:
             similar = " or ".join(f"'{name}'" for name in similar_names(key, known))
-            hint = f"Did you mean {similar}?" if similar else "--all shows those that there are."
+            hint = f"Did you mean {similar}?" if similar else "--all lists all settings."
             raise Failure(f"there is no setting '{key}' of {resource}.", hint)
     return [known[key] for key in keys]
 
@@ -125,7 +125,7 @@ def _print_table(found: dict[Resource, Sequence[Setting]], with_names: bool) -> 
         for setting in settings
     ]
     if not rows:
-        click.echo("Everything is at its default; --all shows that.", err=True)
+        click.echo("All settings have their defaults; --all lists them.", err=True)
     elif with_names:
         click.echo(columns(("NAME", "KEY", "VALUE", "SET BY"), rows))
     else:
@@ -138,7 +138,7 @@ def _in_detail(setting: Setting) -> str:
         ("Value", setting.text),
         ("Set by", setting.source),
         ("Type", setting.type or "-"),
-        ("Changeable", "no, it is read at start" if setting.read_only else "while running"),
+        ("Changeable", "no, requires a restart" if setting.read_only else "at run time"),
     ]
     shown = [f"{source}: {name}={value}" for name, value, source in setting.synonyms if not setting.sensitive]
     facts += zip(["From", *[""] * len(shown)], shown, strict=False)
@@ -160,25 +160,25 @@ def _as_csv(setting: Setting) -> dict[str, object]:
 @command.command("set")
 @kind_argument
 @click.argument("words", metavar="[NAME] KEY=VALUE...", nargs=-1, shell_complete=complete_resource)
-@click.option("--dry-run", is_flag=True, help="Let the brokers check the values, change nothing.")
+@click.option("--dry-run", is_flag=True, help="Let the brokers validate the values, but change nothing.")
 @on_cluster
 def set_command(cluster: Cluster, kind: str, words: Sequence[str], dry_run: bool) -> None:
-    """Change settings. Those not named stay as they are.
+    """Change settings. Other settings stay unchanged.
 
-    KEY+=VALUE adds to a list, KEY-=VALUE takes away from it.
+    KEY+=VALUE appends to a list, KEY-=VALUE removes from it.
     """
     resource, pairs = split_name(kind, words)
     if not pairs:
-        raise click.UsageError("Nothing to set: give KEY=VALUE.")
+        raise click.UsageError("Nothing to set: pass KEY=VALUE.")
     changes = [parse_change(pair) for pair in pairs]
     alter(cluster, resource, changes, dry_run)
     if dry_run:
-        click.echo("The brokers would take this; nothing was changed.")
+        click.echo("The change is valid; nothing was changed.")
         return
     done = {
         Operation.SET: "set {}={}",
-        Operation.APPEND: "added to {}: {}",
-        Operation.SUBTRACT: "taken from {}: {}",
+        Operation.APPEND: "appended to {}: {}",
+        Operation.SUBTRACT: "removed from {}: {}",
     }
     said = ", ".join(done[operation].format(key, value) for key, operation, value in changes)
     click.echo(f"{_capital(resource)}: {said}.")
@@ -195,16 +195,16 @@ def parse_change(text: str) -> Alteration:
 @command.command("unset")
 @kind_argument
 @click.argument("words", metavar="[NAME] KEY...", nargs=-1, shell_complete=complete_resource)
-@click.option("--dry-run", is_flag=True, help="Let the brokers check it, change nothing.")
+@click.option("--dry-run", is_flag=True, help="Let the brokers validate the change, but change nothing.")
 @on_cluster
 def unset_command(cluster: Cluster, kind: str, words: Sequence[str], dry_run: bool) -> None:
-    """Put settings back to what they are without a value of their own."""
+    """Remove the values of settings, so that their defaults apply."""
     resource, keys = split_name(kind, words)
     if not keys:
-        raise click.UsageError("Nothing to unset: give a KEY.")
+        raise click.UsageError("Nothing to unset: pass KEY.")
     alter(cluster, resource, [Alteration(key, Operation.DELETE) for key in keys], dry_run)
     if dry_run:
-        click.echo("The brokers would take this; nothing was changed.")
+        click.echo("The change is valid; nothing was changed.")
         return
     known = {setting.name: setting for setting in describe(cluster, [resource])[resource]}
     now = [f"{key} is now {known[key].text} ({known[key].source})" for key in keys if key in known]

@@ -1,4 +1,4 @@
-"""`moldau consume`: reads records of a topic, to the end of the log or on and on, in a group or in none."""
+"""`moldau consume`: reads a topic, with or without a consumer group."""
 
 import shutil
 import sys
@@ -23,55 +23,66 @@ RAW_FIELDS = ("timestamp", "partition", "offset", "headers", "key")
 @click.command("consume")
 @click.argument("topic", shell_complete=complete_topic)
 @click.option(
-    "--partition", "-p", "partitions", type=click.IntRange(min=0), multiple=True, help="Left out: all."
+    "--partition",
+    "-p",
+    "partitions",
+    type=click.IntRange(min=0),
+    multiple=True,
+    help="A partition to read. Default: all. Repeatable.",
+)
+@click.option("--from-beginning", is_flag=True, help="Start at the oldest record. Default without --follow.")
+@click.option(
+    "--offset",
+    type=StartOffset(),
+    help="The offset to start at: a number, -N for the last N records, beginning or end.",
 )
 @click.option(
-    "--from-beginning", is_flag=True, help="Start at the oldest record; the default without --follow."
+    "--from-time",
+    type=Timestamp(),
+    help="The time to start at: milliseconds since 1970, ISO 8601, or how long ago (15m).",
 )
-@click.option(
-    "--offset", type=StartOffset(), help="Start there: a number, -N for the last N, beginning, end."
-)
-@click.option("--from-time", type=Timestamp(), help="Start at milliseconds since 1970, ISO 8601, or 15m ago.")
 @click.option(
     "--group",
     "-g",
     shell_complete=complete_group,
-    help="Join this consumer group: start where it stopped, and commit what was read.",
+    help="Join this consumer group: start at its committed offsets, and commit.",
 )
-@click.option("--limit", "-n", type=click.IntRange(min=1), help="Stop after so many records.")
-@click.option("--follow", "-f", is_flag=True, help="At the end of the log wait for more, until Ctrl-C.")
+@click.option("--limit", "-n", type=click.IntRange(min=1), help="Stop after this number of records.")
+@click.option(
+    "--follow", "-f", is_flag=True, help="Wait for new records at the end of the log, until Ctrl-C."
+)
 @click.option(
     "--format",
     "form",
     type=click.Choice(["raw", "json", "hex", "table"]),
     default="raw",
     show_default=True,
-    help="raw: the value and a line feed. json: one object a line, as `produce --format json` takes it.",
+    help="raw: the value and a line feed. json: one object per line, which `produce --format json` accepts.",
 )
-@click.option("--print-timestamp", is_flag=True, help="raw: the timestamp before the value.")
-@click.option("--print-partition", is_flag=True, help="raw: the partition before the value.")
-@click.option("--print-offset", is_flag=True, help="raw: the offset before the value.")
-@click.option("--print-headers", is_flag=True, help="raw: the headers before the value.")
-@click.option("--print-key", is_flag=True, help="raw: the key before the value.")
+@click.option("--print-timestamp", is_flag=True, help="raw: print the timestamp before the value.")
+@click.option("--print-partition", is_flag=True, help="raw: print the partition before the value.")
+@click.option("--print-offset", is_flag=True, help="raw: print the offset before the value.")
+@click.option("--print-headers", is_flag=True, help="raw: print the headers before the value.")
+@click.option("--print-key", is_flag=True, help="raw: print the key before the value.")
 @click.option(
-    "--key-separator", default="\\t", show_default=True, help="raw: what parts key, value and the rest."
+    "--key-separator", default="\\t", show_default=True, help="raw: separator between value and other fields."
 )
 @click.option(
     "--isolation-level",
     type=click.Choice(["read_committed", "read_uncommitted"]),
     default="read_committed",
     show_default=True,
-    help="Whether to skip records of transactions that did not commit.",
+    help="read_committed skips records of open and aborted transactions.",
 )
 @click.option(
     "--undecodable",
     type=click.Choice(["fail", "skip", "raw"]),
     default="fail",
     show_default=True,
-    help="What to do with bytes that are not of the format told.",
+    help="What to do with keys and values that do not have the given format.",
 )
 @format_options
-@click.option("--quiet", "-q", is_flag=True, help="Do not say at the end how many records there were.")
+@click.option("--quiet", "-q", is_flag=True, help="Do not print the number of records at the end.")
 @on_cluster
 def command(
     cluster: Cluster,
@@ -90,9 +101,9 @@ def command(
     undecodable: str,
     **others: Any,
 ) -> None:
-    """Read records of TOPIC. Stops at the end of the log, unless told to --follow.
+    """Read records of TOPIC, to the end of the log or with --follow until Ctrl-C.
 
-    Without --group nothing is committed and nobody else is disturbed.
+    Without --group no offsets are committed and no consumer group is affected.
     """
     start = _choose_start(from_beginning, offset, from_time, follow)
     fields = [name for name in RAW_FIELDS if others.pop(f"print_{name}")]
@@ -101,8 +112,8 @@ def command(
         consumer, reader = _alone(cluster, topic, partitions, start, isolation_level, follow)
     elif partitions or offset is not None or from_time is not None:
         raise click.UsageError(
-            "--group says where to read: leave --partition, --offset and --from-time out. "
-            f"`moldau groups reset {group}` moves the group elsewhere."
+            "--group determines where to read: omit --partition, --offset and --from-time. "
+            f"`moldau groups reset {group}` moves the offsets of the group."
         )
     else:
         consumer, reader = _as_member(cluster, topic, group, start, isolation_level, follow)
@@ -126,7 +137,7 @@ def command(
     except KafkaException as error:
         raise cluster.failure(error.args[0], f"read topic '{topic}'") from error
     finally:
-        # Commits what the reader finished and leaves the group, if there is one.
+        # Commits what was printed and leaves the group, if there is one.
         consumer.close()
         if not quiet:
             click.echo(f"{counted(count, 'record')} read from topic '{topic}'.", err=True)
@@ -138,20 +149,20 @@ def _alone(
     chosen = [place.partition for place in choose_partitions(cluster, [(topic, partitions)])]
     if start.offset is not None and start.offset >= 0 and len(chosen) > 1:
         raise click.UsageError(
-            f"Offset {start.offset} is a different place in each of the {len(chosen)} partitions of "
+            f"Offset {start.offset} is different in each of the {len(chosen)} partitions of "
             f"topic '{topic}': pass --partition as well."
         )
     spans = resolve(cluster, topic, chosen, start, IsolationLevel[isolation_level.upper()])
     consumer = cluster.consumer(
         {
-            # The client library wants a name for a group; with assigned partitions none is joined.
+            # The client library requires a group id, but joins no group with assigned partitions.
             "group.id": "moldau-consume",
             "enable.auto.commit": False,
             "enable.auto.offset.store": False,
             "enable.partition.eof": True,
             "auto.offset.reset": "error",
             "isolation.level": isolation_level,
-            # The topic was there a moment ago: when it is not, it was deleted, and need not be waited for long.
+            # The topic existed a moment ago. If it is missing, it was deleted: do not wait long.
             "topic.metadata.propagation.max.ms": 5000,
         }
     )
@@ -165,7 +176,7 @@ def _as_member(
     consumer = cluster.consumer(
         {
             "group.id": group,
-            # Only what was written out is stored, and only what is stored is committed.
+            # Offsets are stored after their records are printed, and only stored offsets are committed.
             "enable.auto.commit": True,
             "enable.auto.offset.store": False,
             "enable.partition.eof": True,
@@ -178,9 +189,7 @@ def _as_member(
 
 def _choose_start(from_beginning: bool, offset: Start | None, from_time: int | None, follow: bool) -> Start:
     if from_beginning + (offset is not None) + (from_time is not None) > 1:
-        raise click.UsageError(
-            "--from-beginning, --offset and --from-time each name the start: pass one of them."
-        )
+        raise click.UsageError("Pass only one of --from-beginning, --offset and --from-time.")
     if offset is not None:
         return offset
     if from_time is not None:

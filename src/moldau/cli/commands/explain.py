@@ -1,4 +1,4 @@
-"""`moldau explain`: why a group rebalanced and where an offset went, as its coordinator remembers it."""
+"""`moldau explain`: why a group rebalanced and what changed an offset, from the coordinator's history."""
 
 import time
 from collections.abc import Sequence
@@ -14,8 +14,7 @@ from moldau.cli.client.group_queries import unknown_group
 from moldau.cli.client.wire import GROUP
 from moldau.cli.failures import Failure, refused
 from moldau.cli.options import complete_group, on_cluster
-from moldau.cli.render.output import document_option, print_json, seconds_text
-from moldau.cli.render.record_output import iso_time
+from moldau.cli.render.output import document_option, iso_time, print_json, seconds_text
 from moldau.cli.topic_partitions import TopicPartitions, choose_partitions
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import TopicPartition
@@ -24,11 +23,10 @@ from moldau.protocol.private.explain import ExplainRequest, ExplainResponse
 
 @click.group("explain")
 def command() -> None:
-    """Say why things are as they are.
+    """Explain the state of groups and offsets.
 
-    The coordinator of a group remembers its last rebalances and what happened to its offsets, for as long as
-    the broker runs. Only Moldau's brokers do; of another Kafka cluster `moldau groups describe` shows how
-    things are now.
+    Moldau's group coordinators keep a history of rebalances and offset changes until they restart. Other Kafka brokers
+    keep none; use `moldau groups describe` for the current state.
     """
 
 
@@ -37,10 +35,10 @@ def command() -> None:
 @document_option
 @on_cluster
 def group_command(cluster: Cluster, group: str, output: str) -> None:
-    """Show each rebalance of GROUP, and who or what was the cause of it.
+    """Show the rebalances of GROUP and their causes.
 
-    In a rebalance the members of a group share out the partitions anew. In the classic protocol nobody in the
-    group reads while it lasts.
+    In a rebalance, partitions are redistributed among the members of the group. In the classic protocol all members
+    stop reading meanwhile.
     """
     told = _ask(cluster, ExplainRequest(group_id=group))
     if told["state"] == "Dead" and not told["timeline"]:
@@ -49,7 +47,7 @@ def group_command(cluster: Cluster, group: str, output: str) -> None:
         print_json(told)
         return
     click.echo(f"Group '{group}'\n{told['summary']}")
-    _print_timeline(told["timeline"], "No rebalance is remembered: there was none since the broker started.")
+    _print_timeline(told["timeline"], "No rebalance since the start of the broker.")
 
 
 @command.command("offset")
@@ -58,13 +56,13 @@ def group_command(cluster: Cluster, group: str, output: str) -> None:
 @document_option
 @on_cluster
 def offset_command(cluster: Cluster, group: str, place: tuple[str, Sequence[int]], output: str) -> None:
-    """Show where GROUP goes on in a partition, and who moved, reset or removed its offset.
+    """Show the offset of GROUP in a partition and its history. Lists what moved, reset or deleted it.
 
-    Plain commits of the group's own members are not told: they are what should happen.
+    Ordinary commits by members of the group are not listed.
     """
     topic, partitions = place
     if len(partitions) != 1:
-        raise click.UsageError(f"Name one partition: {topic}:0.")
+        raise click.UsageError(f"Pass one partition: {topic}:0.")
     told = _ask(cluster, ExplainRequest(group_id=group, topic=topic, partition=partitions[0]))
     log = _log(cluster, TopicPartition(topic, partitions[0]))
     remark = meaning(told["offset"], log)
@@ -76,9 +74,9 @@ def offset_command(cluster: Cluster, group: str, place: tuple[str, Sequence[int]
         click.echo(remark)
     if told["expires_at_ms"] is not None:
         click.echo(
-            f"It is forgotten at {iso_time(told['expires_at_ms'])}, unless somebody reads the topic till then."
+            f"It expires at {iso_time(told['expires_at_ms'])}, unless the group reads the topic before."
         )
-    _print_timeline(told["timeline"], "Nothing out of the ordinary is remembered to have happened to it.")
+    _print_timeline(told["timeline"], "No unusual change of it since the start of the broker.")
 
 
 def _ask(cluster: Cluster, request: ExplainRequest) -> dict[str, Any]:
@@ -88,7 +86,7 @@ def _ask(cluster: Cluster, request: ExplainRequest) -> dict[str, Any]:
     if answer is None:
         raise Failure(
             f"cannot {doing}: {coordinator} keeps no history of groups.",
-            f"Only Moldau's brokers do. `moldau groups describe {request.group_id}` shows how things are now.",
+            f"Only Moldau's brokers do. `moldau groups describe {request.group_id}` shows the current state.",
         )
     if answer.error_code == ErrorCode.GROUP_ID_NOT_FOUND:
         raise unknown_group(cluster, request.group_id)
@@ -100,18 +98,18 @@ def _ask(cluster: Cluster, request: ExplainRequest) -> dict[str, Any]:
 
 
 def _log(cluster: Cluster, place: TopicPartition) -> LogState | None:
-    """None if the partition is gone: its offset may be what is asked about all the same."""
+    """None if the partition no longer exists; its offset may still exist."""
     if place not in cluster.leaders():
         return None
     return log_states(cluster, choose_partitions(cluster, [(place.topic, [place.partition])]))[place]
 
 
 def meaning(offset: int | None, log: LogState | None) -> str | None:
-    """What the offset means for a consumer that starts now."""
+    """The meaning of the offset for a consumer that starts now."""
     if log is None:
         return "The partition does not exist, or has no leader."
     span = (
-        f"The log holds {log.start_offset:,} to {log.end_offset - 1:,}"
+        f"The log contains offsets {log.start_offset:,} to {log.end_offset - 1:,}"
         if log.end_offset > log.start_offset
         else (f"The log is empty; its next offset is {log.end_offset:,}")
     )
@@ -119,18 +117,18 @@ def meaning(offset: int | None, log: LogState | None) -> str | None:
         return f"{span}."
     if offset < log.start_offset:
         return (
-            f"{span}: what comes at {offset:,} was deleted, by retention or by request. Consumers start where "
-            "auto.offset.reset says."
+            f"{span}: offset {offset:,} was deleted, by retention or by request. Consumers start at the offset "
+            "that auto.offset.reset determines."
         )
     if offset > log.end_offset:
         return (
-            f"{span}: {offset:,} is beyond its end, as when a topic was made anew. Consumers start where "
-            "auto.offset.reset says."
+            f"{span}: {offset:,} is beyond its end, which happens if the topic was recreated. Consumers start at the "
+            "offset that auto.offset.reset determines."
         )
     lag = log.unread(offset)
     waiting = log.end_offset - log.stable_offset
-    held = f"; {waiting:,} more wait for an open transaction" if waiting else ""
-    return f"{span}: {lag:,} are still to be read{held}."
+    held = f"; {waiting:,} more are blocked by an open transaction" if waiting else ""
+    return f"{span}: {lag:,} are unread{held}."
 
 
 def _print_timeline(timeline: Sequence[dict[str, Any]], otherwise: str) -> None:

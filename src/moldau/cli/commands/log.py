@@ -1,4 +1,4 @@
-"""`moldau log`: dump and verify the files of logs. Needs no broker, and is best done while none writes them."""
+"""`moldau log`: dumps and verifies log files on disk. Needs no broker."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -28,29 +28,27 @@ paths_argument = click.argument(
 
 @click.group("log")
 def command() -> None:
-    """Look into the files of logs.
+    """Dump and verify log files, without a broker.
 
-    PATH is a file (.log, .index, .timeindex, .txnindex, .snapshot, leader-epoch-checkpoint), the directory of
-    a partition, or a whole log directory, of Moldau or of Apache Kafka. Nothing is changed, and no broker is
-    asked. While one writes there, the last batch of a log may look cut short.
+    PATH is a file (.log, .index, .timeindex, .txnindex, .snapshot, leader-epoch-checkpoint), the directory of a
+    partition, or a whole log directory, of Moldau or of Apache Kafka. Nothing is changed. While a broker writes to a
+    log, its last batch may appear truncated.
     """
 
 
 @command.command("dump")
 @paths_argument
-@click.option("--records", "-r", "with_records", is_flag=True, help="The records of each batch too.")
-@click.option(
-    "--from-offset", type=click.IntRange(min=0), default=0, help="Leave out batches before this offset."
-)
-@click.option("--limit", "-n", type=click.IntRange(min=1), help="Stop after so many lines a file.")
+@click.option("--records", "-r", "with_records", is_flag=True, help="Also print the records of each batch.")
+@click.option("--from-offset", type=click.IntRange(min=0), default=0, help="Skip batches before this offset.")
+@click.option("--limit", "-n", type=click.IntRange(min=1), help="Stop after this number of lines per file.")
 @document_option
 def dump_command(
     paths: Sequence[Path], with_records: bool, from_offset: int, limit: int | None, output: str
 ) -> int:
-    """Print what the files hold, in the form of Kafka's DumpLogSegments; one JSON object a line with -o json.
+    """Print the contents of files. Uses the format of Kafka's DumpLogSegments, or JSON lines with -o json.
 
-    Records of consumer offsets and of transactions are shown by their fields. A damaged file is shown as far
-    as it can be read; the exit code is then 1.
+    Records of __consumer_offsets and __transaction_state are decoded. A damaged file is printed up to the damage; the
+    exit code is then 1.
     """
     damaged = False
     for file in _chosen(paths):
@@ -78,10 +76,10 @@ def dump_command(
 
 @command.command("verify")
 @paths_argument
-@click.option("--deep", is_flag=True, help="Unpack every batch and read its records, too.")
+@click.option("--deep", is_flag=True, help="Also decompress every batch and parse its records.")
 @document_option
 def verify_command(paths: Sequence[Path], deep: bool, output: str) -> int:
-    """Check checksums, the order of offsets, and that indexes agree with their logs. Exits with 1 on damage."""
+    """Verify files. Checks checksums, the order of offsets, and indexes against logs. Exit code 1: damage found."""
     with _reading():
         chosen = in_order(_chosen(paths))
         with progress_bar(sum(file.path.stat().st_size for file in chosen), "verifying") as bar:
@@ -98,7 +96,7 @@ def verify_command(paths: Sequence[Path], deep: bool, output: str) -> int:
         f"{counted(account.records, 'record')} in {counted(account.batches, 'batch').replace('batchs', 'batches')}, "
         f"{bytes_text(account.bytes)}"
     )
-    found = f"{counted(len(account.damages), 'damage')} found" if account.damages else "no damage"
+    found = f"{counted(len(account.damages), 'problem')} found" if account.damages else "no damage"
     click.echo(f"{seen}: {found}.")
     return EXIT_DAMAGED if account.damages else 0
 
@@ -112,7 +110,7 @@ def _reading() -> Iterator[None]:
     except OSError as error:
         raise Failure(
             f"{error.filename} cannot be read: {(error.strerror or str(error)).lower()}.",
-            "A broker that runs may have deleted it: try again, or stop the broker first.",
+            "A running broker may have deleted it: try again, or stop the broker first.",
         ) from error
 
 
@@ -122,14 +120,15 @@ def _chosen(paths: Iterable[Path]) -> Iterator[LogFile]:
             found = list(find_files(path))
             if not found:
                 raise Failure(
-                    f"there are no log files in {path}.", "Name a partition's directory, or log.dirs."
+                    f"there are no log files in {path}.",
+                    "Pass the directory of a partition, or a directory in log.dirs.",
                 )
             yield from found
             continue
         file = recognise(path)
         if file is None:
             raise Failure(
-                f"{path} is no file of a log.",
-                "Those are called 00000000000000000000.log, .index, .timeindex, .txnindex or .snapshot.",
+                f"{path} is not a log file.",
+                "Log files have names like 00000000000000000000.log, .index, .timeindex, .txnindex or .snapshot.",
             )
         yield file

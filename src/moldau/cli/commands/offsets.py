@@ -1,4 +1,4 @@
-"""`moldau offsets`: where the logs of topics begin and end, and which offset belongs to a time."""
+"""`moldau offsets`: log start and end offsets, and offsets by timestamp."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -11,8 +11,7 @@ from confluent_kafka.admin import OffsetSpec
 from moldau.cli.client.connection import Cluster
 from moldau.cli.client.offset_queries import COMMITTED, UNCOMMITTED, FoundOffset, find_offsets
 from moldau.cli.options import Timestamp, on_cluster
-from moldau.cli.render.output import Cell, columns, output_option, print_data
-from moldau.cli.render.record_output import iso_time
+from moldau.cli.render.output import Cell, columns, iso_time, output_option, print_data
 from moldau.cli.topic_partitions import TopicPartitions, choose_partitions
 from moldau.core.ids import TopicPartition
 
@@ -25,7 +24,7 @@ MAX_TIMESTAMP = "max-timestamp"
 
 
 class Question(NamedTuple):
-    """Asked by time, the answer is an offset and the timestamp of the record there."""
+    """With `by_time` the answer is an offset and the timestamp of its record."""
 
     text: str
     spec: OffsetSpec
@@ -62,21 +61,21 @@ class Where(click.ParamType[Question]):
     type=Where(),
     multiple=True,
     default=["earliest", "stable", "latest", MAX_TIMESTAMP],
-    help="earliest, latest, stable, max-timestamp, or a time; may be repeated. Left out: all but a time.",
+    help="earliest, latest, stable, max-timestamp, or a time. Repeatable. Default: all except a time.",
 )
 @output_option
 @on_cluster
 def command(
     cluster: Cluster, topics: Sequence[tuple[str, Sequence[int]]], questions: Sequence[Question], output: str
 ) -> None:
-    """Show offsets of each partition of TOPIC, or of TOPIC:0,2.
+    """Show offsets of all partitions of TOPIC, or of the partitions TOPIC:0,2.
 
     \b
     earliest       the oldest record
     latest         the next record to be written
-    stable         how far read_committed consumers get: where open transactions begin
+    stable         the end for read_committed consumers: where the first open transaction begins
     max-timestamp  the record with the greatest timestamp
-    a time         the first record written then or later: 15m ago, 2026-01-31T12:00:00Z, or milliseconds since 1970
+    a time         the first record at or after it: 15m (ago), 2026-01-31T12:00:00Z, or milliseconds since 1970
     """
     places = choose_partitions(cluster, topics)
     answers = [find_offsets(cluster, places, question.spec, question.isolation) for question in questions]

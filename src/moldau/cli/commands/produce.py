@@ -1,13 +1,14 @@
-"""`moldau produce`: writes records to a topic and says how many the brokers acknowledged."""
+"""`moldau produce`: writes records and reports how many were acknowledged."""
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import click
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from moldau.cli.client.connection import POLL_S, Cluster
 from moldau.cli.client.delivery_failures import BrokerRefusals, delivery_failure
+from moldau.cli.client.producer_settings import producer_settings
 from moldau.cli.failures import similar_names
 from moldau.cli.formats.format_options import Formats, format_options
 from moldau.cli.formats.record_input import LineFormat, Outgoing
@@ -15,13 +16,9 @@ from moldau.cli.options import KeyValue, Timestamp, complete_topic, on_cluster
 from moldau.cli.render.output import counted, output_option, print_data
 from moldau.cli.topic_partitions import no_such_partition
 
-# What waits in the client is bounded, so that a slow broker slows the reading of the input down and a record
-# does not outlive its timeout in the queue.
-QUEUE_KIB_MAX = 32 * 1024
-
 
 class Delivery:
-    """Sends records and keeps the account of them."""
+    """Sends records and counts the results."""
 
     def __init__(self, producer: Producer, topic: str) -> None:
         self._producer = producer
@@ -32,7 +29,7 @@ class Delivery:
         self.first_lost: Message | None = None
 
     def send(self, records: Iterable[Outgoing]) -> None:
-        """Stops reading at the first failure: what follows would most likely fail as well."""
+        """Stops at the first failure, because later records would most likely fail too."""
         for record in records:
             self._send_one(record)
             self._producer.poll(0)
@@ -59,7 +56,7 @@ class Delivery:
                 return
 
     def finish(self) -> None:
-        """Returns when every record is acknowledged or given up."""
+        """Returns when every record is acknowledged or has failed."""
         while self._producer.flush(POLL_S):
             pass
 
@@ -77,38 +74,49 @@ class Delivery:
 
 @click.command("produce")
 @click.argument("topic", shell_complete=complete_topic)
-@click.option("--value", help="Write this one record. Left out: each line of the standard input is a record.")
+@click.option(
+    "--value", help="Write one record with this value. Default: one record per line of standard input."
+)
 @click.option(
     "--format",
     "form",
     type=click.Choice(["raw", "json", "hex"]),
     default="raw",
     show_default=True,
-    help="raw: a line is a value. json: an object, as `consume --format json` prints it. hex: digits.",
+    help="raw: a line is a value. json: an object as printed by `consume --format json`. hex: hexadecimal digits.",
 )
-@click.option("--key", help="The key of every record that has none of its own.")
-@click.option("--key-separator", metavar="TEXT", help="What parts key and value in a line; \\t for a tab.")
-@click.option("--null-marker", metavar="TEXT", help="A value of exactly this is sent as null (a tombstone).")
-@click.option("--header", "headers", type=KeyValue(), multiple=True, help="A header; may be repeated.")
+@click.option("--key", help="The key of records without a key of their own.")
 @click.option(
-    "--partition", type=click.IntRange(min=0), help="Left out: by the key's hash, as Java clients do."
+    "--key-separator", metavar="TEXT", help="The separator between key and value in a line; \\t for a tab."
 )
-@click.option("--keep-partitions", is_flag=True, help="json: into the partition the object names.")
 @click.option(
-    "--timestamp", type=Timestamp(), help="Milliseconds since 1970, ISO 8601, or how long ago (15m)."
+    "--null-marker", metavar="TEXT", help="Send a value that equals this text as null (a tombstone)."
+)
+@click.option("--header", "headers", type=KeyValue(), multiple=True, help="A header. Repeatable.")
+@click.option(
+    "--partition",
+    type=click.IntRange(min=0),
+    help="The partition to write to. Default: by hash of the key, like Java clients.",
+)
+@click.option("--keep-partitions", is_flag=True, help="json: write to the partition given in the object.")
+@click.option(
+    "--timestamp",
+    type=Timestamp(),
+    help="The timestamp: milliseconds since 1970, ISO 8601, or how long ago (15m). Default: now.",
 )
 @click.option(
     "--compression",
     type=click.Choice(["none", "gzip", "snappy", "lz4", "zstd"]),
     default="none",
     show_default=True,
+    help="Compression of record batches.",
 )
 @click.option(
     "--acks",
     type=click.Choice(["0", "1", "all"]),
     default="all",
     show_default=True,
-    help="Who must have a record before it counts: nobody, the leader, all in-sync replicas.",
+    help="Which replicas must acknowledge a record: none, the leader, or all in sync.",
 )
 @format_options
 @output_option
@@ -130,16 +138,14 @@ def command(
     output: str,
     **told: str | None,
 ) -> None:
-    """Write records to TOPIC: the lines of the standard input, or one --value."""
+    """Write records to TOPIC: the lines of standard input, or one --value."""
     formats = Formats(topic, timeout_s=cluster.timeout_s, **told)
     if key is not None and key_separator is not None:
-        raise click.UsageError("--key and --key-separator both name the key: pass one of them.")
+        raise click.UsageError("Pass only one of --key and --key-separator.")
     if form == "json" and (key_separator is not None or null_marker is not None):
-        raise click.UsageError(
-            "An object has its own keys and nulls: leave --key-separator and --null-marker out."
-        )
+        raise click.UsageError("JSON objects contain keys and nulls: omit --key-separator and --null-marker.")
     if keep_partitions and (form != "json" or partition is not None):
-        raise click.UsageError("--keep-partitions is for --format json, and without --partition.")
+        raise click.UsageError("--keep-partitions requires --format json and excludes --partition.")
     _require_topic(cluster, topic, partition)
     line_format = LineFormat(
         form,
@@ -164,39 +170,26 @@ def command(
         raise delivery_failure(cluster, topic, delivery.first_error, delivery.first_lost, refusals.last)
 
 
-def producer_settings(cluster: Cluster, compression: str, acks: str) -> Mapping[str, object]:
-    return {
-        "acks": acks,
-        "compression.type": compression,
-        # Java's producer has it on by default since KIP-679; it is only possible with all replicas asked.
-        "enable.idempotence": acks == "all",
-        # Where Java's producer would put the key, or joins and compaction would see it in two partitions.
-        "partitioner": "murmur2_random",
-        "message.timeout.ms": int(cluster.timeout_s * 1000),
-        "queue.buffering.max.kbytes": QUEUE_KIB_MAX,
-    }
-
-
 def _lines() -> Iterator[bytes]:
     if sys.stdin.isatty():
-        click.echo("One record a line; Ctrl-D ends.", err=True)
+        click.echo("One record per line; Ctrl-D ends the input.", err=True)
     for line in sys.stdin.buffer:
         yield line.rstrip(b"\n").removesuffix(b"\r")
 
 
 def _require_topic(cluster: Cluster, topic: str, partition: int | None) -> None:
-    """An unknown topic is for the brokers to create, when they do so (`auto.create.topics.enable`)."""
+    """Lets the brokers create an unknown topic, if auto.create.topics.enable allows it."""
     found = cluster.find_topic(topic)
     if found is None:
         similar = similar_names(topic, cluster.topic_names())
         found = cluster.auto_create_topic(topic)
         if found is None:
             raise cluster.unknown_topic(topic)
-        note = f" (There is '{similar[0]}', too.)" if similar else ""
-        click.echo(f"There was no topic '{topic}'; the broker created it.{note}", err=True)
+        note = f" (A similar topic exists: '{similar[0]}'.)" if similar else ""
+        click.echo(f"Topic '{topic}' did not exist; the broker created it.{note}", err=True)
     count = len(found.partitions)
     if partition is not None and partition >= count:
-        hint = f"`moldau topics alter {topic} --partitions {partition + 1}` would add it."
+        hint = f"`moldau topics alter {topic} --partitions {partition + 1}` adds it."
         raise no_such_partition(topic, partition, count, hint)
 
 
@@ -207,6 +200,6 @@ def _summarize(delivery: Delivery, acks: str, output: str) -> None:
             output, {"sent": delivery.delivered, "acknowledged": acknowledged, "failed": delivery.failed}
         )
         return
-    verb = "sent, no acknowledgement asked for" if acks == "0" else "acknowledged"
+    verb = "sent without acknowledgement" if acks == "0" else "acknowledged"
     failed = f", {delivery.failed:,} failed" if delivery.failed else ""
     click.echo(f"{counted(delivery.delivered, 'record')} {verb}{failed}.")

@@ -1,4 +1,4 @@
-"""`moldau profile`: add, use, list, remove named clusters."""
+"""`moldau profile`: add, use, list and remove named clusters."""
 
 from collections.abc import Iterable, Mapping
 
@@ -17,23 +17,27 @@ name_argument = click.argument("name", shell_complete=complete_profile)
 
 @click.group("profile")
 def command() -> None:
-    """Keep clusters by name, so that commands need not be told where they are.
+    """Store clusters by name.
 
-    Every command that talks to a cluster takes --profile NAME; without it the one in use. Profiles are kept in
-    a file of yours that nobody else may read.
+    Every command that talks to a cluster accepts --profile NAME, and otherwise uses the current profile. Profiles are
+    stored in a file that only you can read.
     """
 
 
 @command.command("add")
 @click.argument("name")
 @click.option(
-    "--bootstrap-server", "-b", metavar="HOST:PORT", required=True, help="Several separated by commas."
+    "--bootstrap-server",
+    "-b",
+    metavar="HOST:PORT",
+    required=True,
+    help="The address of the cluster; several are separated by commas.",
 )
 @click.option(
     "--command-config",
     metavar="FILE",
     type=click.Path(exists=True, dir_okay=False),
-    help="A properties file for the Kafka client; what it says is copied.",
+    help="A properties file for the Kafka client, which is copied into the profile.",
 )
 @click.option(
     "--command-property",
@@ -41,10 +45,10 @@ def command() -> None:
     metavar="KEY=VALUE",
     type=KeyValue(),
     multiple=True,
-    help="One such property; may be repeated, and wins over the file.",
+    help="One client property. Overrides the file. Repeatable.",
 )
-@click.option("--use", "use_it", is_flag=True, help="Use it from now on.")
-@click.option("--force", is_flag=True, help="In place of a profile of that name.")
+@click.option("--use", "use_it", is_flag=True, help="Make it the current profile.")
+@click.option("--force", is_flag=True, help="Overwrite an existing profile of this name.")
 def add(
     name: str,
     bootstrap_server: str,
@@ -53,11 +57,11 @@ def add(
     use_it: bool,
     force: bool,
 ) -> None:
-    """Keep a cluster under NAME."""
+    """Store a cluster as profile NAME."""
     parse(bootstrap_server)
     profiles = Profiles.load()
     if name in profiles.named and not force:
-        raise Failure(f"there is a profile '{name}' already.", "Pass --force to write over it.")
+        raise Failure(f"profile '{name}' already exists.", "Pass --force to overwrite it.")
     properties = read_properties(command_config) if command_config else {}
     properties.update(command_property)
     properties[BOOTSTRAP_SERVERS] = bootstrap_server
@@ -65,25 +69,31 @@ def add(
     if use_it:
         profiles = profiles.using(name)
     profiles.save()
-    hint = "It is in use." if profiles.current == name else f"`moldau profile use {name}` takes it into use."
-    click.echo(f"Profile '{name}' is kept in {profiles_path()}. {hint}")
+    hint = (
+        "It is the current profile."
+        if profiles.current == name
+        else f"`moldau profile use {name}` makes it the current one."
+    )
+    click.echo(f"Profile '{name}' is stored in {profiles_path()}. {hint}")
 
 
 @command.command("use")
 @click.argument("name", required=False, shell_complete=complete_profile)
-@click.option("--none", "nobody", is_flag=True, help="No profile is in use any more.")
+@click.option("--none", "nobody", is_flag=True, help="Use no profile.")
 def use(name: str | None, nobody: bool) -> None:
-    """Use profile NAME where no cluster is named."""
+    """Make NAME the current profile. Commands use it if neither --bootstrap-server nor --profile is given."""
     if (name is None) != nobody:
-        raise click.UsageError("Name a profile, or pass --none.")
+        raise click.UsageError("Pass either NAME or --none.")
     Profiles.load().using(name).save()
-    click.echo("No profile is in use." if name is None else f"Profile '{name}' is in use.")
+    click.echo(
+        "There is no current profile now." if name is None else f"Profile '{name}' is now the current one."
+    )
 
 
 @command.command("list")
 @output_option
 def list_command(output: str) -> None:
-    """List the profiles; secrets are not shown."""
+    """List the profiles, without their secrets."""
     profiles = Profiles.load()
     shown = {name: _without_secrets(properties) for name, properties in sorted(profiles.named.items())}
     if output != "table":
@@ -97,7 +107,7 @@ def list_command(output: str) -> None:
         return
     if not shown:
         click.echo(
-            "No profiles. Make one with `moldau profile add NAME --bootstrap-server HOST:PORT`.", err=True
+            "No profiles. Create one with `moldau profile add NAME --bootstrap-server HOST:PORT`.", err=True
         )
         return
     rows = [
@@ -123,8 +133,8 @@ def _without_secrets(properties: Mapping[str, str]) -> dict[str, str]:
 @command.command("remove")
 @name_argument
 def remove(name: str) -> None:
-    """Forget profile NAME."""
+    """Delete profile NAME."""
     profiles = Profiles.load()
     was_in_use = profiles.current == name
     profiles.without(name).save()
-    click.echo(f"Profile '{name}' is forgotten." + (" No profile is in use now." if was_in_use else ""))
+    click.echo(f"Deleted profile '{name}'." + (" There is no current profile now." if was_in_use else ""))

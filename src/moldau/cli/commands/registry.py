@@ -1,4 +1,4 @@
-"""`moldau registry`: reads the command line and hands over to the registry's server."""
+"""`moldau registry`: parses the command line and runs the registry server."""
 
 import logging
 import sys
@@ -16,7 +16,7 @@ EXIT_USAGE = 2
 
 
 def settings_template() -> str:
-    """Every setting, as a properties file in which all of them stand at their defaults."""
+    """All settings, as a properties file with their defaults."""
     return "\n\n".join(
         f"# {key.doc}\n#{key.name}={format_value(key.default) or ''}"
         for key in RegistrySettings.KEYS.values()
@@ -38,10 +38,12 @@ def complete_setting(ctx: click.Context, param: click.Parameter, incomplete: str
     "--bootstrap-server",
     "-b",
     metavar="HOST:PORT",
-    help="The Kafka cluster that keeps the schemas; kafkastore.bootstrap.servers. Default: localhost:9092.",
+    help="The Kafka cluster that stores the schemas (kafkastore.bootstrap.servers). Default: localhost:9092.",
 )
 @click.option(
-    "--listen", metavar="URL", help="Where to serve; listeners. Default: port 8081 on all interfaces."
+    "--listen",
+    metavar="URL",
+    help="The address to listen on (listeners). Default: port 8081 on all interfaces.",
 )
 @click.option(
     "--config",
@@ -55,7 +57,7 @@ def complete_setting(ctx: click.Context, param: click.Parameter, incomplete: str
     metavar="KEY=VALUE",
     multiple=True,
     shell_complete=complete_setting,
-    help="One setting, under Confluent's name; may be repeated, and wins over the file.",
+    help="One setting, by Confluent's name. Overrides the file. Repeatable.",
 )
 @click.option(
     "--list-settings",
@@ -63,14 +65,14 @@ def complete_setting(ctx: click.Context, param: click.Parameter, incomplete: str
     is_eager=True,
     expose_value=False,
     callback=print_settings,
-    help="Print all settings and their defaults, as a file to start from, and exit.",
+    help="Print all settings with their defaults as a configuration file, and exit.",
 )
 def command(
     bootstrap_server: str | None, listen: str | None, config: str | None, overrides: Sequence[str]
 ) -> int:
-    """Start a schema registry on any Kafka cluster. It speaks the REST API of Confluent's.
+    """Start a schema registry on any Kafka cluster, with the REST API of Confluent's.
 
-    It prints one line that starts with `ready` when it serves, and stops on SIGTERM or Ctrl-C.
+    Prints a line that starts with `ready` when it serves. Stops on Ctrl-C or SIGTERM.
     """
     told = [
         f"{name}={value}"
@@ -82,7 +84,7 @@ def command(
     )
     try:
         configuration = read_configuration(_read(config), file=config or "", overrides=[*overrides, *told])
-        # Not above: the help and the list of settings need neither Kafka's client nor an HTTP server.
+        # Imported here because the help needs neither Kafka's client nor an HTTP server.
         from moldau.registry.server import RegistryServer
 
         server = RegistryServer(configuration)

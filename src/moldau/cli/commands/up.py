@@ -1,4 +1,4 @@
-"""`moldau up`: the platform on this machine. Every service is a process of its own; they stop with this one."""
+"""`moldau up`: broker, schema registry and an optional demo, each in a process of its own."""
 
 import contextlib
 from collections.abc import Sequence
@@ -25,13 +25,13 @@ Try it in a second terminal:
 REGISTRY_HINT = "  {moldau} schemas list{registry}"
 REGISTRY_PORT = 8081
 STOP_HINT = "\nCtrl-C stops everything."
-# Nobody else is about to join the registry's group.
+# The registry's group has a single member, so waiting for others is pointless.
 BROKER_SETTINGS = ("group.initial.rebalance.delay.ms=0",)
 
 
 @click.command("up")
 @click.option(
-    "--data", "directory", metavar="DIR", default="data", show_default=True, help="Where records are kept."
+    "--data", "directory", metavar="DIR", default="data", show_default=True, help="The data directory."
 )
 @click.option(
     "--brokers",
@@ -39,25 +39,33 @@ BROKER_SETTINGS = ("group.initial.rebalance.delay.ms=0",)
     type=click.IntRange(1, 9),
     default=1,
     show_default=True,
-    help="Several are a cluster, with a ZooKeeper; that needs Java.",
+    help="Number of brokers. More than one needs a ZooKeeper, which requires Java.",
 )
 @click.option(
     "--host",
     default=LOOPBACK,
     show_default=True,
-    help="The address to listen on. Nothing is protected: 0.0.0.0 lets everybody in who reaches this machine.",
+    help="The address to listen on. There is no access control: 0.0.0.0 admits everyone on the network.",
 )
 @port_option
 @zookeeper_port_option
 @click.option(
-    "--broker-override", "broker", metavar="KEY=VALUE", multiple=True, help="A setting of every broker."
+    "--broker-override",
+    "broker",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="A setting for every broker. Repeatable.",
 )
 @click.option(
-    "--registry-override", "registry", metavar="KEY=VALUE", multiple=True, help="A setting of the registry."
+    "--registry-override",
+    "registry",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="A setting for the registry. Repeatable.",
 )
-@click.option("--no-registry", is_flag=True, help="Leave the schema registry out.")
+@click.option("--no-registry", is_flag=True, help="Do not start a schema registry.")
 @click.option(
-    "--demo", is_flag=True, help="Run a small live pipeline on Spark too: page views, joined and counted."
+    "--demo", is_flag=True, help="Also run a demo pipeline on Spark, which joins and counts page views."
 )
 def command(
     directory: str,

@@ -1,6 +1,6 @@
-"""Avro data to JSON and back, for people: logical types as they are written, bytes as Avro's JSON writes them.
+"""Converts Avro data to JSON and back. Logical types are ISO 8601 text, bytes are as in Avro's JSON encoding.
 
-A value of a union may stand plain, or tagged with its type as Avro's own JSON encoding has it.
+A value of a union may be plain, or tagged with its type as in Avro's JSON encoding.
 """
 
 import datetime
@@ -31,14 +31,14 @@ _FROM_TEXT: dict[str, Callable[[str], object]] = {
 
 
 def to_datum(node: AvroType, value: Any, where: str = "") -> Any:
-    """What fastavro writes for a JSON value. ValueError says where it does not fit."""
+    """The value that fastavro serializes for a JSON value. Raises ValueError with the position of a mismatch."""
     if isinstance(node, Union):
         return _union(node, value, where)
     if isinstance(node, Record):
         return _record(node, value, where)
     if isinstance(node, Array):
         if not isinstance(value, list):
-            raise _misfit(where, value, "a list")
+            raise _misfit(where, value, "an array")
         return [to_datum(node.items, item, f"{where}[{index}]") for index, item in enumerate(value)]
     if isinstance(node, Map):
         if not isinstance(value, dict):
@@ -56,7 +56,9 @@ def _record(node: Record, value: Any, where: str) -> dict[str, Any]:
         raise _misfit(where, value, f"an object for record {node.name.full}")
     known = {field.name for field in node.fields}
     if unknown := [name for name in value if name not in known]:
-        raise ValueError(f"{_place(where)} has {unknown[0]}, which record {node.name.full} does not")
+        raise ValueError(
+            f"{_place(where)} has field {unknown[0]}, which record {node.name.full} does not have"
+        )
     prefix = f"{where}." if where else ""
     return {
         field.name: to_datum(field.type, value[field.name], prefix + field.name)
@@ -80,7 +82,7 @@ def _union(node: Union, value: Any, where: str) -> Any:
 
 
 def _chosen(branch: AvroType, datum: Any) -> Any:
-    """fastavro takes the branch's name along, so that it need not guess."""
+    """Adds the name of the branch, so that fastavro does not guess."""
     return (branch.name.full, datum) if isinstance(branch, NamedType) else datum
 
 
@@ -110,11 +112,11 @@ def _scalar(node: Primitive | Fixed, value: Any, where: str) -> Any:
 
 def _bytes(node: Primitive | Fixed, value: Any, where: str) -> bytes:
     if not isinstance(value, str):
-        raise _misfit(where, value, f"a text for {node.kind}")
+        raise _misfit(where, value, f"a string for {node.kind}")
     try:
         data = value.encode("latin-1")
     except UnicodeEncodeError:
-        raise _misfit(where, value, f"{node.kind}: each letter is one byte, \\u00ff the largest") from None
+        raise _misfit(where, value, f"{node.kind}: one character per byte, up to \\u00ff") from None
     if isinstance(node, Fixed) and len(data) != node.size:
         raise _misfit(where, value, f"{node.size} bytes for fixed {node.name.full}")
     return data
@@ -134,7 +136,7 @@ def _fits(kind: str, value: Any) -> bool:
 def _misfit(where: str, value: Any, expected: str) -> ValueError:
     shown = repr(value) if value is not None else "null"
     shown = shown if len(shown) <= 60 else shown[:57] + "..."
-    return ValueError(f"{_place(where)} is {shown}, and the schema wants {expected}")
+    return ValueError(f"{_place(where)} is {shown}, but the schema requires {expected}")
 
 
 def _place(where: str) -> str:
@@ -142,7 +144,7 @@ def _place(where: str) -> str:
 
 
 def to_json(datum: Any) -> Any:
-    """What orjson writes for data that fastavro read. A decimal is a text, or its last digits would be lost."""
+    """The JSON value for data that fastavro read. Decimals become strings, to keep all digits."""
     if isinstance(datum, dict):
         return {key: to_json(value) for key, value in datum.items()}
     if isinstance(datum, list | tuple):

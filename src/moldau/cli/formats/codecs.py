@@ -1,7 +1,7 @@
-"""JSON text to framed bytes and back, one codec for each format.
+"""One codec per registry format: JSON text to framed bytes and back.
 
-Avro and JSON Schema go through confluent-kafka's serializers, so that its rules and frames hold; Protobuf's wants a
-class compiled beforehand, and a command line has the schema's text only.
+Avro and JSON Schema use confluent-kafka's serializers and their framing. Its Protobuf serializer needs a compiled
+class, and we have only the schema's text, so Protobuf has a codec of our own.
 """
 
 import warnings
@@ -22,7 +22,7 @@ Decode = Callable[[bytes, Headers], bytes]
 
 
 def encoder(schemas: Schemas, schema: Registered, topic: str, field: str, message: str | None) -> Encode:
-    """From JSON text, or any text for a schema that is just a string. ValueError: it does not fit the schema."""
+    """Encodes JSON text, or any text if the schema is a string. Raises ValueError if it does not match the schema."""
     schema_type = schema.parsed.schema_type
     if schema_type == "PROTOBUF":
         return _protobuf_encoder(schema, message)
@@ -35,7 +35,7 @@ def encoder(schemas: Schemas, schema: Registered, topic: str, field: str, messag
         try:
             return bytes(serializer(value, context) or b"")
         except (SerializationError, ValueError, TypeError, AttributeError) as error:
-            raise ValueError(f"it does not fit the schema: {_short(error)}") from error
+            raise ValueError(f"it does not match the schema: {_short(error)}") from error
 
     return encode
 
@@ -46,7 +46,7 @@ def _json(data: bytes, schema: Registered) -> Any:
     except orjson.JSONDecodeError as error:
         if schema.text.strip() in ('"string"', '{"type":"string"}'):
             return data.decode()
-        raise ValueError(f"it is no JSON: {error}") from error
+        raise ValueError(f"it is not valid JSON: {error}") from error
 
 
 def _avro_datum(schema: Registered) -> Callable[[Any], Any]:
@@ -86,7 +86,7 @@ def _schema(schema: Registered) -> Any:
     references = [SchemaReference(name, subject, version) for name, subject, version in schema.references]
     text = schema.text.strip()
     if text.startswith('"'):
-        # The serializers know a primitive as an object only; to a registry both are the same schema.
+        # The serializers accept a primitive type only as an object, which is the same schema.
         text = f'{{"type":{text}}}'
     return Schema(text, schema.parsed.schema_type, references)
 
@@ -109,7 +109,7 @@ def _protobuf_encoder(schema: Registered, message: str | None) -> Encode:
 
 
 def decoder(schemas: Schemas, kind: str, topic: str, field: str, reader: Registered | None) -> Decode:
-    """To JSON text. Undecodable: the bytes are something else, and what they look like."""
+    """Decodes to JSON text. Raises Undecodable with a guess what the bytes are."""
     decode = (
         _protobuf_decoder(schemas)
         if kind == "protobuf"
@@ -126,7 +126,7 @@ def decoder(schemas: Schemas, kind: str, topic: str, field: str, reader: Registe
             raise Undecodable(f"cannot be read: {error.message}") from error
         except (SerializationError, ValueError, TypeError, KeyError, EOFError, IndexError) as error:
             raise Undecodable(
-                f"looks like {looks_like(data)}, and is no {kind} of that schema: {_short(error)}"
+                f"looks like {looks_like(data)}, but is not {kind} of that schema: {_short(error)}"
             ) from error
 
     return checked
@@ -155,7 +155,7 @@ def _confluent_decoder(
     def decode(data: bytes, headers: Headers) -> bytes:
         schema_id = int.from_bytes(data[1:5], "big") if data[:1] == b"\x00" else None
         if schema_id is not None and schema_id not in seen:
-            # Asked here first: the answer says in words what is wrong with the id.
+            # Checked here first, for a better error message about the id.
             schemas.checked(schemas.by_id(schema_id), kind)
             seen.add(schema_id)
         value = deserializer(data, SerializationContext(topic, MessageField(field), headers))

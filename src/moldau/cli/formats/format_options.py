@@ -1,4 +1,4 @@
-"""The options of `produce` and `consume` that name formats and schemas."""
+"""The format and schema options of `produce` and `consume`."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,42 +10,33 @@ import click
 from moldau.cli.failures import Failure
 from moldau.cli.formats import plain
 from moldau.cli.formats.record_input import Outgoing
+from moldau.cli.registry_options import locate_registry, registry_option
 from moldau.cli.render.record_output import Record
 
 REGISTRY_FORMATS = ("avro", "protobuf", "json-schema")
 FORMATS = (*REGISTRY_FORMATS, *plain.FORMATS)
-SCHEMA_HELP = "@FILE, id:N, SUBJECT or SUBJECT:VERSION; #MESSAGE after it names one of Protobuf."
+SCHEMA_HELP = "@FILE, id:N, SUBJECT or SUBJECT:VERSION; #MESSAGE selects a Protobuf message."
 CommandFunction = TypeVar("CommandFunction", bound=Callable[..., Any])
-
-
-registry_option = click.option(
-    "--registry",
-    "registry_url",
-    metavar="URL",
-    envvar="MOLDAU_REGISTRY",
-    show_envvar=True,
-    help="The schema registry. Left out: schema.registry.url of the profile, or http://localhost:8081.",
-)
 
 
 def format_options(function: CommandFunction) -> CommandFunction:
     for option in (
         registry_option,
         click.option(
-            "--key-schema", metavar="SCHEMA", help=f"{SCHEMA_HELP} Left out: the newest of TOPIC-key."
+            "--key-schema", metavar="SCHEMA", help=f"{SCHEMA_HELP} Default: the latest of TOPIC-key."
         ),
         click.option(
             "--key-format",
             type=click.Choice(FORMATS),
-            help="What keys are in the topic; text or JSON to you.",
+            help="The format of keys in the topic. Keys are shown and entered as text or JSON.",
         ),
         click.option(
-            "--value-schema", metavar="SCHEMA", help=f"{SCHEMA_HELP} Left out: the newest of TOPIC-value."
+            "--value-schema", metavar="SCHEMA", help=f"{SCHEMA_HELP} Default: the latest of TOPIC-value."
         ),
         click.option(
             "--value-format",
             type=click.Choice(FORMATS),
-            help="What values are in the topic; text or JSON to you.",
+            help="The format of values in the topic. Values are shown and entered as text or JSON.",
         ),
     ):
         function = option(function)
@@ -54,7 +45,7 @@ def format_options(function: CommandFunction) -> CommandFunction:
 
 @dataclass(frozen=True)
 class Formats:
-    """What was asked for. Nothing of a registry is loaded when nothing was."""
+    """The formats requested. Registry clients are imported only if needed."""
 
     topic: str
     key_format: str | None
@@ -68,13 +59,13 @@ class Formats:
         for name, form, schema in self._sides():
             if schema is not None and form not in REGISTRY_FORMATS:
                 forms = ", ".join(REGISTRY_FORMATS)
-                raise click.UsageError(f"--{name}-schema needs --{name}-format: {forms}.")
+                raise click.UsageError(f"--{name}-schema requires --{name}-format: {forms}.")
 
     def _sides(self) -> Sequence[tuple[str, str | None, str | None]]:
         return (("key", self.key_format, self.key_schema), ("value", self.value_format, self.value_schema))
 
     def encoded(self, records: Iterable[Outgoing]) -> Iterator[Outgoing]:
-        """Records as the registry's clients read them. What does not fit its schema ends the run."""
+        """Encodes keys and values. A mismatch raises Failure."""
         if self.key_format is None and self.value_format is None:
             yield from records
             return
@@ -90,7 +81,7 @@ class Formats:
                 except ValueError as error:
                     raise Failure(
                         f"the {name} of record {number} cannot be written as {self._form(name)}: {error}.",
-                        "The records before it were sent, the rest was not.",
+                        "The records before it were sent, the others were not.",
                     ) from error
             yield record._replace(**made)
 
@@ -111,7 +102,7 @@ class Formats:
             raise click.UsageError(f"Cannot use schema {chosen.id}: {error}.") from error
 
     def decoded(self, undecodable: str) -> Callable[[Record], Record | None]:
-        """A record with JSON where framed bytes were; None to leave it out."""
+        """Decodes keys and values to text. The function returns None to skip a record."""
         if self.key_format is None and self.value_format is None:
             return lambda record: record
         decoders = {name: self._decoder(name, form, told) for name, form, told in self._sides() if form}
@@ -125,7 +116,7 @@ class Formats:
                 try:
                     made[name] = read(data, list(record.headers))
                 except plain.Undecodable as error:
-                    if not _passed_over(record, name, error, undecodable):
+                    if not _show_raw(record, name, error, undecodable):
                         return None
             return record._replace(**made)
 
@@ -140,26 +131,25 @@ class Formats:
         reader = schemas.chosen(told, form, f"{self.topic}-{name}") if told else None
         if reader is not None and form == "protobuf":
             raise click.UsageError(
-                f"--{name}-schema is for writing; a reader of Protobuf takes the writer's schema."
+                f"--{name}-schema is for writing only: Protobuf is read with the schema it was written with."
             )
         return codecs.decoder(schemas, form, self.topic, name, reader)
 
     @cached_property
     def _schemas(self) -> Any:
-        from moldau.cli.client.registry_http import locate_registry
         from moldau.cli.formats.registered import Schemas
 
         profile = click.get_current_context().params.get("profile")
         return Schemas(locate_registry(self.registry_url, profile), self.timeout_s)
 
 
-def _passed_over(record: Record, name: str, error: Exception, undecodable: str) -> bool:
-    """True to show the bytes as they are, False to leave the record out; else the run ends."""
+def _show_raw(record: Record, name: str, error: Exception, undecodable: str) -> bool:
+    """Returns whether to show the raw bytes (True) or skip the record (False), or raises Failure."""
     words = f"the {name} at offset {record.offset} of partition {record.partition} {error}"
     if undecodable == "fail":
         raise Failure(
             f"{words}.",
-            f"Leave --{name}-format out to read it as it is, or pass --undecodable skip or raw to go on.",
+            f"Omit --{name}-format to read raw bytes, or pass --undecodable skip or raw to continue.",
         )
     click.echo(f"{words[0].upper()}{words[1:]}.", err=True)
     return undecodable == "raw"

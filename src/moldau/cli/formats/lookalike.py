@@ -1,4 +1,4 @@
-"""What bytes look like that are not what was expected. Pure, and a guess: it says what it saw."""
+"""Guesses what unexpected bytes are, for error messages. Pure."""
 
 import struct
 
@@ -25,7 +25,7 @@ _FIELDS_SHOWN_MAX = 8
 
 def looks_like(data: bytes) -> str:
     if not data:
-        return "nothing: it is empty"
+        return "an empty value"
     for magic, name in _MAGIC:
         if data.startswith(magic):
             return name
@@ -43,7 +43,7 @@ def looks_like(data: bytes) -> str:
             " ..." if len(fields) > _FIELDS_SHOWN_MAX else ""
         )
         return f"Protobuf without a registry's frame, with the fields {shown}"
-    return f"{len(data):,} bytes of no kind known here, starting {data[:8].hex(' ')}"
+    return f"{len(data):,} bytes of an unknown kind, starting with {data[:8].hex(' ')}"
 
 
 def _text(data: bytes) -> str | None:
@@ -61,7 +61,7 @@ def _text_like(text: str) -> str:
         try:
             orjson.loads(text)
         except orjson.JSONDecodeError:
-            return f"text that begins like JSON and is none: {shown}"
+            return f"text that begins like JSON but is not: {shown}"
         return f"plain JSON: {shown}"
     if shown.startswith("<"):
         return f"XML or HTML: {shown}"
@@ -69,7 +69,7 @@ def _text_like(text: str) -> str:
 
 
 def protobuf_fields(data: bytes) -> list[int]:
-    """The numbers of its fields, when the bytes are a Protobuf message from the first to the last; else none."""
+    """The field numbers if the bytes are a complete Protobuf message, else none."""
     fields: dict[int, None] = {}
     at = 0
     while at < len(data):
@@ -91,7 +91,7 @@ def protobuf_fields(data: bytes) -> list[int]:
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """The number and where it ends; -1 when it does not."""
+    """The number and the position after it, -1 if it is incomplete."""
     value = shift = 0
     while 0 <= at < len(data) and shift < 70:
         byte = data[at]

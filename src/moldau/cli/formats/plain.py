@@ -1,6 +1,6 @@
-"""Keys and values as Kafka's own serializers write them, and as text to people: numbers, strings, bytes, JSON, hex.
+"""Keys and values in the formats of Kafka's own serializers: numbers, strings, booleans, UUIDs, JSON, hex, bytes.
 
-`bytes` leaves them as they are. Nothing of a registry is needed for any of them.
+None of them needs a schema registry.
 """
 
 import struct
@@ -17,7 +17,7 @@ Decode = Callable[[bytes, Any], bytes]
 
 
 class Undecodable(Exception):
-    """Bytes that are not what the command was told they are."""
+    """Bytes that do not have the format given."""
 
 
 _LAYOUTS = {"short": ">h", "int": ">i", "long": ">q", "float": ">f", "double": ">d"}
@@ -32,7 +32,7 @@ def _number_encoder(form: str) -> Encode:
         try:
             return struct.pack(layout, parse(text))
         except (ValueError, struct.error, OverflowError) as error:
-            raise ValueError(f"{text.decode(errors='replace')!r} is no {form}") from error
+            raise ValueError(f"{text.decode(errors='replace')!r} is not a valid {form}") from error
 
     return encode
 
@@ -42,7 +42,7 @@ def _number_decoder(form: str) -> Decode:
 
     def decode(data: bytes, _headers: Any) -> bytes:
         if len(data) != layout.size:
-            raise Undecodable(f"has {counted(len(data), 'byte')}, where {_article(form)} has {layout.size}")
+            raise Undecodable(f"has {counted(len(data), 'byte')}, but {_article(form)} has {layout.size}")
         return repr(layout.unpack(data)[0]).encode()
 
     return decode
@@ -56,7 +56,7 @@ def _encode_string(text: bytes) -> bytes:
     try:
         text.decode()
     except UnicodeDecodeError as error:
-        raise ValueError(f"it is no UTF-8 ({error.reason} at byte {error.start})") from error
+        raise ValueError(f"it is not UTF-8 ({error.reason} at byte {error.start})") from error
     return text
 
 
@@ -64,7 +64,7 @@ def _decode_string(data: bytes, _headers: Any) -> bytes:
     try:
         data.decode()
     except UnicodeDecodeError as error:
-        raise Undecodable(f"is no UTF-8 ({error.reason} at byte {error.start})") from error
+        raise Undecodable(f"is not UTF-8 ({error.reason} at byte {error.start})") from error
     return data
 
 
@@ -72,21 +72,21 @@ def _encode_json(text: bytes) -> bytes:
     try:
         return orjson.dumps(orjson.loads(text))
     except orjson.JSONDecodeError as error:
-        raise ValueError(f"it is no JSON ({error})") from error
+        raise ValueError(f"it is not valid JSON ({error})") from error
 
 
 def _decode_json(data: bytes, _headers: Any) -> bytes:
     try:
         return orjson.dumps(orjson.loads(data))
     except orjson.JSONDecodeError as error:
-        raise Undecodable(f"is no JSON ({error})") from error
+        raise Undecodable(f"is not valid JSON ({error})") from error
 
 
 def _encode_hex(text: bytes) -> bytes:
     try:
         return bytes.fromhex(text.decode("ascii"))
     except ValueError as error:
-        raise ValueError("it is not made of pairs of hexadecimal digits") from error
+        raise ValueError("it is not a sequence of hexadecimal digit pairs") from error
 
 
 def _encode_boolean(text: bytes) -> bytes:
@@ -99,22 +99,22 @@ def _decode_boolean(data: bytes, _headers: Any) -> bytes:
     for text, stored in _BOOLEANS.items():
         if data == stored:
             return text
-    raise Undecodable("is no boolean, which is one byte, 0 or 1")
+    raise Undecodable("is not a boolean, which is one byte, 0 or 1")
 
 
 def _encode_uuid(text: bytes) -> bytes:
-    """Kafka's serializer writes the text."""
+    """Kafka's serializer writes the text form."""
     try:
         return str(uuid.UUID(text.decode())).encode()
     except ValueError as error:
-        raise ValueError(f"{text.decode(errors='replace')!r} is no UUID") from error
+        raise ValueError(f"{text.decode(errors='replace')!r} is not a UUID") from error
 
 
 def _decode_uuid(data: bytes, _headers: Any) -> bytes:
     try:
         return str(uuid.UUID(data.decode())).encode()
     except ValueError as error:
-        raise Undecodable("is no text of a UUID") from error
+        raise Undecodable("is not the text of a UUID") from error
 
 
 _CODECS: dict[str, tuple[Encode, Decode]] = {
@@ -133,10 +133,10 @@ FORMATS = tuple(_CODECS)
 
 
 def encoder(form: str) -> Encode:
-    """From text to what is stored. ValueError: the text is no such thing."""
+    """Encodes text to the stored form. Raises ValueError if the text is invalid."""
     return _CODECS[form][0]
 
 
 def decoder(form: str) -> Decode:
-    """From what is stored to text. Undecodable: it is no such thing."""
+    """Decodes the stored form to text. Raises Undecodable if it is invalid."""
     return _CODECS[form][1]

@@ -1,4 +1,4 @@
-"""Protobuf messages of schemas known as text: which of a file is meant, their classes, the frame's indexes."""
+"""Protobuf messages of a schema given as text: message lookup, generated classes, and the indexes in the frame."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,7 +21,7 @@ class Messages:
         return [descriptor.full_name for descriptor in self._top]
 
     def indexes(self, name: str | None) -> list[int]:
-        """Where in the file a message stands: its place among the top-level ones, then inside them."""
+        """The path of a message in the file: its index at top level, then within each enclosing message."""
         if name is None:
             if not self._top:
                 raise ValueError("the schema has no message")
@@ -39,12 +39,12 @@ class Messages:
         return found
 
     def at(self, indexes: Sequence[int]) -> Any:
-        """The class of the message that stands there."""
+        """The class of the message at this path."""
         here: Sequence[Any] = self._top
         descriptor = None
         for index in indexes:
             if not 0 <= index < len(here):
-                raise ValueError(f"its frame names message {list(indexes)}, and the schema has no such one")
+                raise ValueError(f"its frame names message {list(indexes)}, which the schema does not have")
             descriptor = here[index]
             here = descriptor.nested_types
         return message_factory.GetMessageClass(descriptor)
@@ -54,7 +54,7 @@ class Messages:
         try:
             Parse(text, message, descriptor_pool=self._pool)
         except ParseError as error:
-            raise ValueError(f"it does not fit message {message.DESCRIPTOR.full_name}: {error}") from None
+            raise ValueError(f"it does not match message {message.DESCRIPTOR.full_name}: {error}") from None
         return bytes(message.SerializeToString())
 
     def decode(self, data: bytes, indexes: Sequence[int]) -> str:
@@ -62,12 +62,12 @@ class Messages:
         try:
             message.ParseFromString(data)
         except DecodeError as error:
-            raise ValueError(f"it is no message {message.DESCRIPTOR.full_name}: {error}") from None
+            raise ValueError(f"it is not a message {message.DESCRIPTOR.full_name}: {error}") from None
         return str(MessageToJson(message, indent=None, descriptor_pool=self._pool))
 
 
 def write_indexes(indexes: Sequence[int]) -> bytes:
-    """Their count and each of them, as zigzag varints; a single 0 is just a zero byte."""
+    """The count and the indexes as zigzag varints. The most common value, [0], is a single zero byte."""
     if list(indexes) == [0]:
         return b"\x00"
     return b"".join(_zigzag(number) for number in (len(indexes), *indexes))

@@ -1,7 +1,7 @@
-"""What a line of input says: the record to write. Pure.
+"""Parses a line of input into a record. Pure.
 
-raw: the value, or key and value parted by a separator. hex: the same, in hexadecimal digits. json: an object
-as `consume --format json` writes it, so that what one topic gave another can take.
+raw: a value, or key and value with a separator between them. hex: the same in hexadecimal digits. json: an object as
+`consume --format json` prints it.
 """
 
 import base64
@@ -17,7 +17,7 @@ Headers = list[tuple[str, str | bytes | None]]
 
 
 class Outgoing(NamedTuple):
-    """Partition -1: by the key. Timestamp 0: now."""
+    """Partition -1 means by key. Timestamp 0 means now."""
 
     key: bytes | None
     value: bytes | None
@@ -27,7 +27,7 @@ class Outgoing(NamedTuple):
 
 
 class LineFormat(NamedTuple):
-    """How lines are read, and what every record of one run has in common."""
+    """How to parse lines, and the parts that all records of a run share."""
 
     form: str = "raw"
     key: bytes | None = None
@@ -45,7 +45,7 @@ class LineFormat(NamedTuple):
                 yield read(line)
             except ValueError as error:
                 raise Failure(
-                    f"line {number} {error}.", "The lines before it were sent, the rest was not."
+                    f"line {number} {error}.", "The lines before it were sent, the others were not."
                 ) from error
 
     def _pair(self, line: bytes) -> Outgoing:
@@ -55,7 +55,7 @@ class LineFormat(NamedTuple):
             separator = self.key_separator.replace("\\t", "\t")
             key, found, value = line.partition(separator.encode())
             if not found:
-                raise ValueError(f"has no key: '{self.key_separator}' does not occur in it")
+                raise ValueError(f"has no key: '{self.key_separator}' does not occur in the line")
             key = decode(key)
         is_null = self.null_marker is not None and value == self.null_marker.encode()
         return self._outgoing(key, None if is_null else decode(value), [])
@@ -64,14 +64,14 @@ class LineFormat(NamedTuple):
         try:
             item = orjson.loads(line)
         except orjson.JSONDecodeError as error:
-            raise ValueError(f"is no JSON: {error}") from error
+            raise ValueError(f"is not valid JSON: {error}") from error
         if not isinstance(item, dict):
-            raise ValueError('is no JSON object: {"key": ..., "value": ...} is expected')
+            raise ValueError('is not a JSON object like {"key": ..., "value": ...}')
         headers = item.get("headers") or []
         if not isinstance(headers, list) or not all(
             isinstance(each, dict) and "name" in each for each in headers
         ):
-            raise ValueError('has headers that are no list of {"name": ..., "value": ...}')
+            raise ValueError('has headers that are not a list of {"name": ..., "value": ...}')
         key = _bytes_field(item, "key")
         record = self._outgoing(
             self.key if key is None else key,
@@ -90,17 +90,17 @@ def _unhex(digits: bytes) -> bytes:
     try:
         return bytes.fromhex(digits.decode("ascii"))
     except ValueError as error:
-        raise ValueError("is not made of pairs of hexadecimal digits") from error
+        raise ValueError("is not a sequence of hexadecimal digit pairs") from error
 
 
 def _bytes_field(item: dict[str, Any], name: str) -> bytes | None:
-    """Text stands for itself, `NAME_base64` for bytes that are no text; any other JSON is its own text."""
+    """A string is used as it is, `NAME_base64` is decoded, and any other JSON value is serialized."""
     encoded = item.get(f"{name}_base64")
     if encoded is not None:
         try:
             return base64.b64decode(encoded, validate=True)
         except (binascii.Error, TypeError, ValueError) as error:
-            raise ValueError(f"has no base64 in {name}_base64") from error
+            raise ValueError(f"has invalid base64 in {name}_base64") from error
     value = item.get(name)
     if value is None:
         return None
@@ -110,5 +110,5 @@ def _bytes_field(item: dict[str, Any], name: str) -> bytes | None:
 def _number(item: dict[str, Any], name: str, default: int) -> int:
     value = item.get(name, default)
     if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError(f"has a {name} that is no whole number: {value!r}")
+        raise ValueError(f"has a {name} that is not an integer: {value!r}")
     return value if value >= 0 else default

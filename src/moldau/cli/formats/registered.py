@@ -1,4 +1,4 @@
-"""Schemas a registry holds, found as people name them: `@file`, `id:N`, `subject` or `subject:version`."""
+"""Schemas of a registry, looked up as users name them: `@file`, `id:N`, `subject` or `subject:version`."""
 
 import re
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _KEPT_MAX = 1_000
 
 @dataclass(frozen=True)
 class Registered:
-    """A schema under its id, understood."""
+    """A registered schema, parsed."""
 
     id: int
     subject: str
@@ -32,7 +32,7 @@ class Registered:
 
 
 class Schemas:
-    """The schemas of one registry, each fetched once."""
+    """The schemas of one registry, cached."""
 
     def __init__(self, url: str, timeout_s: float) -> None:
         self.url = url if "://" in url else f"http://{url}"
@@ -51,7 +51,7 @@ class Schemas:
         return self._registered(schema_id, subjects[0] if subjects else "", found)
 
     def chosen(self, told: str | None, kind: str, subject: str) -> Registered:
-        """As told; else the newest version of `subject`, which is the topic's."""
+        """The schema the user names, else the latest version of `subject`."""
         if told is None:
             return self._version(subject, "latest", kind)
         if told.startswith("@"):
@@ -68,7 +68,7 @@ class Schemas:
         return self.checked(self._registered(found["id"], subject, found), kind)
 
     def _from_file(self, path: Path, kind: str, subject: str) -> Registered:
-        """Registers it when it is new, as serializers do."""
+        """Registers the schema if it is new, like serializers."""
         try:
             text = read_schema(str(path)) if path.suffix == IDL_SUFFIX else path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
@@ -98,12 +98,12 @@ class Schemas:
         try:
             return parse(schema_type, text, known, strict=False)
         except InvalidSchema as error:
-            hint = "Register it with `moldau schemas register --reference`, and name its subject."
+            hint = "Register it with `moldau schemas register --reference`, and pass its subject."
             raise Failure(str(error), None if known else hint) from error
 
     @staticmethod
     def checked(found: Registered, kind: str) -> Registered:
         if found.parsed.schema_type != TYPES[kind]:
             right = next(name for name, known in TYPES.items() if known == found.parsed.schema_type)
-            raise click.UsageError(f"Schema {found.id} is no {kind} schema: it is {right}.")
+            raise click.UsageError(f"Schema {found.id} is not {kind}: it is {right}.")
         return found

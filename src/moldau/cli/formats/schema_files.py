@@ -1,4 +1,4 @@
-"""Schemas in files: their type by the name of the file, their references as options."""
+"""Schema files: the type from the file name, and references as options."""
 
 import re
 import sys
@@ -35,28 +35,26 @@ class ReferenceOption(click.ParamType[dict[str, Any]]):
 
 
 def schema_options(function: CommandFunction) -> CommandFunction:
-    """A schema file and what the registry must know besides its text."""
+    """The schema file argument and the options of its registration."""
     for option in (
-        click.option(
-            "--normalize", is_flag=True, help="Let the registry bring the schema into one form first."
-        ),
+        click.option("--normalize", is_flag=True, help="Let the registry normalize the schema first."),
         click.option(
             "--reference",
             "references",
             type=ReferenceOption(),
             metavar="NAME=SUBJECT:VERSION",
             multiple=True,
-            help="A schema this one uses; may be repeated.",
+            help="A schema that this one references. Repeatable.",
         ),
         click.option(
             "--type",
             "schema_type",
             type=click.Choice(TYPES, case_sensitive=False),
-            help="Left out: by the name of the file (.avsc, .avdl, .json, .proto).",
+            help="The type of the schema. Default: by file name (.avsc, .avdl, .json, .proto).",
         ),
         click.option(
             "--name",
-            help="Which type of an Avro IDL file (.avdl) to take. Left out: its `schema`, or the one no other uses.",
+            help="The type to use of an Avro IDL file (.avdl). Default: its `schema`, or the type that no other uses.",
         ),
         click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True)),
     ):
@@ -67,21 +65,21 @@ def schema_options(function: CommandFunction) -> CommandFunction:
 def schema_body(
     file: str, schema_type: str | None, references: Sequence[dict[str, Any]], name: str | None = None
 ) -> dict[str, Any]:
-    """The body a registry takes."""
+    """The body of a registration request."""
     kind = type_of(file, schema_type)
     return {"schema": read_schema(file, name), "schemaType": kind, "references": list(references)}
 
 
 def read_schema(file: str, name: str | None = None) -> str:
-    """The text a registry takes of the schema in a file, which for Avro IDL is not the file's own."""
+    """The schema text to register. Avro IDL is converted to JSON."""
     if Path(file).suffix.lower() != IDL_SUFFIX:
         if name is not None:
-            raise click.UsageError(f"--name is for Avro IDL files (.avdl), and '{file}' is none.")
+            raise click.UsageError(f"--name requires an Avro IDL file (.avdl), which '{file}' is not.")
         return _read(file)
     try:
         return schema_of(file, _read, name)
     except InvalidSchema as error:
-        hint = "Pass --name with one of them." if isinstance(error, SeveralTypes) else None
+        hint = "Choose one with --name." if isinstance(error, SeveralTypes) else None
         raise Failure(f"'{file}' cannot be used: {error}", hint) from error
 
 
@@ -91,7 +89,7 @@ def type_of(file: str, told: str | None) -> str:
     found = TYPES_BY_SUFFIX.get(Path(file).suffix.lower())
     if found is None:
         raise click.UsageError(
-            f"What kind of schema is '{file}'? Its name does not end with .avsc, .avdl, .json or .proto: "
+            f"The type of schema '{file}' is unknown: its name does not end with .avsc, .avdl, .json or .proto: "
             "pass --type."
         )
     return found

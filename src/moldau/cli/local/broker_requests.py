@@ -1,7 +1,7 @@
-"""Stopping and starting one broker of `moldau cluster up` from another terminal.
+"""Stops and starts one broker of a running `moldau cluster up` from another terminal.
 
-What is wanted lies in a file beside the broker's directory until the running command takes it, and the answer after
-that. So only somebody who may write there can ask.
+The request is a file beside the broker's directory, and so is the answer. Only users with write access there can send
+requests.
 """
 
 import json
@@ -28,13 +28,13 @@ class RunningBroker(NamedTuple):
 
 
 class Requests:
-    """The side of the command that runs the brokers."""
+    """The side that runs the brokers."""
 
     def __init__(self, directory: Path, brokers: Mapping[int, RunningBroker]) -> None:
         self._directory = directory
         self._brokers = brokers
         for number in brokers:
-            # Nobody waits for what was asked before this run.
+            # Requests from before this run are stale.
             _request(directory, number).unlink(missing_ok=True)
 
     def serve(self) -> None:
@@ -56,26 +56,29 @@ class Requests:
     @staticmethod
     def _start(number: int, broker: RunningBroker) -> str:
         if not broker.service.has_ended():
-            return f"Broker {number} runs already, at {broker.endpoint}."
-        # The port it had, also where it was a free one that nobody chose.
+            return f"Broker {number} is already running, at {broker.endpoint}."
+        # Keep its port, even if it was picked by the system.
         listener = f"listeners=PLAINTEXT://{dialled(broker.endpoint)}"
         broker.service.start_again(overrides([listener]))
-        return f"Broker {number} serves again, at {broker.service.wait_until_ready()}."
+        return f"Broker {number} is running again, at {broker.service.wait_until_ready()}."
 
     @staticmethod
     def _end(number: int, broker: RunningBroker, verb: str) -> str:
         if broker.service.has_ended():
-            return f"Broker {number} does not run."
+            return f"Broker {number} is not running."
         broker.service.stop(with_kill=verb == KILL)
-        return f"Broker {number} was {'killed' if verb == KILL else 'stopped'}; the others go on."
+        return (
+            f"Broker {number} was {'killed' if verb == KILL else 'stopped'}; the other brokers keep running."
+        )
 
 
 def ask(directory: Path, number: int, verb: str) -> str:
-    """The side of the other terminal: what came of it."""
+    """The side of the other terminal. Returns the answer."""
     brokers = sorted(int(path.name[7:]) for path in directory.glob("broker-*") if path.name[7:].isdecimal())
     if not brokers:
         raise Failure(
-            f"{directory} has no data of a cluster.", "Name the directory of `moldau cluster up` with --data."
+            f"{directory} has no cluster data.",
+            "Name the directory of the running `moldau cluster up` with --data.",
         )
     if number not in brokers:
         known = ", ".join(map(str, brokers))
@@ -88,7 +91,7 @@ def ask(directory: Path, number: int, verb: str) -> str:
     except TimeoutError:
         request.unlink(missing_ok=True)
         raise Failure(
-            f"no `moldau cluster up` runs on {directory}: nobody took the request within {TAKEN_S_MAX:g} s.",
+            f"no `moldau cluster up` is running on {directory}: the request was not read within {TAKEN_S_MAX:g} s.",
             f"Start the cluster with `moldau cluster up --data {directory}`.",
         ) from None
     try:
@@ -114,7 +117,7 @@ def _await(condition: Callable[[], bool], seconds: float) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    """Whole or not at all: somebody looks for it several times a second."""
+    """Atomic, because the other side polls for the file."""
     partial = path.with_name(f"{path.name}.partial")
     partial.write_text(text, encoding="utf-8")
     partial.replace(path)
@@ -126,32 +129,3 @@ def _request(directory: Path, number: int) -> Path:
 
 def _answer(directory: Path, number: int) -> Path:
     return directory / f"broker-{number}.answer"
-
-
-_number_argument = click.argument("number", metavar="BROKER", type=click.IntRange(min=0))
-_data_option = click.option(
-    "--data",
-    "directory",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    default=Path("data"),
-    show_default=True,
-    help="The directory of the cluster.",
-)
-
-
-@click.command("start-broker")
-@_number_argument
-@_data_option
-def start_broker(number: int, directory: Path) -> None:
-    """Start BROKER of a running `moldau cluster up` again, after it was stopped or has died."""
-    click.echo(ask(directory, number, START))
-
-
-@click.command("stop-broker")
-@_number_argument
-@_data_option
-@click.option("--kill", is_flag=True, help="As a machine dies: without handing over what it leads.")
-def stop_broker(number: int, directory: Path, kill: bool) -> None:
-    """Stop BROKER of a running `moldau cluster up`, as to try what happens then. The others go on."""
-    click.echo(ask(directory, number, KILL if kill else STOP))

@@ -1,4 +1,4 @@
-"""The live pipeline behind `moldau up`: a generator of page views and one Streams application, each a process."""
+"""The demo of `moldau up --demo`: a page view generator and a Streams application, each a process of its own."""
 
 import contextlib
 import json
@@ -19,7 +19,7 @@ HTTP_PORT: Final = 8084
 STOP_S: Final = 60.0
 
 TO_TRY: Final = """
-The pipeline runs. Try it in a second terminal:
+The pipeline is running. Try it in a second terminal:
   {moldau} consume pageviews-enriched{at}
   curl http://{http}/views/views-per-page/windows/home
   {moldau} explain group demo{at}
@@ -27,7 +27,7 @@ The pipeline runs. Try it in a second terminal:
 
 
 class Demo:
-    """`start` returns at once: Spark takes its time, and says how far it is."""
+    """`start` returns at once. The progress of Spark is printed when it changes."""
 
     def __init__(self, servers: str, directory: str) -> None:
         self._servers = servers
@@ -44,10 +44,10 @@ class Demo:
         except ConfigError as missing:
             click.echo(f"pipeline  off: {missing}")
             return
-        click.echo("pipeline  Spark is starting; broker and registry serve already")
+        click.echo("pipeline  Spark is starting; broker and registry are ready")
         generator = "moldau.pipeline.spark.demo.page_views"
         self._processes.append(self._python("-m", generator, self._servers))
-        # The application needs its topics; the generator makes them.
+        # The application needs the topics of the generator.
         subprocess.run([sys.executable, "-c", _MAKE_TOPICS, self._servers], check=True)  # noqa: S603 our own
         app = str(files("moldau.pipeline.spark.demo") / "app.py")
         driver = self._python("-m", DRIVER_MODULE, app)
@@ -70,7 +70,7 @@ class Demo:
     def _order(self) -> dict[str, object]:
         settings = {
             "bootstrap_servers": self._servers,
-            # Beside the records: a broker knows every folder among them.
+            # Beside the data directory, in which a broker expects only partitions.
             "checkpoint_dir": f"{self._directory.rstrip('/')}-checkpoints",
             "instances": 1,
             "trigger_ms": 500,
@@ -105,7 +105,7 @@ class Demo:
 
 
 def _free_port(wanted: int) -> int:
-    """The one that is wanted, or any where another program has it."""
+    """The preferred port, or any free port if it is in use."""
     for port in (wanted, 0):
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.bind(("127.0.0.1", port))

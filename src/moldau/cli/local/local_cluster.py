@@ -1,6 +1,6 @@
-"""`moldau cluster up`: one ZooKeeper and several brokers on this machine, each a process of its own.
+"""Starts a cluster on this machine: one ZooKeeper and several brokers, each a process of its own.
 
-They stop with this one: the brokers first, one after the other, so that each can hand over what it leads.
+They end with this process: brokers first, one at a time, so that each can hand over its leaders.
 """
 
 import time
@@ -11,13 +11,13 @@ import click
 
 from moldau.cli.client.connection import Cluster
 from moldau.cli.failures import Failure
-from moldau.cli.local.broker_requests import Requests, RunningBroker
-from moldau.cli.local.services import READY, Service, dialled, overrides, stopped_in_order, watch
+from moldau.cli.local.broker_requests import RunningBroker
+from moldau.cli.local.services import Service, dialled, overrides
 
-ACQUAINTED_S_MAX = 60.0
+CONNECTED_S_MAX = 60.0
 LOOK_AGAIN_S = 0.1
 ANSWER_S = 10.0
-ALONE = "meta.properties"
+SINGLE_BROKER_FILE = "meta.properties"
 ZOOKEEPER = "zookeeper"
 LOOPBACK = "127.0.0.1"
 
@@ -26,21 +26,21 @@ port_option = click.option(
     type=click.IntRange(0, 65_000),
     default=9092,
     show_default=True,
-    help="Of the first broker, the others take those that follow; 0 takes free ones.",
+    help="Port of the first broker; the others use the following ports. 0 picks free ports.",
 )
 zookeeper_port_option = click.option(
     "--zookeeper-port",
     type=click.IntRange(0, 65_000),
     default=2181,
     show_default=True,
-    help="0 takes a free one.",
+    help="Port of the ZooKeeper. 0 picks a free port.",
 )
 
 
 def broker_settings(
     number: int, count: int, endpoint: str, directory: Path, zookeeper: str, others: Sequence[str]
 ) -> list[str]:
-    """What makes a broker one of this cluster. Internal topics have a replica on each of up to three brokers."""
+    """The settings of one broker. Internal topics have up to three replicas."""
     factor = min(3, count)
     return [
         f"broker.id={number}",
@@ -65,14 +65,12 @@ def start_cluster(
     settings: Sequence[str],
     host: str = LOOPBACK,
 ) -> dict[int, RunningBroker]:
-    """The brokers, when all of them serve and know each other. What is started is added to the services.
+    """Starts the processes, adds them to `services`, and returns the brokers once all serve and know each other.
 
-    What several brokers have to say would bury everything else: it goes to a file for each, beside its directory.
+    Each broker logs to a file beside its directory, not to the terminal.
     """
-    if (directory / ALONE).exists():
-        raise Failure(
-            f"{directory} has the data of a broker that stood alone.", "Name another directory with --data."
-        )
+    if (directory / SINGLE_BROKER_FILE).exists():
+        raise Failure(f"{directory} has the data of a single broker.", "Name another directory with --data.")
     arguments = ["--port", str(zookeeper_port), "--data", str(directory / ZOOKEEPER)]
     services.append(Service("ZooKeeper", ["zookeeper", *arguments]))
     zookeeper = services[-1].wait_until_ready()
@@ -80,37 +78,37 @@ def start_cluster(
     brokers: dict[int, RunningBroker] = {}
     starting = []
     for number in range(count):
-        its_port = port + number if port else 0
-        told = broker_settings(number, count, f"{host}:{its_port}", directory, zookeeper, settings)
+        own_port = port + number if port else 0
+        told = broker_settings(number, count, f"{host}:{own_port}", directory, zookeeper, settings)
         log = directory / f"broker-{number}.log"
         starting.append(Service(f"broker {number}", ["broker", *overrides(told)], log))
         services.append(starting[-1])
     for number, broker in enumerate(starting):
         brokers[number] = RunningBroker(broker, broker.wait_until_ready())
         click.echo(f"broker {number}  {brokers[number].endpoint}")
-    wait_until_acquainted([dialled(each.endpoint) for each in brokers.values()])
+    wait_until_connected([dialled(each.endpoint) for each in brokers.values()])
     click.echo(f"logs      {directory / 'broker-*.log'}, {directory / ZOOKEEPER / 'zookeeper.log'}")
     return brokers
 
 
 def refuse_cluster_data(directory: Path) -> None:
-    """A broker alone would take `broker-0` for partition 0 of a topic."""
+    """A single broker would read `broker-0` as partition 0 of a topic `broker`."""
     if (directory / ZOOKEEPER).exists():
         raise Failure(
             f"{directory} has the data of a cluster.",
-            "Start it with as many --brokers as it had, or name another directory with --data.",
+            "Start it with the same number of --brokers as before, or name another directory with --data.",
         )
 
 
-def wait_until_acquainted(addresses: Sequence[str]) -> None:
-    """Brokers hear of each other a moment after they serve; until then one would find too few for a topic."""
-    deadline = time.monotonic() + ACQUAINTED_S_MAX
+def wait_until_connected(addresses: Sequence[str]) -> None:
+    """Waits until each broker knows all others. Before that, creating a replicated topic fails."""
+    deadline = time.monotonic() + CONNECTED_S_MAX
     for address in addresses:
         while (known := _known_to(address)) < len(addresses):
             if time.monotonic() > deadline:
                 raise Failure(
-                    f"the broker at {address} knows of {known} brokers, not of {len(addresses)}.",
-                    "What the brokers say in their logs may tell why.",
+                    f"the broker at {address} knows {known} brokers, not {len(addresses)}.",
+                    "The logs of the brokers may say why.",
                 )
             time.sleep(LOOK_AGAIN_S)
 
@@ -121,24 +119,3 @@ def _known_to(address: str) -> int:
         return len(cluster.wire.brokers)
     finally:
         cluster.close()
-
-
-@click.command("up")
-@click.option("--brokers", "count", type=click.IntRange(1, 9), default=3, show_default=True, help="How many.")
-@port_option
-@zookeeper_port_option
-@click.option(
-    "--data", "directory", metavar="DIR", type=click.Path(path_type=Path), default=Path("data"), show_default=True,
-    help="Where all of them keep what they have.",
-)  # fmt: skip
-@click.option("--override", "settings", metavar="KEY=VALUE", multiple=True, help="A setting of every broker.")
-def command(count: int, port: int, zookeeper_port: int, directory: Path, settings: Sequence[str]) -> None:
-    """Start a cluster on this machine: one ZooKeeper and several brokers. Ctrl-C stops it. Needs Java.
-
-    It prints one line that starts with `ready` when all of them serve and know each other. From another terminal
-    `stop-broker` and `start-broker` end one of its brokers and start it again.
-    """
-    with stopped_in_order() as services:
-        brokers = start_cluster(services, count, port, zookeeper_port, directory, settings)
-        click.echo(READY + " ".join(each.endpoint for each in brokers.values()))
-        watch(services, services[1:], Requests(directory, brokers).serve)

@@ -1,4 +1,4 @@
-"""`moldau` commands that run as processes of their own under one terminal, and stop with it."""
+"""`moldau` services as child processes that end with this one."""
 
 import contextlib
 import os
@@ -25,17 +25,17 @@ _PROGRAM = "import sys; from moldau.cli.main import main; sys.exit(main())"
 
 
 class Service:
-    """`moldau ARGUMENTS`, ready when it says so."""
+    """A child process `moldau ARGUMENTS` that prints a `ready` line when it serves."""
 
     def __init__(self, title: str, arguments: Sequence[str], log: Path | None = None) -> None:
-        """What it has to say of its work goes to the end of `log`, or to this terminal."""
+        """Its standard error is appended to `log`, or goes to this terminal."""
         self.title = title
         self._arguments = arguments
         self._log = log
         self.start_again()
 
     def start_again(self, more: Sequence[str] = ()) -> None:
-        """With more arguments, of which a later one wins over an earlier one."""
+        """Starts the process, again if it has ended. Of repeated arguments the last one wins."""
         log = self._log
         self.was_stopped = False
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
@@ -45,13 +45,13 @@ class Service:
                 stdout=subprocess.PIPE,
                 stderr=None if log is None else stack.enter_context(log.open("ab")),
                 text=True,
-                # Ctrl-C is for this process, which stops the others one after the other.
+                # Ctrl-C reaches only this process, which stops the others in order.
                 start_new_session=True,
             )
         threading.Thread(target=self._relay, args=[self._process, self._lines], daemon=True).start()
 
     def wait_until_ready(self) -> str:
-        """The addresses it serves."""
+        """Returns the addresses it listens on."""
         while (line := self._next_line()) is not None:
             if line.startswith(READY):
                 return line.removeprefix(READY).strip()
@@ -60,7 +60,7 @@ class Service:
         )
 
     def last_words(self) -> str:
-        """Where to read why it ended."""
+        """A hint to why it ended: the last lines of its log."""
         if self._log is None:
             return "Its last lines say why."
         lines = self._log.read_text(encoding="utf-8", errors="replace").splitlines()[-LAST_LINES:]
@@ -81,7 +81,7 @@ class Service:
             self._process.wait()
 
     def _next_line(self) -> str | None:
-        """Waits in turns, so that a Ctrl-C gets through."""
+        """Waits in short turns, so that Ctrl-C is handled."""
         while True:
             with contextlib.suppress(queue.Empty):
                 return self._lines.get(timeout=TURN_S)
@@ -97,7 +97,11 @@ class Service:
 
 @contextlib.contextmanager
 def stopped_in_order() -> Iterator[list[Service]]:
-    """The last started is the first stopped: it may need the others to say goodbye. A second Ctrl-C kills the rest."""
+    """Stops the services on exit, the last started first, because it may need the others to shut down.
+
+    SIGINT and SIGTERM end the block normally: stopping a service is success. A second signal kills what still runs
+    and raises Abort.
+    """
     services: list[Service] = []
     previous = signal.signal(signal.SIGTERM, _interrupt)
     try:
@@ -111,7 +115,9 @@ def stopped_in_order() -> Iterator[list[Service]]:
         except KeyboardInterrupt:
             for service in reversed(services):
                 service.stop(with_kill=True)
-        signal.signal(signal.SIGTERM, previous)
+            raise click.Abort from None
+        finally:
+            signal.signal(signal.SIGTERM, previous)
 
 
 def watch(
@@ -119,9 +125,11 @@ def watch(
     brokers: Collection[Service],
     on_turn: Callable[[], None] | None = None,
 ) -> None:
-    """Until one of them ends. Of several brokers each can be spared: a cluster goes on, that is what it is for.
+    """Returns only by raising a Failure, when a service ends unexpectedly.
 
-    What was stopped on purpose has not ended: somebody may start it again. `on_turn` is called about twice a second.
+    A cluster survives until its last broker ends. Services stopped on purpose do not count, as they may be restarted.
+    `on_turn` is called about twice a second.
+
     """
     never = threading.Event()
     reported: set[str] = set()
@@ -133,9 +141,15 @@ def watch(
         spared = {broker.title for broker in brokers}
         missed = [each for title, each in ended.items() if title not in spared or spared <= set(ended)]
         if missed:
-            raise Failure(f"the {missed[0].title} has ended; everything is stopped.", missed[0].last_words())
+            raise Failure(
+                f"the {missed[0].title} has ended unexpectedly; everything is stopped.",
+                missed[0].last_words(),
+            )
         for title in set(ended) - reported:
-            click.echo(f"the {title} has ended; the others go on. {ended[title].last_words()}", err=True)
+            click.echo(
+                f"the {title} has ended unexpectedly; the others keep running. {ended[title].last_words()}",
+                err=True,
+            )
             reported.add(title)
 
 
@@ -144,7 +158,7 @@ def overrides(settings: Sequence[str]) -> list[str]:
 
 
 def dialled(endpoints: str) -> str:
-    """`PLAINTEXT://0.0.0.0:9092 ...`: how the first of them is reached from here."""
+    """The address to connect to from this machine: `PLAINTEXT://0.0.0.0:9092 ...` becomes `localhost:9092`."""
     address = endpoints.split()[0].rpartition("://")[2]
     host, _, port = address.rpartition(":")
     return f"{'localhost' if host in ('0.0.0.0', '', '[::]') else host}:{port}"  # noqa: S104
@@ -155,8 +169,11 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
 
 
 def pasteable(hints: str, servers: str, **more: str) -> str:
-    """Commands to try, as they work in another terminal of this folder: `{moldau}` with its path where the shell would
-    not find it, `{at}` naming the brokers where the commands would look elsewhere."""
+    """Commands that can be pasted into another terminal in this directory.
+
+    Replaces `{moldau}` with the program, by path if it is not on PATH, and `{at}` with --bootstrap-server unless the
+    default port is used.
+    """
     program = (
         "moldau" if shutil.which("moldau") else os.path.relpath(Path(sys.executable).with_name("moldau"))
     )

@@ -1,4 +1,4 @@
-"""Runs Streams applications: their driver in a process of its own, started again when Spark is gone."""
+"""Runs Streams applications: their Spark driver as a child process, restarted when Spark fails."""
 
 import json
 import signal
@@ -18,27 +18,27 @@ DRIVER_MODULE = "moldau.pipeline.spark.driver"
 EXIT_AGAIN = 75
 STOP_S = 90.0
 PAUSE_S = 1.0
-TELL_EVERY_S = 5.0
-TELL_RESTARTING_EVERY_S = 30.0
+PROGRESS_EVERY_S = 5.0
+RESTARTING_EVERY_S = 30.0
 ENDED = frozenset({"stopped", "failed", "removed"})
 
 Status = Mapping[str, Any]
 
 
 class Printer:
-    """Prints what changes, and every few seconds how far each application is. Knows the last that was heard of each."""
+    """Prints state changes, and the progress of each application every few seconds. Keeps the last status of each."""
 
     def __init__(self, *, as_json: bool) -> None:
         self._as_json = as_json
         self.last: dict[str, Status] = {}
         self._told: dict[str, tuple[float, int]] = {}
-        """When an application's last line was printed, and how many records it had then."""
+        """By application: when its last line was printed, and its record count then."""
 
     def hear(self, status: Status) -> None:
         name = status["application_id"]
         before = self.last.get(name)
         if before is not None and status["state"] == "stopped" and status["lag_records"] is None:
-            # The lag it had last is the one it stopped with.
+            # A stopped application reports no lag: show its last one.
             status = {**status, "lag_records": before["lag_records"], "lag_ms": before["lag_ms"]}
         self.last[name] = status
         if status["state"] == "removed":
@@ -54,12 +54,12 @@ class Printer:
         return [status for status in self.last.values() if status["state"] == "failed"]
 
     def _is_due(self, name: str, status: Status) -> bool:
-        """Records were read, or there are some that are not, or it cannot start."""
+        """A progress line is due if records were read, if there is lag, or if it keeps restarting."""
         told_at, told_records = self._told.get(name, (0.0, 0))
         silent_s = time.monotonic() - told_at
         if status["state"] == "restarting":
-            return silent_s >= TELL_RESTARTING_EVERY_S
-        if silent_s < TELL_EVERY_S or status["state"] in ENDED:
+            return silent_s >= RESTARTING_EVERY_S
+        if silent_s < PROGRESS_EVERY_S or status["state"] in ENDED:
             return False
         has_read = 0 < status["records_in"] != told_records
         return has_read or bool(status["lag_records"])
@@ -71,15 +71,15 @@ class Printer:
         if self._as_json:
             ended = event == "state" and status["state"] in ENDED
             click.echo(json.dumps({"event": "end" if ended else event, **status}))
-        elif not _is_told_elsewhere(status):
+        elif not _is_reported_elsewhere(status):
             click.echo(state_line(status, now_ms) if event == "state" else progress_line(status, now_ms))
 
 
 def run_applications(files: Sequence[str], order: Mapping[str, Any], *, as_json: bool = False) -> None:
-    """Returns when the applications have been stopped; raises Failure when one could not run."""
+    """Returns when the applications have been stopped. Raises Failure if one failed, Abort after a second Ctrl-C."""
     printer = Printer(as_json=as_json)
     todo = dict(order)
-    # What ends a service is for it what Ctrl-C is at a terminal.
+    # Treat SIGTERM like Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     while True:
         driver = _start(files, todo)
@@ -93,12 +93,12 @@ def run_applications(files: Sequence[str], order: Mapping[str, Any], *, as_json:
         code = driver.wait()
         if code == 0:
             return
-        # A driver that was killed is a driver that is started again: the checkpoint has all it needs.
+        # Restart a killed driver as well: the checkpoint has all it needs.
         if code != EXIT_AGAIN and code > 0:
             if not printer.failed:
-                raise Failure(f"the driver ended with exit code {code} before it said why")
+                raise Failure(f"the driver ended with exit code {code} and without a reason")
             break
-        click.echo("Spark is gone; it is started again", err=True)
+        click.echo("Spark has ended; restarting it", err=True)
         if printer.last:
             todo["wanted"] = {
                 status["file"]: status["wanted"] for status in printer.last.values() if "file" in status
@@ -113,7 +113,7 @@ def _start(files: Sequence[str], order: Mapping[str, Any]) -> "subprocess.Popen[
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        # Ctrl-C is for this process, which lets the driver finish its batches.
+        # Ctrl-C reaches only this process, which lets the driver finish its batches.
         start_new_session=True,
     )
     assert driver.stdin is not None
@@ -123,12 +123,13 @@ def _start(files: Sequence[str], order: Mapping[str, Any]) -> "subprocess.Popen[
 
 
 def _stop(driver: "subprocess.Popen[str]", printer: Printer) -> None:
-    """Hears it to its end. A second Ctrl-C, and one that takes too long, ends it in the midst of a batch."""
-    click.echo("stopping", err=True)
-    driver.terminate()
+    """Reads its status until it ends. Kills it after a timeout, or on a second Ctrl-C, which raises Abort."""
     overdue = threading.Timer(STOP_S, driver.kill)
-    overdue.start()
+    was_interrupted = False
     try:
+        click.echo("stopping", err=True)
+        driver.terminate()
+        overdue.start()
         assert driver.stdout is not None
         for status in _statuses(driver.stdout):
             printer.hear(status)
@@ -136,10 +137,13 @@ def _stop(driver: "subprocess.Popen[str]", printer: Printer) -> None:
     except KeyboardInterrupt:
         driver.kill()
         code = driver.wait()
+        was_interrupted = True
     finally:
         overdue.cancel()
     if code < 0:
-        click.echo("ended within a batch; the next run does that batch again, and nothing is lost", err=True)
+        click.echo("ended within a batch; the next run repeats that batch, and nothing is lost", err=True)
+    if was_interrupted:
+        raise click.Abort
 
 
 def _require_none_failed(printer: Printer) -> None:
@@ -147,7 +151,7 @@ def _require_none_failed(printer: Printer) -> None:
     if not failed:
         return
     if len(printer.last) == 1:
-        raise Failure(f"the application cannot run: {failed[0].get('last_error')}")
+        raise Failure(f"the application failed: {failed[0].get('last_error')}")
     names = ", ".join(status["application_id"] for status in failed)
     raise Failure(f"{len(failed)} of {len(printer.last)} applications failed: {names}")
 
@@ -159,13 +163,13 @@ def _statuses(lines: IO[str]) -> Iterator[dict[str, Any]]:
 
 
 def _essence(status: Status) -> tuple[Any, ...]:
-    """What is told at once when it changes."""
+    """The part of a status that is printed whenever it changes."""
     state = status["state"]
     reason = status.get("last_error") if state in ("restarting", "failed") else None
     return state, reason, status.get("restarts") if state == "restarting" else None
 
 
-def _is_told_elsewhere(status: Status) -> bool:
-    """Why the only application failed is the last that is told. One that is made is started at once."""
+def _is_reported_elsewhere(status: Status) -> bool:
+    """The failure of a single application is reported at the end. `created` is followed by `running` at once."""
     only_one: bool = status.get("hosted", 1) == 1
     return status["state"] == "created" or (status["state"] == "failed" and only_one)

@@ -1,4 +1,4 @@
-"""What is in the files of a log: lines as Kafka's DumpLogSegments writes them, or JSON objects. Pure."""
+"""Contents of log files as lines in the format of Kafka's DumpLogSegments, or as JSON objects. Pure."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -20,14 +20,14 @@ Tell = Callable[[bytes | None, bytes | None], Told | None] | None
 
 
 class Line(NamedTuple):
-    """One thing said of a file, for people and for programs."""
+    """One line of output, as text and as JSON fields."""
 
     text: str
     fields: dict[str, Any]
 
 
 def dump(file: LogFile, data: memoryview, with_records: bool, from_offset: int = 0) -> Iterator[Line]:
-    """Raises FileDamage where the file cannot be read on."""
+    """Raises FileDamage at the first damage."""
     if file.kind == files.LOG:
         yield from _log(file, data, with_records, from_offset)
     elif file.kind == files.INDEX:
@@ -52,7 +52,7 @@ def _entry(**fields: int) -> Line:
 
 
 def _words(fields: dict[str, Any]) -> str:
-    """`base_offset` is `baseOffset` to readers of Kafka's dumps."""
+    """Names fields like Kafka: `base_offset` becomes `baseOffset`."""
     return " ".join(f"{_camel(name)}: {_word(value)}" for name, value in fields.items())
 
 
@@ -159,7 +159,7 @@ def _control(batch: bytes, header: BatchHeader) -> Iterator[Line]:
         yield Line(f"| unreadable: {error}", {"type": "unreadable", "problem": str(error)})
         return
     if marker is None:
-        yield Line(f"| offset: {header.base_offset} control record of another kind", {"type": "control"})
+        yield Line(f"| offset: {header.base_offset} control record of an unknown type", {"type": "control"})
         return
     name = ControlType(marker.control_type).name
     yield Line(
@@ -174,6 +174,6 @@ def _control(batch: bytes, header: BatchHeader) -> Iterator[Line]:
 
 
 def _text(data: bytes) -> str:
-    """One line of text, whatever the bytes."""
+    """One line of text. Control characters are escaped."""
     text = data.decode(errors="backslashreplace")
     return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)

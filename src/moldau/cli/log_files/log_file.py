@@ -1,6 +1,6 @@
-"""The files of a partition's log as bytes on disk: which there are, and what each kind holds. Reads, never writes.
+"""Log files on disk: finds them and decodes each kind. Never writes.
 
-What is wrong with a file is a `FileDamage` that says where; what comes before it is given out first.
+Raises `FileDamage` with the position of the damage, after yielding everything before it.
 """
 
 import mmap
@@ -51,7 +51,7 @@ class LogFile(NamedTuple):
 
     @property
     def topic(self) -> str | None:
-        """Of the partition whose directory the file lies in."""
+        """The topic of the partition directory that contains the file."""
         found = _PARTITION.fullmatch(self.path.absolute().parent.name)
         return found[1] if found else None
 
@@ -93,14 +93,14 @@ def recognise(path: Path) -> LogFile | None:
 
 
 def find_files(directory: Path) -> Iterator[LogFile]:
-    """All below a partition's directory or a whole log directory."""
+    """All log files in a partition directory or a whole log directory."""
     folders = [directory, *(path for path in directory.rglob("*") if path.is_dir())]
     found = [recognise(path) for folder in folders for path in folder.iterdir() if path.is_file()]
     return iter(in_order(file for file in found if file is not None))
 
 
 def in_order(files: Iterable[LogFile]) -> list[LogFile]:
-    """A partition at a time, segment by segment, each log before its indexes; none twice."""
+    """By partition and segment, each log before its indexes, without duplicates."""
     return sorted(
         {file.path.absolute(): file for file in files}.values(),
         key=lambda file: (
@@ -115,7 +115,7 @@ def in_order(files: Iterable[LogFile]) -> list[LogFile]:
 
 @contextmanager
 def mapped(path: Path) -> Iterator[memoryview]:
-    """A segment may be larger than memory: the system reads what is looked at."""
+    """Maps the file, because a segment may be larger than memory."""
     with path.open("rb") as file:
         if path.stat().st_size == 0:
             yield memoryview(b"")
@@ -125,7 +125,7 @@ def mapped(path: Path) -> Iterator[memoryview]:
 
 
 def iter_batches(data: memoryview) -> Iterator[tuple[int, BatchHeader]]:
-    """Position and header of each batch. Zeros up to the end are space taken in advance, not damage."""
+    """Position and header of each batch. Zeros up to the end are preallocated space, not damage."""
     position, end = 0, len(data)
     while position < end:
         left = end - position
@@ -133,14 +133,14 @@ def iter_batches(data: memoryview) -> Iterator[tuple[int, BatchHeader]]:
             if _only_zeros(data, position):
                 return
             if left < HEADER_SIZE:
-                raise FileDamage(f"{left} bytes are left, too few for the header of a batch", position)
+                raise FileDamage(f"{left} bytes remain, too few for a batch header", position)
         header = read_header(data, position)
         if header.magic != MAGIC:
-            raise FileDamage(f"a batch of format {header.magic}, where only {MAGIC} is known", position)
+            raise FileDamage(f"a batch of format {header.magic}, but only {MAGIC} is supported", position)
         if header.length < HEADER_SIZE - LOG_OVERHEAD:
-            raise FileDamage(f"a batch that says it has {header.size} bytes", position)
+            raise FileDamage(f"a batch that claims to have {header.size} bytes", position)
         if header.size > left:
-            raise FileDamage(f"a batch of {header.size} bytes is cut short: {left} are there", position)
+            raise FileDamage(f"a batch of {header.size} bytes is truncated: {left} remain", position)
         yield position, header
         position += header.size
 
@@ -151,16 +151,16 @@ def _only_zeros(data: memoryview, position: int) -> bool:
 
 
 def offset_entries(data: bytes, base_offset: int) -> Iterator[OffsetEntry]:
-    """Entries of zeros after the first are space taken in advance."""
-    for place, (relative, position) in enumerate(_entries(data, _OFFSET_ENTRY)):
-        if place and not relative and not position:
+    """Zero entries after the first are preallocated space."""
+    for number, (relative, position) in enumerate(_entries(data, _OFFSET_ENTRY)):
+        if number and not relative and not position:
             return
         yield OffsetEntry(base_offset + relative, position)
 
 
 def time_entries(data: bytes, base_offset: int) -> Iterator[TimeEntry]:
-    for place, (timestamp_ms, relative) in enumerate(_entries(data, _TIME_ENTRY)):
-        if place and not timestamp_ms and not relative:
+    for number, (timestamp_ms, relative) in enumerate(_entries(data, _TIME_ENTRY)):
+        if number and not timestamp_ms and not relative:
             return
         yield TimeEntry(timestamp_ms, base_offset + relative)
 
@@ -175,7 +175,7 @@ def _entries(data: bytes, entry: struct.Struct) -> Iterator[tuple[int, ...]]:
     whole = len(data) - len(data) % entry.size
     yield from entry.iter_unpack(data[:whole])
     if whole < len(data):
-        raise FileDamage(f"{len(data) - whole} bytes are left, an entry has {entry.size}", whole)
+        raise FileDamage(f"{len(data) - whole} bytes remain, but an entry has {entry.size}", whole)
 
 
 def producer_entries(data: bytes) -> Iterable[ProducerEntry]:
@@ -183,24 +183,24 @@ def producer_entries(data: bytes) -> Iterable[ProducerEntry]:
         raise FileDamage(f"{len(data)} bytes are too few for a snapshot", 0)
     version, crc, count = _SNAPSHOT_HEAD.unpack_from(data)
     if version != _SNAPSHOT_VERSION:
-        raise FileDamage(f"a snapshot of version {version}, where only {_SNAPSHOT_VERSION} is known", 0)
+        raise FileDamage(f"a snapshot of version {version}, but only {_SNAPSHOT_VERSION} is supported", 0)
     if crc != crc32c(data[_SNAPSHOT_CRC_FROM:]):
         raise FileDamage("the CRC does not match", 0)
     if len(data) != _SNAPSHOT_HEAD.size + count * _SNAPSHOT_ENTRY.size:
-        raise FileDamage(f"{count} entries do not fill {len(data)} bytes", _SNAPSHOT_HEAD.size)
+        raise FileDamage(f"{count} entries do not match {len(data)} bytes", _SNAPSHOT_HEAD.size)
     return [ProducerEntry(*fields) for fields in _SNAPSHOT_ENTRY.iter_unpack(data[_SNAPSHOT_HEAD.size :])]
 
 
 def epoch_entries(data: bytes) -> Iterator[tuple[int, int]]:
-    """Epoch and first offset (KIP-101), from a file of a version, a count and as many lines."""
+    """Epochs and their start offsets (KIP-101). The file has a version, a count and that many lines."""
     try:
         version, count, *rest = data.decode("ascii").splitlines()
         if int(version) != 0:
-            raise FileDamage(f"version {version} is not known", 0)
+            raise FileDamage(f"version {version} is not supported", 0)
         if int(count) != len(rest):
-            raise FileDamage(f"{len(rest)} lines, where {count} are announced", 0)
+            raise FileDamage(f"{len(rest)} lines instead of {count}", 0)
         for line in rest:
             epoch, start_offset = map(int, line.split())
             yield epoch, start_offset
     except ValueError as error:
-        raise FileDamage(f"not made of two numbers a line: {error}", 0) from error
+        raise FileDamage(f"not two numbers per line: {error}", 0) from error

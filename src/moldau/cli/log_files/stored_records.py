@@ -1,4 +1,4 @@
-"""Records of Kafka's internal topics in words: what is in `__consumer_offsets` and `__transaction_state`. Pure."""
+"""Decodes records of the internal topics `__consumer_offsets` and `__transaction_state`. Pure."""
 
 import dataclasses
 from collections.abc import Callable
@@ -16,11 +16,11 @@ _FAMILIES: Final[dict[str, tuple[ModuleType, ...]]] = {
 }
 
 Told = tuple[str, dict[str, Any], dict[str, Any] | None]
-"""The kind of record, its key, and its value; no value is a tombstone."""
+"""The record type, its key, and its value, which is None for a tombstone."""
 
 
 def teller(topic: str | None) -> Callable[[bytes | None, bytes | None], Told | None] | None:
-    """None for topics whose records are their owners' affair."""
+    """The decoder of an internal topic, None for other topics."""
     modules = _FAMILIES.get(topic or "")
     if modules is None:
         return None
@@ -51,7 +51,7 @@ def teller(topic: str | None) -> Callable[[bytes | None, bytes | None], Told | N
 
 
 def _value_of(module: ModuleType, key_name: str) -> type[RecordValue] | None:
-    """Each key has its value beside it under the same name; the oldest offset commits share the newer ones' value."""
+    """The value class of a key class, found by name. Legacy offset commits share the current value class."""
     name = key_name.removesuffix("Key").removeprefix("Legacy") + "Value"
     value: type[RecordValue] | None = getattr(module, name, None)
     return value

@@ -1,7 +1,6 @@
-"""Checks the files of logs: checksums, order of offsets, and that indexes agree with what they index.
+"""Verifies log files: checksums, order of offsets, and indexes against their logs.
 
-A log whose broker was stopped cleanly has nothing to complain of. One that is being written may end in a
-batch that is not whole yet.
+A log whose broker stopped cleanly has no damage. One that is being written may end in an incomplete batch.
 """
 
 from bisect import bisect_right
@@ -29,15 +28,15 @@ class Damage:
 
 @dataclass
 class Segment:
-    """What the indexes of a segment are held against: its batches, in order."""
+    """The batches of a segment, against which its indexes are verified."""
 
     positions: list[int] = field(default_factory=list)
     base_offsets: list[int] = field(default_factory=list)
     last_offsets: list[int] = field(default_factory=list)
     max_timestamps: list[int] = field(default_factory=list)
-    """The greatest timestamp up to and with each batch."""
+    """The greatest timestamp up to each batch, inclusive."""
     is_whole: bool = True
-    """False: the rest could not be read, so that entries for it prove nothing."""
+    """False if the rest could not be read. Index entries for it cannot be verified."""
 
     def add(self, position: int, header: BatchHeader) -> None:
         greatest = max(header.max_timestamp, self.max_timestamps[-1] if self.max_timestamps else -1)
@@ -58,7 +57,7 @@ class Account:
 
 
 def verify(log_files: Iterable[LogFile], deep: bool, advance: Advance = lambda size_bytes: None) -> Account:
-    """Takes files `in_order`. `advance` is told the size of each file that is done."""
+    """Takes files `in_order`. Calls `advance` with the size of each file verified."""
     account = Account()
     folder: Path | None = None
     partition = PartitionCheck(account, deep)
@@ -76,7 +75,7 @@ def verify(log_files: Iterable[LogFile], deep: bool, advance: Advance = lambda s
 
 
 class PartitionCheck:
-    """Goes through the files of one partition, and remembers the segment it is at and where the log has got to."""
+    """Verifies the files of one partition. Tracks its segments and the next expected offset."""
 
     def __init__(self, account: Account, deep: bool) -> None:
         self._account = account
@@ -119,7 +118,7 @@ class PartitionCheck:
         if file.base_offset < self._next_offset:
             yield Damage(
                 path,
-                f"the segment begins at {file.base_offset}, where the one before ends at {self._next_offset - 1}",
+                f"the segment begins at {file.base_offset}, but the previous one ends at {self._next_offset - 1}",
             )
         self._next_offset = max(self._next_offset, file.base_offset)
         for position, header in files.iter_batches(data):
@@ -133,7 +132,7 @@ class PartitionCheck:
 
     def _batch_problems(self, data: memoryview, position: int, header: BatchHeader) -> Iterator[str]:
         if header.base_offset < self._next_offset:
-            yield f"the batch begins at offset {header.base_offset}, where {self._next_offset} or more is due"
+            yield f"the batch begins at offset {header.base_offset}, but at least {self._next_offset} is expected"
         if header.last_offset_delta < 0:
             yield f"the batch ends {-header.last_offset_delta} offsets before it begins"
         if header.partition_leader_epoch < self._leader_epoch:
@@ -152,32 +151,35 @@ class PartitionCheck:
 def check_offset_index(
     file: LogFile, entries: Sequence[files.OffsetEntry], segment: Segment | None
 ) -> Iterator[Damage]:
-    """An entry leads to a batch that begins at its offset or before: a search from there finds every later one."""
+    """Each entry must point to a batch that begins at or before its offset."""
     path = str(file.path)
     for number, (offset, position) in enumerate(entries):
         at = number * 8
         if number and (offset <= entries[number - 1].offset or position < entries[number - 1].position):
             yield Damage(
-                path, f"entry {number} ({offset} at {position}) is not after the one before", at, offset
+                path, f"entry {number} ({offset} at {position}) is not after the previous one", at, offset
             )
         if segment is None or (not segment.is_whole and position > (segment.positions or [0])[-1]):
             continue
-        place = bisect_right(segment.positions, position) - 1
-        if place < 0 or segment.positions[place] != position:
-            yield Damage(path, f"entry {number} names position {position}, where no batch begins", at, offset)
-        elif not segment.base_offsets[place] <= offset:
-            found = segment.base_offsets[place]
+        index = bisect_right(segment.positions, position) - 1
+        if index < 0 or segment.positions[index] != position:
             yield Damage(
-                path, f"entry {number} names offset {offset}, where a batch begins at {found}", at, offset
+                path, f"entry {number} names position {position}, at which no batch begins", at, offset
+            )
+        elif not segment.base_offsets[index] <= offset:
+            found = segment.base_offsets[index]
+            yield Damage(
+                path, f"entry {number} names offset {offset}, but its batch begins at {found}", at, offset
             )
 
 
 def check_time_index(
     file: LogFile, entries: Sequence[files.TimeEntry], segment: Segment | None
 ) -> Iterator[Damage]:
-    """An entry says that no record up to its offset is younger than its timestamp.
+    """An entry states that no record up to its offset has a later timestamp.
 
-    One of zeros and no other is space taken in advance: the index has no entry yet."""
+    A single zero entry is preallocated space: the index has no entry yet.
+    """
     if list(entries) == [(0, file.base_offset)]:
         return
     path = str(file.path)
@@ -187,14 +189,19 @@ def check_time_index(
             timestamp_ms < entries[number - 1].timestamp_ms or offset < entries[number - 1].offset
         ):
             yield Damage(
-                path, f"entry {number} ({timestamp_ms} at {offset}) is not after the one before", at, offset
+                path, f"entry {number} ({timestamp_ms} at {offset}) is not after the previous one", at, offset
             )
         if segment is None:
             continue
         ended = bisect_right(segment.last_offsets, offset) - 1
         if ended >= 0 and segment.max_timestamps[ended] > timestamp_ms:
             youngest = segment.max_timestamps[ended]
-            yield Damage(path, f"entry {number} says {timestamp_ms}, but {youngest} comes before", at, offset)
+            yield Damage(
+                path,
+                f"entry {number} states {timestamp_ms}, but an earlier record has {youngest}",
+                at,
+                offset,
+            )
 
 
 def check_txn_index(file: LogFile, entries: Sequence[files.TxnEntry]) -> Iterator[Damage]:
@@ -202,15 +209,15 @@ def check_txn_index(file: LogFile, entries: Sequence[files.TxnEntry]) -> Iterato
     for number, entry in enumerate(entries):
         at = number * 34
         if entry.version != 0:
-            yield Damage(path, f"entry {number} has version {entry.version}, only 0 is known", at)
+            yield Damage(path, f"entry {number} has version {entry.version}, but only 0 is supported", at)
         if not file.base_offset <= entry.last_offset or entry.first_offset > entry.last_offset:
             yield Damage(
                 path,
-                f"entry {number} is of a transaction from {entry.first_offset} to {entry.last_offset}",
+                f"entry {number} has an invalid transaction from {entry.first_offset} to {entry.last_offset}",
                 at,
             )
         if number and entry.last_offset <= entries[number - 1].last_offset:
-            yield Damage(path, f"entry {number} is not after the one before", at, entry.last_offset)
+            yield Damage(path, f"entry {number} is not after the previous one", at, entry.last_offset)
 
 
 def check_epochs(file: LogFile, entries: Sequence[tuple[int, int]]) -> Iterator[Damage]:

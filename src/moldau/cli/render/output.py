@@ -1,11 +1,12 @@
-"""How answers are written: aligned columns for people, JSON and CSV for programs.
+"""Output of commands: aligned columns for people, JSON and CSV for programs.
 
-Columns are never cut, whether a terminal or a pipe reads them.
+Columns are never truncated, on a terminal or in a pipe.
 """
 
 import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 import click
@@ -18,12 +19,12 @@ _SPANS = (("d", 86_400), ("h", 3600), ("m", 60))
 
 
 def output_option(function: CommandFunction) -> CommandFunction:
-    """For answers made of rows; the command prints what is not a table with `print_data`."""
+    """Adds --output for rows. The command prints JSON and CSV with `print_data`."""
     return _output_option(["table", "json", "csv"])(function)
 
 
 def document_option(function: CommandFunction) -> CommandFunction:
-    """For answers that no rows can hold."""
+    """Adds --output for answers that do not fit into rows."""
     return _output_option(["table", "json"])(function)
 
 
@@ -34,26 +35,26 @@ def _output_option(forms: Sequence[str]) -> Callable[[CommandFunction], CommandF
         type=click.Choice(forms),
         default="table",
         show_default=True,
-        help="How to print the answer.",
+        help="The output format.",
     )
 
 
 def columns(
     headings: Sequence[str], rows: Sequence[Sequence[Cell]], indent: str = "", drop_empty: bool = False
 ) -> str:
-    """Numbers stand to the right, text to the left, what is not known is a dash.
+    """Aligns numbers to the right and text to the left. None is shown as a dash.
 
-    `drop_empty` leaves out columns in which nothing is known.
+    `drop_empty` omits columns that contain only None.
     """
     if drop_empty and rows:
-        kept = [place for place in range(len(headings)) if any(row[place] is not None for row in rows)]
-        headings = [headings[place] for place in kept]
-        rows = [[row[place] for place in kept] for row in rows]
+        kept = [index for index in range(len(headings)) if any(row[index] is not None for row in rows)]
+        headings = [headings[index] for index in kept]
+        rows = [[row[index] for index in kept] for row in rows]
     texts = [["-" if cell is None else str(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(headings, *texts, strict=True)]
     to_the_right = [
-        bool(rows) and all(isinstance(row[place], int | None) for row in rows)
-        for place in range(len(headings))
+        bool(rows) and all(isinstance(row[index], int | None) for row in rows)
+        for index in range(len(headings))
     ]
 
     def line(cells: Sequence[str]) -> str:
@@ -67,7 +68,7 @@ def columns(
 
 
 def about(facts: Sequence[tuple[str, str]]) -> str:
-    """Names and values of one thing, one a line."""
+    """Names and values, one pair per line."""
     width = max(len(name) for name, _ in facts) + 2
     return "\n".join(f"{name:<{width}}{value}".rstrip() for name, value in facts)
 
@@ -77,7 +78,7 @@ def print_json(value: object) -> None:
 
 
 def print_data(output: str, value: Any, rows: Sequence[Mapping[str, Any]] | None = None) -> None:
-    """JSON, or CSV of the rows; left out, the value is the rows, or the only one."""
+    """Prints JSON, or CSV of the rows. Without `rows`, the value is the rows or a single row."""
     if output == "json":
         print_json(value)
         return
@@ -86,7 +87,7 @@ def print_data(output: str, value: Any, rows: Sequence[Mapping[str, Any]] | None
 
 
 def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
-    """A line of names, then a line for each row; the names are those of the JSON. Nothing if there are no rows."""
+    """A header line with the names of the JSON fields, then a line per row. Empty without rows."""
     if not rows:
         return ""
     text = io.StringIO()
@@ -112,7 +113,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def bytes_text(size_bytes: float) -> str:
-    """In steps of 1000, as disks are sold."""
+    """In decimal units."""
     for unit in ("B", "kB", "MB", "GB"):
         if size_bytes < 1000:
             return f"{size_bytes:.0f} {unit}" if unit == "B" else f"{size_bytes:.1f} {unit}"
@@ -121,7 +122,7 @@ def bytes_text(size_bytes: float) -> str:
 
 
 def seconds_text(seconds: float) -> str:
-    """The two largest units that matter: `3d4h`, `2m5s`, `0.25s`."""
+    """The two largest non-zero units: `3d4h`, `2m5s`, `0.25s`."""
     if seconds < 60:
         return f"{seconds:.3g}s"
     rest = round(seconds)
@@ -131,3 +132,19 @@ def seconds_text(seconds: float) -> str:
         if count or parts:
             parts.append(f"{count}{unit}")
     return "".join([*parts, f"{rest}s"][:2])
+
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+NO_TIMESTAMP = -1
+
+
+def iso_time(timestamp_ms: int) -> str:
+    if timestamp_ms == NO_TIMESTAMP:
+        return "-"
+    try:
+        moment = EPOCH + timedelta(milliseconds=timestamp_ms)
+    except OverflowError:
+        return str(timestamp_ms)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,4 +1,4 @@
-"""A bar on standard error while something takes its time; nothing where nobody watches."""
+"""A progress bar on standard error. Shows nothing if standard error is not a terminal."""
 
 import sys
 from collections.abc import Iterator

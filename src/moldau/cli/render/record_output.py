@@ -1,14 +1,13 @@
-"""How a consumed record is written: raw bytes, JSON lines, a hex dump or columns. Pure."""
+"""Formats consumed records: raw bytes, JSON lines, a hex dump or columns. Pure."""
 
 import base64
 from collections.abc import Callable, Collection, Sequence
-from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 import orjson
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-NO_TIMESTAMP = -1
+from moldau.cli.render.output import iso_time
+
 HEX_BYTES_PER_LINE = 16
 TABLE_HEADING = f"{'PARTITION':>9}  {'OFFSET':>10}  {'TIMESTAMP':<24}  {'KEY':<16}  VALUE"
 
@@ -27,18 +26,8 @@ class Record(NamedTuple):
 Formatter = Callable[[Record], bytes]
 
 
-def iso_time(timestamp_ms: int) -> str:
-    if timestamp_ms == NO_TIMESTAMP:
-        return "-"
-    try:
-        moment = EPOCH + timedelta(milliseconds=timestamp_ms)
-    except OverflowError:
-        return str(timestamp_ms)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
 def as_json(record: Record) -> bytes:
-    """One object a line. Bytes that are no UTF-8 stand in base64 under a name that says so."""
+    """One object per line. Bytes that are not UTF-8 are in base64, in a field `..._base64`."""
     fields: dict[str, object] = {
         "topic": record.topic,
         "partition": record.partition,
@@ -61,7 +50,7 @@ def json_field(name: str, data: bytes | None) -> tuple[str, str | None]:
 
 
 def raw(fields: Collection[str], separator: bytes) -> Formatter:
-    """The value as it is, with the chosen fields before it in a fixed order, and a line feed."""
+    """The raw value after the chosen fields in a fixed order, and a line feed."""
     writers: list[Callable[[Record], bytes]] = [
         write for name, write in _RAW_FIELDS.items() if name in fields or name == "value"
     ]
@@ -87,7 +76,7 @@ _RAW_FIELDS: dict[str, Callable[[Record], bytes]] = {
 
 
 def as_hex(record: Record) -> bytes:
-    """A line that names the record, then a dump of each part it has."""
+    """A line that identifies the record, then a hex dump of key, headers and value."""
     lines = [
         f"{record.topic} partition {record.partition} offset {record.offset} {iso_time(record.timestamp_ms)}"
     ]
@@ -110,7 +99,7 @@ def _hex_line(start: int, chunk: bytes) -> str:
 
 
 def table_row(width_max: int | None) -> Formatter:
-    """Columns under `TABLE_HEADING`, cut at the terminal's width if there is a terminal."""
+    """Columns under `TABLE_HEADING`, truncated at the width of the terminal, if any."""
 
     def write(record: Record) -> bytes:
         line = (
@@ -125,7 +114,7 @@ def table_row(width_max: int | None) -> Formatter:
 
 
 def _visible(data: bytes | None) -> str:
-    """One line of text, whatever the bytes: what a terminal would act on is written as an escape."""
+    """One line of text. Control characters are escaped."""
     if data is None:
         return "null"
     text = data.decode(errors="backslashreplace")

@@ -1,4 +1,4 @@
-"""Schemas for the eye: laid out, compared line by line, and refusals with the place they are about."""
+"""Schemas as text: pretty-printed, compared line by line, and the reasons for a rejection."""
 
 import difflib
 import json
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 CONTEXT_LINES = 2
-WHO_FIRST = {
-    "NONE": "Nothing is checked: consumers and producers must agree by themselves.",
+UPGRADE_ORDER = {
+    "NONE": "No compatibility check: producers and consumers must coordinate themselves.",
     "BACKWARD": "Upgrade the consumers first: the new schema reads what the last version wrote.",
     "BACKWARD_TRANSITIVE": "Upgrade the consumers first: the new schema reads what all versions wrote.",
     "FORWARD": "Upgrade the producers first: the last version reads what the new schema writes.",
@@ -18,7 +18,7 @@ WHO_FIRST = {
 
 
 def laid_out(text: str, schema_type: str) -> str:
-    """JSON gets one line a thing, Protobuf has lines of its own."""
+    """Pretty-prints JSON. Protobuf stays unchanged."""
     if schema_type == "PROTOBUF":
         return text.rstrip("\n")
     try:
@@ -28,7 +28,7 @@ def laid_out(text: str, schema_type: str) -> str:
 
 
 def diff(old: str, new: str, schema_type: str, old_name: str, new_name: str) -> str:
-    """Empty where nothing differs but the layout."""
+    """Empty if only the formatting differs."""
     lines = difflib.unified_diff(
         laid_out(old, schema_type).splitlines(),
         laid_out(new, schema_type).splitlines(),
@@ -40,8 +40,8 @@ def diff(old: str, new: str, schema_type: str, old_name: str, new_name: str) -> 
     return "\n".join(line for line in lines if not line.startswith("@@"))
 
 
-def refusal(clashes: Sequence[dict[str, Any]], messages: Sequence[str]) -> str:
-    """What stands in the way, a paragraph each. `messages` are all that a registry other than ours gives."""
+def rejection_text(clashes: Sequence[dict[str, Any]], messages: Sequence[str]) -> str:
+    """One paragraph per incompatibility. Registries other than Moldau's give only `messages`."""
     if not clashes:
         return "\n".join(f"  - {message}" for message in messages)
     return "\n".join(_paragraph(clash) for clash in clashes)

@@ -1,4 +1,4 @@
-"""What a running application tells on the terminal, made of its status. Pure: values in, text out."""
+"""The lines `streams run` and `status` print about an application, from its status. Pure."""
 
 import time
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ def state_line(status: Status, now_ms: float) -> str:
         when = _when(status, now_ms)
         return f"{name} restarting{when}{f': {error}' if error else ''}"
     if state == "failed":
-        return f"{name} failed: {error or 'it did not say why'}"
+        return f"{name} failed: {error or 'no reason was given'}"
     if state == "stopped":
         return f"{name} stopped: {facts(status, with_rates=False)}"
     return f"{name} {state}"
@@ -31,7 +31,7 @@ def progress_line(status: Status, now_ms: float) -> str:
 
 
 def facts(status: Status, *, with_rates: bool = True) -> str:
-    """Always the rates and the lag of one that runs; what should not be, only when there is any."""
+    """Rates and lag of a running application, and its problems if it has any."""
     told = [f"{status['records_in']} records in, {status['records_out']} out"]
     if with_rates:
         told.append(f"{status['records_in_per_s']:.0f} records/s")
@@ -62,7 +62,7 @@ def duration_text(span_ms: float) -> str:
 
 
 def lag_text(status: Status) -> str:
-    """`-` while it is not known."""
+    """`-` if it is not known."""
     lag = status.get("lag_records")
     if lag is None:
         return "-"

@@ -27,7 +27,7 @@ def test_addresses_are_read_as_kafka_writes_them(text: str, expected: list[tuple
 
 @pytest.mark.parametrize("text", ["host:port", "host:0", "host:65536", "host:"])
 def test_a_port_that_is_none_is_wrong_usage(text: str) -> None:
-    with pytest.raises(click.UsageError, match="is no broker address"):
+    with pytest.raises(click.UsageError, match="is not a broker address"):
         addresses.parse(text)
 
 

@@ -25,7 +25,9 @@ def test_every_way_to_say_where(start: Start, expected: int) -> None:
 
 @pytest.mark.parametrize("offset", [9, 101])
 def test_an_offset_outside_the_log_is_refused_with_what_there_is(offset: int) -> None:
-    with pytest.raises(Failure, match=rf"'orders' partition 3 has no offset {offset}: it holds 10 to 99"):
+    with pytest.raises(
+        Failure, match=rf"'orders' partition 3 has no offset {offset}: it has offsets 10 to 99"
+    ):
         start_offset("orders", 3, Start(offset=offset), 10, 100)
 
 

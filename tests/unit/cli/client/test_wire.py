@@ -85,7 +85,7 @@ def test_the_newest_version_of_both_sides_is_spoken() -> None:
 def test_a_broker_that_does_not_speak_it(spoken: dict[int, tuple[int, int]]) -> None:
     with (
         peer(lambda key, version, correlation_id: versions(spoken, correlation_id)) as address,
-        pytest.raises(Failure, match="cannot list groups: the broker does not speak ListGroups") as raised,
+        pytest.raises(Failure, match="cannot list groups: the broker does not support ListGroups") as raised,
     ):
         list_groups(address)
     assert raised.value.code == KafkaError.UNSUPPORTED_VERSION
@@ -94,7 +94,9 @@ def test_a_broker_that_does_not_speak_it(spoken: dict[int, tuple[int, int]]) -> 
 def test_an_answer_to_another_question() -> None:
     with (
         peer(lambda key, version, correlation_id: versions({}, correlation_id + 1)) as address,
-        pytest.raises(Failure, match="does not answer as Kafka does: an answer to question 1 where 0"),
+        pytest.raises(
+            Failure, match="does not answer like a Kafka broker: an answer to request 1 instead of 0"
+        ),
     ):
         list_groups(address)
 
@@ -102,7 +104,7 @@ def test_an_answer_to_another_question() -> None:
 def test_a_peer_that_hangs_up() -> None:
     with (
         peer(lambda *_: None) as address,
-        pytest.raises(Failure, match=f"{address} does not answer as Kafka"),
+        pytest.raises(Failure, match=f"{address} does not answer like a Kafka"),
     ):
         list_groups(address)
 

@@ -72,12 +72,12 @@ def test_a_union_takes_plain_and_tagged_values() -> None:
 @pytest.mark.parametrize(
     ("schema", "value", "said"),
     [
-        ("int", 2**31, "the value is 2147483648, and the schema wants int"),
-        ("boolean", 1, "the schema wants boolean"),
-        ("bytes", "\u0100", "each letter is one byte"),
+        ("int", 2**31, "the value is 2147483648, but the schema requires int"),
+        ("boolean", 1, "the schema requires boolean"),
+        ("bytes", "\u0100", "one character per byte"),
         ({"type": "fixed", "name": "F", "size": 2}, "abc", "2 bytes for fixed F"),
         ({"type": "enum", "name": "E", "symbols": ["A", "B"]}, "C", "one of A, B"),
-        ({"type": "array", "items": "int"}, [1, "x"], "[1] is 'x', and the schema wants int"),
+        ({"type": "array", "items": "int"}, [1, "x"], "[1] is 'x', but the schema requires int"),
         (["null", "int"], "x", "null or int"),
         (logical("int", "date"), "tomorrow", "a date in ISO 8601"),
         (
@@ -87,9 +87,13 @@ def test_a_union_takes_plain_and_tagged_values() -> None:
                 "fields": [{"name": "a", "type": {"type": "map", "values": "int"}}],
             },
             {"a": {"k": None}},
-            "a.k is null, and the schema wants int",
+            "a.k is null, but the schema requires int",
         ),
-        ({"type": "record", "name": "R", "fields": []}, {"b": 1}, "has b, which record R does not"),
+        (
+            {"type": "record", "name": "R", "fields": []},
+            {"b": 1},
+            "has field b, which record R does not have",
+        ),
     ],
 )
 def test_what_does_not_fit_is_named(schema: Any, value: Any, said: str) -> None:

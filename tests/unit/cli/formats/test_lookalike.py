@@ -1,4 +1,4 @@
-"""What bytes look like that are not what was expected."""
+"""Guesses at unexpected bytes."""
 
 import gzip
 import struct
@@ -11,10 +11,10 @@ from moldau.cli.formats.lookalike import looks_like, protobuf_fields
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"", "nothing: it is empty"),
+        (b"", "an empty value"),
         (b'{"a": 1}', 'plain JSON: {"a": 1}'),
         (b"[1, 2]", "plain JSON: [1, 2]"),
-        (b'{"a": ', 'text that begins like JSON and is none: {"a":'),
+        (b'{"a": ', 'text that begins like JSON but is not: {"a":'),
         (b"hello", "plain text: hello"),
         ("žluťoučký".encode(), "plain text: žluťoučký"),
         (b"x" * 100, "plain text: " + "x" * 39 + "…"),
@@ -30,7 +30,7 @@ from moldau.cli.formats.lookalike import looks_like, protobuf_fields
             b"\x08\x96\x01\x12\x03abc\x19" + b"\0" * 8,
             "Protobuf without a registry's frame, with the fields 1, 2, 3",
         ),
-        (b"\xff\xfe\xfd\xfc\xfb", "5 bytes of no kind known here, starting ff fe fd fc fb"),
+        (b"\xff\xfe\xfd\xfc\xfb", "5 bytes of an unknown kind, starting with ff fe fd fc fb"),
     ],
 )
 def test_looks(data: bytes, said: str) -> None:

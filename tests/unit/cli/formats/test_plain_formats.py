@@ -35,12 +35,12 @@ def test_every_format_is_tried_above() -> None:
 @pytest.mark.parametrize(
     ("form", "stored", "reason"),
     [
-        ("int", b"12345678", "has 8 bytes, where an int has 4"),
-        ("long", b"1", "has 1 byte, where a long has 8"),
-        ("string", b"\xff", "is no UTF-8"),
-        ("json", b"{", "is no JSON"),
-        ("boolean", b"\x02", "is no boolean"),
-        ("uuid", b"x", "is no text of a UUID"),
+        ("int", b"12345678", "has 8 bytes, but an int has 4"),
+        ("long", b"1", "has 1 byte, but a long has 8"),
+        ("string", b"\xff", "is not UTF-8"),
+        ("json", b"{", "is not valid JSON"),
+        ("boolean", b"\x02", "is not a boolean"),
+        ("uuid", b"x", "is not the text of a UUID"),
     ],
 )
 def test_bytes_that_are_something_else(form: str, stored: bytes, reason: str) -> None:
@@ -51,14 +51,14 @@ def test_bytes_that_are_something_else(form: str, stored: bytes, reason: str) ->
 @pytest.mark.parametrize(
     ("form", "text", "reason"),
     [
-        ("int", b"x", "'x' is no int"),
-        ("int", b"4294967296", "is no int"),
-        ("double", b"one", "is no double"),
+        ("int", b"x", "'x' is not a valid int"),
+        ("int", b"4294967296", "is not a valid int"),
+        ("double", b"one", "is not a valid double"),
         ("hex", b"f", "hexadecimal"),
-        ("json", b"{", "no JSON"),
+        ("json", b"{", "not valid JSON"),
         ("boolean", b"yes", "neither true nor false"),
-        ("uuid", b"x", "no UUID"),
-        ("string", b"\xff", "no UTF-8"),
+        ("uuid", b"x", "not a UUID"),
+        ("string", b"\xff", "not UTF-8"),
     ],
 )
 def test_text_that_is_no_such_thing(form: str, text: bytes, reason: str) -> None:

@@ -51,7 +51,7 @@ def test_hexadecimal_digits() -> None:
         (b"", b""),
         (b"\1", None),
     ]
-    with pytest.raises(Failure, match="line 1 is not made of pairs"):
+    with pytest.raises(Failure, match="line 1 is not a sequence of hexadecimal digit pairs"):
         pairs(LineFormat("hex"), b"0g")
 
 

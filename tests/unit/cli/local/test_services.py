@@ -4,6 +4,7 @@ import os
 import signal
 from pathlib import Path
 
+import click
 import pytest
 
 from moldau.cli.local.services import Service, overrides, stopped_in_order
@@ -25,7 +26,7 @@ def broker(directory: Path) -> list[str]:
 def test_nothing_is_left_running_after_a_second_interrupt(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with stopped_in_order() as services:
+    with pytest.raises(click.Abort), stopped_in_order() as services:
         services.append(Service("first", broker(tmp_path / "first")))
         services.append(Impatient("second", broker(tmp_path / "second")))
         for service in services:

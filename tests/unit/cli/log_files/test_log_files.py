@@ -101,24 +101,27 @@ def replaced(place: int, layout: str, value: int) -> Callable[[bytearray], None]
     ("damage", "problem"),
     [
         (edit(LOG, replaced(HEADER_SIZE + 3, ">b", 99)), "the CRC does not match"),
-        (edit(LOG, lambda data: data.pop()), "is cut short"),
-        (edit(LOG, lambda data: data.extend(b"xyz")), "3 bytes are left, too few"),
+        (edit(LOG, lambda data: data.pop()), "is truncated"),
+        (edit(LOG, lambda data: data.extend(b"xyz")), "3 bytes remain, too few"),
         (edit(LOG, replaced(16, ">b", 1)), "a batch of format 1"),
-        (edit(LOG, replaced(8, ">i", 5)), "says it has 17 bytes"),
-        (edit(LOG, replaced(0, ">q", BASE - 9)), f"begins at offset {BASE - 9}, where {BASE} or more is due"),
+        (edit(LOG, replaced(8, ">i", 5)), "claims to have 17 bytes"),
+        (
+            edit(LOG, replaced(0, ">q", BASE - 9)),
+            f"begins at offset {BASE - 9}, but at least {BASE} is expected",
+        ),
         (edit(SECOND, replaced(12, ">i", 1)), "leader epoch 1 after 3"),
-        (edit(INDEX, lambda data: data.pop()), "7 bytes are left, an entry has 8"),
-        (edit(INDEX, replaced(8, ">i", 1)), "is not after the one before"),
-        (edit(INDEX, replaced(12, ">i", 7)), "names position 7, where no batch begins"),
-        (edit(INDEX, replaced(0, ">i", -5)), f"names offset {BASE - 5}, where a batch begins at {BASE}"),
-        (edit(TIME_INDEX, replaced(0, ">q", NOW_MS)), f"but {NOW_MS + BASE + 3} comes before"),
-        (edit(TIME_INDEX, lambda data: data.extend(bytes(5))), "5 bytes are left"),
+        (edit(INDEX, lambda data: data.pop()), "7 bytes remain, but an entry has 8"),
+        (edit(INDEX, replaced(8, ">i", 1)), "is not after the previous one"),
+        (edit(INDEX, replaced(12, ">i", 7)), "names position 7, at which no batch begins"),
+        (edit(INDEX, replaced(0, ">i", -5)), f"names offset {BASE - 5}, but its batch begins at {BASE}"),
+        (edit(TIME_INDEX, replaced(0, ">q", NOW_MS)), f"but an earlier record has {NOW_MS + BASE + 3}"),
+        (edit(TIME_INDEX, lambda data: data.extend(bytes(5))), "5 bytes remain"),
         (edit(TXN_INDEX, replaced(0, ">h", 1)), "version 1"),
         (edit(TXN_INDEX, replaced(10, ">q", BASE + 9)), f"from {BASE + 9} to {BASE + 4}"),
         (edit(SNAPSHOT, replaced(12, ">b", 1)), "the CRC does not match"),
         (edit(SNAPSHOT, lambda data: data.clear()), "too few for a snapshot"),
         (edit(SNAPSHOT, replaced(0, ">h", 9)), "version 9"),
-        (edit(EPOCHS, lambda data: data.extend(b"5 x\n")), "3 lines, where 2 are announced"),
+        (edit(EPOCHS, lambda data: data.extend(b"5 x\n")), "3 lines instead of 2"),
         (edit(EPOCHS, replaced(4, ">b", ord("9"))), "comes after epoch 9"),
     ],
 )
@@ -130,7 +133,7 @@ def test_damage_is_found_and_named(partition: Path, damage: Callable[[Path], Non
 
 def test_segments_that_overlap(partition: Path) -> None:
     (partition / SECOND).rename(partition / f"{BASE + 5:020d}.log")
-    assert "the segment begins at 105, where the one before ends at 105" in problems(partition)
+    assert "the segment begins at 105, but the previous one ends at 105" in problems(partition)
 
 
 def test_records_that_lie_about_themselves_are_found_in_depth_only(partition: Path) -> None:
@@ -245,7 +248,7 @@ def test_damage_is_shown_as_far_as_it_goes_and_ends_with_1(
     assert captured.out.count("isvalid: true") == 2
     assert "is damaged at byte " in captured.err
     assert main(["log", "verify", str(partition)]) == 1
-    assert "1 damage found." in capsys.readouterr().out
+    assert "1 problem found." in capsys.readouterr().out
     assert main(["log", "verify", str(partition), "-o", "json"]) == 1
     [found] = json.loads(capsys.readouterr().out)["damages"]
     assert found["file"] == str(partition / LOG) and found["position"] > 0
@@ -260,7 +263,7 @@ def test_what_is_no_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     stranger = tmp_path / "notes.txt"
     stranger.touch()
     assert main(["log", "verify", str(stranger)]) == 1
-    assert "is no file of a log" in capsys.readouterr().err
+    assert "is not a log file" in capsys.readouterr().err
     assert main(["log", "dump", str(tmp_path)]) == 1
     assert "there are no log files in" in capsys.readouterr().err
 

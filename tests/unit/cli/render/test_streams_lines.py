@@ -116,7 +116,7 @@ def test_why_the_only_application_failed_is_left_to_the_end(capsys: pytest.Captu
 def test_lag_without_a_record_read_has_a_line(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("moldau.cli.local.streams_driver.TELL_EVERY_S", 0.0)
+    monkeypatch.setattr("moldau.cli.local.streams_driver.PROGRESS_EVERY_S", 0.0)
     printer = Printer(as_json=False)
     still = {**CALM, "records_in": 0, "records_out": 0}
     assert heard(capsys, printer, still, still) == ["shop running"]

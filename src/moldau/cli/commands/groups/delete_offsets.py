@@ -1,4 +1,4 @@
-"""`moldau groups delete-offsets`: a group forgets where it was in some topics (KIP-496)."""
+"""`moldau groups delete-offsets`: deletes committed offsets of some topics (KIP-496)."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -26,14 +26,15 @@ from moldau.protocol.messages.groups.offset_delete import (
 @click.command("delete-offsets")
 @click.argument("group", shell_complete=complete_group)
 @click.argument("topics", metavar="TOPIC[:PARTITIONS]...", nargs=-1, required=True, type=TopicPartitions())
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
 @on_cluster
 def delete_offsets(
     cluster: Cluster, group: str, topics: Sequence[tuple[str, Sequence[int]]], yes: bool
 ) -> None:
-    """Delete what GROUP has committed for each TOPIC, or for TOPIC:0,2.
+    """Delete committed offsets of GROUP.
 
-    Refused for a topic that a live member of the group reads.
+    TOPIC selects all partitions of a topic, TOPIC:0,2 two of them. Fails if a live member of the group is
+    subscribed to the topic.
     """
     describe_group(cluster, group)
     places = _places(cluster, group, topics)
@@ -48,7 +49,7 @@ def delete_offsets(
 def _places(
     cluster: Cluster, group: str, topics: Sequence[tuple[str, Sequence[int]]]
 ) -> Sequence[TopicPartition]:
-    """Of what was committed, for offsets outlive the topics they are for."""
+    """Selects among the committed offsets, because these can outlive their topics."""
     committed = committed_offsets(cluster, group)
     chosen: set[TopicPartition] = set()
     for topic, partitions in topics:
@@ -61,8 +62,8 @@ def _places(
         if missing is not None or not wanted:
             where = f"topic '{topic}'" if missing is None else f"'{topic}' partition {missing.partition}"
             raise Failure(
-                f"group '{group}' has committed nothing for {where}.",
-                f"`moldau groups offsets {group}` shows what it has. Nothing was deleted.",
+                f"group '{group}' has no committed offset for {where}.",
+                f"`moldau groups offsets {group}` lists its offsets. Nothing was deleted.",
             )
         chosen.update(wanted)
     return sorted(chosen)

@@ -1,4 +1,4 @@
-"""All that is known of one group, written for people or programs."""
+"""Everything about one group, as JSON or text."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ class GroupReport:
 
     def _total(self) -> str:
         if not self.lags:
-            return "nothing committed, nothing assigned"
+            return "no committed offsets, no assignment"
         total = f"{sum(lag.lag or 0 for lag in self.lags):,} offsets"
         sizes = [lag.lag_bytes for lag in self.lags if lag.lag_bytes is not None]
         ages = [lag.lag_s for lag in self.lags if lag.lag_s is not None]
@@ -83,7 +83,7 @@ def members_json(members: Sequence[Member]) -> list[dict[str, object]]:
 
 
 def members_table(members: Sequence[Member]) -> str:
-    """An epoch and a target belong to the new protocol; an instance id to static members."""
+    """Epoch and target assignment exist in the consumer protocol only, instance ids for static members only."""
     heading = ["CLIENT ID", "HOST", "MEMBER ID", "INSTANCE ID", "EPOCH", "PARTITIONS", "ASSIGNMENT", "WANTED"]
     rows = [
         (

@@ -1,4 +1,4 @@
-"""Offsets in a file, for `groups reset --from-file` and --export: Kafka's CSV, or our own JSON. Pure."""
+"""Offset files of `groups reset --from-file` and `--export`: Kafka's CSV, or our JSON. Pure."""
 
 import csv
 import io
@@ -11,7 +11,7 @@ from moldau.core.ids import TopicPartition
 
 
 def parse_offsets(text: str, group: str, file: str) -> dict[TopicPartition, int]:
-    """A line is topic,partition,offset, or group,topic,partition,offset, of which other groups' are passed over."""
+    """A line is topic,partition,offset or group,topic,partition,offset. Lines of other groups are ignored."""
     found: dict[TopicPartition, int] = {}
     rows = _json_rows(text, file) if text.lstrip()[:1] in ("[", "{") else _csv_rows(text, group, file)
     for place, (topic, partition, offset) in rows:
@@ -20,12 +20,12 @@ def parse_offsets(text: str, group: str, file: str) -> dict[TopicPartition, int]
         except ValueError as error:
             raise click.UsageError(f"{file}, {place}: {error}.") from error
     if not found:
-        raise click.UsageError(f"{file} names no offset for group '{group}'.")
+        raise click.UsageError(f"{file} has no offset for group '{group}'.")
     return found
 
 
 def export_text(offsets: Mapping[str, Mapping[TopicPartition, int]]) -> str:
-    """As kafka-consumer-groups --export writes it: with the group's name in front if there are several."""
+    """The format of kafka-consumer-groups --export: with a group column if there are several groups."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     for group, wanted in offsets.items():
@@ -63,7 +63,7 @@ def _json_rows(text: str, file: str) -> list[tuple[str, tuple[str, object, objec
         ]
     except (orjson.JSONDecodeError, KeyError, TypeError) as error:
         raise click.UsageError(
-            f"{file} is no list of objects with topic, partition and offset: {error}."
+            f"{file} is not a list of objects with topic, partition and offset: {error}."
         ) from error
 
 

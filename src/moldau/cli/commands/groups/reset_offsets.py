@@ -1,4 +1,4 @@
-"""`moldau groups reset`: where the offsets of groups would go, and, with --execute, puts them there."""
+"""`moldau groups reset`: shows where committed offsets would move, and moves them with --execute."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -28,14 +28,14 @@ from moldau.cli.topic_partitions import TopicPartitions, choose_partitions
 from moldau.core.ids import TopicPartition
 
 MEMBERS_SHOWN_MAX = 5
-EXIT_LEFT_ALONE = 1
+EXIT_SKIPPED = 1
 
 Topics = Sequence[tuple[str, Sequence[int]]]
 
 
 @dataclass(frozen=True)
 class Reset:
-    """What is to become of one group."""
+    """The planned changes of one group."""
 
     group: str
     is_new: bool
@@ -44,33 +44,40 @@ class Reset:
 
 @click.command("reset")
 @click.argument("groups", metavar="[GROUP]...", nargs=-1, shell_complete=complete_group)
-@click.option("--all-groups", is_flag=True, help="Of every group, but the platform's internal ones.")
+@click.option("--all-groups", is_flag=True, help="All groups, except the platform's internal ones.")
 @click.option(
     "--topic",
     "topics",
     type=TopicPartitions(),
     multiple=True,
-    help="A topic, or some partitions of it: orders or orders:0,2. Left out: all the group has offsets for.",
+    help="A topic, or partitions of it: orders or orders:0,2. Default: all with offsets. Repeatable.",
 )
-@click.option("--to-earliest", is_flag=True, help="To the oldest record.")
-@click.option("--to-latest", is_flag=True, help="To the end: only what comes from now on.")
-@click.option("--to-current", is_flag=True, help="To where they are: for --export, or into the log again.")
-@click.option("--to-offset", type=click.IntRange(min=0), help="To this offset.")
-@click.option("--shift-by", type=int, metavar="N", help="N further; back if N is negative.")
-@click.option("--to-datetime", type=Timestamp(), help="To the first record written then or later.")
+@click.option("--to-earliest", is_flag=True, help="To the log start.")
+@click.option("--to-latest", is_flag=True, help="To the log end: skip all existing records.")
 @click.option(
-    "--by-duration", type=Duration(), help="To the first record younger than this: 15m, 2h, P1DT6H."
+    "--to-current",
+    is_flag=True,
+    help="To the current offsets, for --export or to bring them back into the log's range.",
+)
+@click.option("--to-offset", type=click.IntRange(min=0), help="To this offset.")
+@click.option("--shift-by", type=int, metavar="N", help="Forward by N, or back if N is negative.")
+@click.option("--to-datetime", type=Timestamp(), help="To the first record written at this time or later.")
+@click.option(
+    "--by-duration",
+    type=Duration(),
+    help="To the first record written within this time span: 15m, 2h, P1DT6H.",
 )
 @click.option(
     "--from-file",
     type=click.Path(exists=True, dir_okay=False),
     metavar="FILE",
-    help="To what the file says: lines of TOPIC,PARTITION,OFFSET or GROUP,TOPIC,PARTITION,OFFSET, as --export prints "
-    "them, or what `groups offsets -o json` printed.",
+    help="To the offsets in a file: lines of TOPIC,PARTITION,OFFSET or GROUP,TOPIC,PARTITION,OFFSET, as --export "
+    "prints them, "
+    "or the output of `groups offsets -o json`.",
 )
-@click.option("--execute", is_flag=True, help="Do it. Without this the offsets are only shown.")
+@click.option("--execute", is_flag=True, help="Apply the changes. Without this option they are only shown.")
 @click.option(
-    "--export", is_flag=True, help="Print what would be set as lines for --from-file, and nothing else."
+    "--export", is_flag=True, help="Print the new offsets in the format of --from-file, and nothing else."
 )
 @output_option
 @on_cluster
@@ -84,11 +91,13 @@ def reset(
     output: str,
     **target_options: Any,
 ) -> int:
-    """Move the offsets of each GROUP. Shows what would change, unless told to --execute."""
+    """Move the committed offsets of each GROUP. Shows the changes; --execute applies them."""
     if bool(groups) == all_groups:
-        raise click.UsageError("Name groups, or pass --all-groups.")
+        raise click.UsageError("Pass either groups or --all-groups.")
     if export and (execute or output != "table"):
-        raise click.UsageError("--export prints lines for --from-file: leave --execute and --output out.")
+        raise click.UsageError(
+            "--export has its own output format and changes nothing: omit --execute and --output."
+        )
     target = Target(**target_options)
     target.check()
     named, busy = _chosen(cluster, groups, all_groups, execute)
@@ -112,16 +121,21 @@ def reset(
     _show(resets, execute, output, many=all_groups or len(groups) > 1)
     if not execute:
         created = "".join(
-            f" There is no group '{each.group}' yet: it would be made." for each in resets if each.is_new
+            f" Group '{each.group}' does not exist yet and would be created."
+            for each in resets
+            if each.is_new
         )
-        click.echo(f"Nothing was changed: pass --execute to do it.{created}", err=True)
-    return EXIT_LEFT_ALONE if busy and execute else 0
+        click.echo(f"Nothing was changed. Pass --execute to apply.{created}", err=True)
+    return EXIT_SKIPPED if busy and execute else 0
 
 
 def _chosen(
     cluster: Cluster, names: Sequence[str], all_groups: bool, execute: bool
 ) -> tuple[Mapping[str, Group | None], bool]:
-    """The groups to reset, and whether any was left alone. A group that was named is not left alone: it is refused."""
+    """The groups to reset, and whether any has live members.
+
+    With --all-groups, groups with live members are skipped. A group named on the command line fails the command.
+    """
     if all_groups:
         names = [listed.group for listed in list_groups(cluster) if not listed.is_internal]
     found = {name: find_group(cluster, name) for name in names}
@@ -129,14 +143,14 @@ def _chosen(
     for message in busy.values():
         if execute and not all_groups:
             raise Failure(f"the offsets cannot be reset: {message}", "Stop them first; nothing was changed.")
-        what = "It is left alone." if execute else "--execute will be refused until they stop."
+        what = "It is skipped." if execute else "--execute will fail until they stop."
         click.echo(f"{message[0].upper()}{message[1:]} {what}", err=True)
     kept = {name: group for name, group in found.items() if not (execute and name in busy)}
     return kept, bool(busy)
 
 
 def _busy(name: str, group: Group | None) -> str | None:
-    """A live consumer keeps its own position, and would commit over what we set."""
+    """A live consumer keeps its own position and would overwrite ours with its next commit."""
     if group is None or not group.members:
         return None
     shown = [member.label for member in group.members[:MEMBERS_SHOWN_MAX]]
@@ -148,7 +162,7 @@ def _busy(name: str, group: Group | None) -> str | None:
 def _reset(
     cluster: Cluster, name: str, group: Group | None, topics: Topics, target: Target, one_of_all: bool
 ) -> Reset | None:
-    """None for one of all groups that has nothing to be moved."""
+    """None with --all-groups if the group has no offsets to move."""
     if group is None and not topics and target.from_file is None:
         raise unknown_group(cluster, name)
     committed = committed_offsets(cluster, name)
@@ -166,23 +180,21 @@ def _changes(
 ) -> Sequence[Change]:
     if target.from_file is not None:
         if topics:
-            raise click.UsageError("--from-file names the partitions itself: leave --topic out.")
+            raise click.UsageError("--from-file already names the partitions: omit --topic.")
         wanted = parse_offsets(Path(target.from_file).read_text(encoding="utf-8"), group, target.from_file)
         places = choose_partitions(cluster, [(topic, [partition]) for topic, partition in wanted])
         return plan(wanted, committed, log_states(cluster, places))
     if topics:
         places = choose_partitions(cluster, topics)
         if one_of_all:
-            # A topic it never read is no business of this group.
+            # With --all-groups, skip topics this group has not committed to.
             places = [place for place in places if place in committed]
     else:
-        # Offsets outlive their topics for a while; those have nowhere to go.
+        # Offsets of deleted topics remain for a while and cannot be moved.
         leaders = cluster.leaders()
         places = [place for place in sorted(committed) if place in leaders]
         if not places and not one_of_all:
-            raise Failure(
-                f"group '{group}' has committed nothing that could be moved.", "Name topics with --topic."
-            )
+            raise Failure(f"group '{group}' has no committed offsets to move.", "Name topics with --topic.")
     logs = log_states(cluster, places)
     return plan(target.resolve(cluster, logs, committed), committed, logs)
 
@@ -231,7 +243,7 @@ def _show(resets: Sequence[Reset], executed: bool, output: str, many: bool) -> N
     if rows_shown:
         click.echo(columns(headings, rows_shown, drop_empty=True))
     else:
-        click.echo("No group has offsets that could be moved.", err=True)
+        click.echo("No group has offsets to move.", err=True)
     if executed:
         for each in resets:
             click.echo(f"{counted(len(each.changes), 'offset')} of group '{each.group}' set.", err=True)

@@ -1,4 +1,4 @@
-"""Where the offsets of a group shall go, and what that changes. Asks for offsets, sets none."""
+"""The target of `groups reset`: computes the new offsets. Reads the cluster, changes nothing."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -29,16 +29,16 @@ def plan(
     committed: Mapping[TopicPartition, Committed],
     logs: Mapping[TopicPartition, LogState],
 ) -> Sequence[Change]:
-    """No offset leaves its log: a consumer would then start wherever its auto.offset.reset says."""
+    """Keeps each offset within its log. Outside it, consumers would fall back to auto.offset.reset."""
     changes = []
     for place, asked in sorted(wanted.items()):
         log = logs[place]
         new = min(max(asked, log.start_offset), log.end_offset)
         note = None
         if asked < new:
-            note = f"asked for {asked:,}: the log starts at {log.start_offset:,}"
+            note = f"requested {asked:,}, but the log starts at {log.start_offset:,}"
         elif asked > new:
-            note = f"asked for {asked:,}: the log ends at {log.end_offset:,}"
+            note = f"requested {asked:,}, but the log ends at {log.end_offset:,}"
         old = committed[place].offset if place in committed else None
         changes.append(Change(place.topic, place.partition, old, new, note))
     return changes
@@ -46,7 +46,7 @@ def plan(
 
 @dataclass(frozen=True)
 class Target:
-    """Where offsets go: exactly one of these is given."""
+    """The target options, of which exactly one is given."""
 
     to_earliest: bool
     to_latest: bool
@@ -65,8 +65,8 @@ class Target:
         ]
         if len(given) != 1:
             names = ", ".join(f"--{name.replace('_', '-')}" for name in asdict(self))
-            said = f"not {' and '.join(given)}" if given else "none was given"
-            raise click.UsageError(f"Say where the offsets shall go, with one of {names}; {said}.")
+            said = f"got {' and '.join(given)}" if given else "none was given"
+            raise click.UsageError(f"Choose the new offsets with exactly one of {names}; {said}.")
 
     @property
     def timestamp_ms(self) -> int | None:
@@ -82,7 +82,7 @@ class Target:
     ) -> dict[TopicPartition, int]:
         if self.timestamp_ms is not None:
             found = find_offsets(cluster, logs, OffsetSpec.for_timestamp(self.timestamp_ms))
-            # No record is that young: the group shall read what is still to come.
+            # No record is that recent: continue with future records.
             return {
                 place: at.offset if at.offset >= 0 else logs[place].end_offset for place, at in found.items()
             }
@@ -91,12 +91,12 @@ class Target:
             if missing:
                 raise Failure(
                     f"cannot shift the offset of '{missing[0].topic}' partition {missing[0].partition}: "
-                    "the group has committed none there.",
-                    "--to-earliest, --to-latest or --to-offset would set one.",
+                    "the group has not committed one there.",
+                    "Use --to-earliest, --to-latest or --to-offset instead.",
                 )
             return {place: committed[place].offset + self.shift_by for place in logs}
         if self.to_current:
-            # As Kafka's tool: what has no offset yet is to begin with what is written from now on.
+            # Like Kafka's tool: without a committed offset, use the log end.
             return {
                 place: committed[place].offset if place in committed else log.end_offset
                 for place, log in logs.items()

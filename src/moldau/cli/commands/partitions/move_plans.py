@@ -1,4 +1,4 @@
-"""Plans for moving replicas, in the JSON of kafka-reassign-partitions: read, written, proposed."""
+"""Reassignment plans in the JSON of kafka-reassign-partitions: read, write, propose."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -37,25 +37,23 @@ def read_plan(path: Path) -> Plan:
     ]
     plan = dict(entries)
     if not plan:
-        raise Failure(
-            f"the plan {path} names no partition.", f"It should look like this: {kafka_json.PLAN.example}"
-        )
+        raise Failure(f"the plan {path} names no partition.", f"Expected format: {kafka_json.PLAN.example}")
     if len(plan) < len(entries):
         twice = next(place for place, _ in entries if sum(place == other for other, _ in entries) > 1)
-        raise Failure(f"the plan {path} names partition {twice} twice.")
+        raise Failure(f"the plan {path} lists partition {twice} twice.")
     for place, replicas in entries:
         if not replicas or len(set(replicas)) < len(replicas):
-            raise Failure(f"the plan {path} gives {place} the replicas {replicas}: name each broker once.")
+            raise Failure(f"the plan {path} assigns {place} the replicas {replicas}: list each broker once.")
     return plan
 
 
 def propose(seen: Picture, brokers: Sequence[int], replication_factor: int | None) -> Plan:
-    """The topics of the picture spread over these brokers, as a new topic would be."""
+    """Distributes the topics over these brokers as if they were created now."""
     missing = [broker_id for broker_id in brokers if broker_id not in seen.brokers]
     if missing:
         raise Failure(
-            f"broker {missing[0]} is not there.",
-            f"There are {', '.join(map(str, sorted(seen.brokers)))}.",
+            f"broker {missing[0]} is not in the cluster.",
+            f"Its brokers are {', '.join(map(str, sorted(seen.brokers)))}.",
         )
     racks = {broker_id: rack for broker_id in brokers if (rack := seen.brokers[broker_id].rack) is not None}
     by_topic: dict[str, list[Sequence[int]]] = {}
@@ -66,8 +64,8 @@ def propose(seen: Picture, brokers: Sequence[int], replication_factor: int | Non
         factor = replication_factor or max(map(len, replicas))
         if factor > len(brokers):
             raise Failure(
-                f"{factor} replicas of topic '{topic}' cannot be on {len(brokers)} broker(s).",
-                "Name more brokers, or ask for fewer replicas with --replication-factor.",
+                f"{factor} replicas of topic '{topic}' do not fit on {len(brokers)} broker(s).",
+                "Name more brokers, or lower --replication-factor.",
             )
         ordered = sorted(brokers)
         first = ordered[number % len(ordered)]

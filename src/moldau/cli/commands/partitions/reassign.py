@@ -1,4 +1,4 @@
-"""`moldau partitions`: move replicas from broker to broker, and have leaders elected."""
+"""`moldau partitions reassign`: generate, execute, verify, cancel and list replica reassignments."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,31 +6,20 @@ from pathlib import Path
 import click
 
 from moldau.cli import kafka_json
-from moldau.cli.client.cluster_queries import Outcome, Picture, elect_leaders, moves, picture, start_moves
+from moldau.cli.client.cluster_queries import Picture, moves, picture, require_success, start_moves
 from moldau.cli.client.connection import Cluster
 from moldau.cli.commands.partitions.move_plans import plan_text, propose, read_plan
 from moldau.cli.commands.partitions.throttles import clear_throttle, set_throttle
-from moldau.cli.confirmation import confirm
 from moldau.cli.failures import Failure
 from moldau.cli.options import complete_topic, on_cluster
 from moldau.cli.render.output import columns, counted
-from moldau.cli.topic_partitions import TopicPartitions, choose_partitions
-from moldau.core.error_codes import ErrorCode
-
-PREFERRED = 0
-UNCLEAN = 1
 
 
-@click.group("partitions")
-def command() -> None:
-    """Move partitions between brokers, and have their leaders elected."""
-
-
-@command.group("reassign")
+@click.group("reassign")
 def reassign() -> None:
-    """Move replicas: `generate` a plan, `execute` it, `verify` how far it is, `cancel` it.
+    """Move replicas. `generate` a plan, `execute` it, `verify` its progress, or `cancel` it.
 
-    Plans are in the format of kafka-reassign-partitions.
+    Plans have the format of kafka-reassign-partitions.
     """
 
 
@@ -40,7 +29,7 @@ plan_option = click.option(
     metavar="FILE",
     required=True,
     type=click.Path(path_type=Path),
-    help="The plan, in JSON.",
+    help="The plan, a JSON file.",
 )
 
 
@@ -53,11 +42,19 @@ plan_option = click.option(
     help="The topics, in the JSON of kafka-reassign-partitions --topics-to-move-json-file.",
 )
 @click.option(
-    "--brokers", "broker_list", metavar="IDS", required=True, help="Whom to spread them over: 0,1,2."
+    "--brokers",
+    "broker_list",
+    metavar="IDS",
+    required=True,
+    help="The brokers to distribute replicas over: 0,1,2.",
 )
-@click.option("--replication-factor", type=click.IntRange(min=1), help="Left out: as many replicas as now.")
+@click.option("--replication-factor", type=click.IntRange(min=1), help="Default: the current one.")
 @click.option(
-    "--plan", "path", metavar="FILE", type=click.Path(path_type=Path), help="Write the proposed plan there."
+    "--plan",
+    "path",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Also write the proposed plan to this file.",
 )
 @on_cluster
 def generate(
@@ -68,20 +65,18 @@ def generate(
     replication_factor: int | None,
     path: Path | None,
 ) -> None:
-    """Propose where the replicas of each TOPIC should go. Nothing is moved."""
+    """Propose a replica assignment for each TOPIC. Moves nothing."""
     names = [part.strip() for part in broker_list.split(",")]
     if not all(name.isdecimal() for name in names) or len(set(names)) < len(names):
         raise click.BadParameter(
-            f"'{broker_list}' is no list of brokers: write 0,1,2.", param_hint="--brokers"
+            f"'{broker_list}' is not a list of brokers: write 0,1,2.", param_hint="--brokers"
         )
     if bool(topics) == (topics_file is not None):
-        raise click.UsageError("Name topics, or pass --topics-file.")
+        raise click.UsageError("Pass either topics or --topics-file.")
     if topics_file is not None:
         topics = sorted({each["topic"] for each in kafka_json.TOPICS.read(topics_file)})
         if not topics:
-            raise Failure(
-                f"{topics_file} names no topic.", f"It should look like this: {kafka_json.TOPICS.example}"
-            )
+            raise Failure(f"{topics_file} names no topic.", f"Expected format: {kafka_json.TOPICS.example}")
     seen = picture(cluster, topics)
     proposed = propose(seen, [int(name) for name in names], replication_factor)
     current = {part.place: part.replicas for part in seen.partitions}
@@ -98,11 +93,11 @@ def generate(
     "bytes_per_s",
     metavar="BYTES",
     type=click.IntRange(min=1),
-    help="At most so many bytes a second from and to each broker. `verify` takes it away when all is done.",
+    help="Limit in bytes per second to and from each broker. `verify` removes it after completion.",
 )
 @on_cluster
 def execute(cluster: Cluster, path: Path, bytes_per_s: int | None) -> None:
-    """Begin to move replicas as the plan says. It goes on in the background; `verify` says how far it is."""
+    """Start moving replicas according to a plan. They move in the background; `verify` shows the progress."""
     plan = read_plan(path)
     seen = {part.place: part for part in picture(cluster, sorted({place.topic for place in plan})).partitions}
     missing = next((place for place in plan if place not in seen), None)
@@ -113,18 +108,18 @@ def execute(cluster: Cluster, path: Path, bytes_per_s: int | None) -> None:
         place: [each for each in seen[place].replicas if each not in coming.get(place, ())] for place in plan
     }
     click.echo(f"Current partition replica assignment\n{plan_text(present)}\n")
-    click.echo("Keep this: executed as a plan it takes everything back to where it was.\n")
+    click.echo("Save this plan to be able to move everything back.\n")
     if bytes_per_s is not None:
         set_throttle(cluster, plan, present, bytes_per_s)
         click.echo(
-            f"The throttle is {bytes_per_s} bytes a second. Run verify until all is done: it takes it away."
+            f"The throttle is {bytes_per_s} bytes per second. Run verify until completion, which removes it."
         )
-    _report(start_moves(cluster, plan), "moved")
+    require_success(start_moves(cluster, plan), "moved")
     click.echo(f"Successfully started the reassignment of {counted(len(plan), 'partition')}.")
 
 
 preserve_option = click.option(
-    "--preserve-throttles", "is_kept", is_flag=True, help="Leave throttles as they are."
+    "--preserve-throttles", "is_kept", is_flag=True, help="Do not remove throttles."
 )
 
 
@@ -133,7 +128,7 @@ preserve_option = click.option(
 @preserve_option
 @on_cluster
 def verify(cluster: Cluster, path: Path, is_kept: bool) -> int:
-    """Say how far a plan has got. The exit code is 0 once all of it is done; throttles are taken away then."""
+    """Show the progress of a plan. Exit code 0: completed, and throttles are removed."""
     plan = read_plan(path)
     present = picture(cluster, sorted({place.topic for place in plan}))
     seen = {part.place: part for part in present.partitions}
@@ -165,15 +160,15 @@ def verify(cluster: Cluster, path: Path, is_kept: bool) -> int:
 @preserve_option
 @on_cluster
 def cancel(cluster: Cluster, path: Path, is_kept: bool) -> None:
-    """Take back what is still under way of a plan: its partitions stay with the replicas they had before."""
+    """Cancel the unfinished moves of a plan. Their partitions keep the replicas they had before."""
     plan = read_plan(path)
     moving = {move.place for move in moves(cluster)}
     wanted = [place for place in plan if place in moving]
     if not wanted:
-        click.echo("None of the plan's partitions is on the move.")
+        click.echo("No partition of the plan is being reassigned.")
         return
-    _report(start_moves(cluster, dict.fromkeys(wanted)), "taken back")
-    click.echo(f"Took back the reassignment of {counted(len(wanted), 'partition')}.")
+    require_success(start_moves(cluster, dict.fromkeys(wanted)), "cancelled")
+    click.echo(f"Cancelled the reassignment of {counted(len(wanted), 'partition')}.")
     if not is_kept:
         _clear_throttles(cluster, picture(cluster, sorted({place.topic for place in plan})))
 
@@ -181,7 +176,7 @@ def cancel(cluster: Cluster, path: Path, is_kept: bool) -> None:
 @reassign.command("list")
 @on_cluster
 def list_moves(cluster: Cluster) -> None:
-    """List the partitions on the move."""
+    """List the partitions that are being reassigned."""
     rows = [
         (
             str(move.place),
@@ -190,83 +185,13 @@ def list_moves(cluster: Cluster) -> None:
         for move in moves(cluster)
     ]
     click.echo(
-        columns(("PARTITION", "REPLICAS", "COMING", "GOING"), rows)
+        columns(("PARTITION", "REPLICAS", "ADDING", "REMOVING"), rows)
         if rows
-        else "No partition is on the move."
+        else "No partition is being reassigned."
     )
-
-
-@command.command("elect")
-@click.argument("partitions", metavar="[TOPIC[:PARTITIONS]]...", nargs=-1, type=TopicPartitions())
-@click.option("--all", "everywhere", is_flag=True, help="Wherever it is needed in the cluster.")
-@click.option(
-    "--from-file",
-    "path",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="The partitions, in the JSON of kafka-leader-election --path-to-json-file.",
-)
-@click.option(
-    "--type",
-    "kind",
-    type=click.Choice(["preferred", "unclean"]),
-    default="preferred",
-    show_default=True,
-    help="The first of the replicas; or, for partitions without a leader, any replica that is there.",
-)
-@click.option("--yes", is_flag=True, help="Do not ask before an unclean election.")
-@on_cluster
-def elect(
-    cluster: Cluster,
-    partitions: Sequence[tuple[str, Sequence[int]]],
-    everywhere: bool,
-    path: Path | None,
-    kind: str,
-    yes: bool,
-) -> None:
-    """Have leaders elected, for the partitions named (`orders`, `orders:0,2`), those of a file, or --all there are."""
-    if bool(partitions) + everywhere + (path is not None) != 1:
-        raise click.UsageError("Name topics, or pass --all or --from-file.")
-    if path is not None:
-        partitions = _partitions_of(path)
-    if kind == "unclean" and not yes:
-        confirm(
-            "An unclean leader may miss records that were acknowledged; they are lost then. Go on?",
-            "no leader was elected.",
-        )
-    places = None if everywhere else choose_partitions(cluster, partitions)
-    outcomes = elect_leaders(cluster, PREFERRED if kind == "preferred" else UNCLEAN, places)
-    elected = [each for each in outcomes if each.code is ErrorCode.NONE]
-    idle = [each for each in outcomes if each.code is ErrorCode.ELECTION_NOT_NEEDED]
-    if elected:
-        names = ", ".join(str(each.place) for each in elected)
-        click.echo(f"Successfully completed leader election ({kind.upper()}) for partitions {names}.")
-    if idle or not outcomes:
-        count = f" for {counted(len(idle), 'partition')}" if idle else ""
-        click.echo(f"Leader election not needed{count}.")
-    _report(
-        [each for each in outcomes if each.code is not ErrorCode.ELECTION_NOT_NEEDED], "given another leader"
-    )
-
-
-def _partitions_of(path: Path) -> Sequence[tuple[str, Sequence[int]]]:
-    found = [(each["topic"], [each["partition"]]) for each in kafka_json.ELECTION.read(path)]
-    if not found:
-        raise Failure(
-            f"{path} names no partition.", f"It should look like this: {kafka_json.ELECTION.example}"
-        )
-    return found
 
 
 def _clear_throttles(cluster: Cluster, seen: Picture) -> None:
     cleared = clear_throttle(cluster, {part.place.topic for part in seen.partitions}, seen.brokers)
     if cleared:
-        click.echo(f"Took the throttle away from {', '.join(map(str, cleared))}.")
-
-
-def _report(outcomes: Sequence[Outcome], what: str) -> None:
-    """A Failure that names every partition for which it did not work."""
-    failed = [each for each in outcomes if each.code is not ErrorCode.NONE]
-    if failed:
-        lines = "\n".join(f"  {each.place}: {each.message or each.code.name}" for each in failed)
-        raise Failure(f"{counted(len(failed), 'partition')} could not be {what}:\n{lines}")
+        click.echo(f"Removed the throttle from {', '.join(map(str, cleared))}.")

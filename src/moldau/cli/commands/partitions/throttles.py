@@ -1,6 +1,6 @@
-"""The throttle of a move (KIP-73): which replicas it is for, and how fast brokers may copy them.
+"""Replication throttles of a reassignment (KIP-73).
 
-It is kept in the settings kafka-reassign-partitions keeps it in, so that either tool can take away what the other set.
+Uses the same settings as kafka-reassign-partitions, so either tool can remove what the other has set.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -16,7 +16,7 @@ SET_BY_HAND = ("topic", "broker, dynamic")
 
 
 def throttled_replicas(plan: Plan, present: Plan) -> Mapping[str, Mapping[str, str]]:
-    """By topic, the values of both settings: leaders are slowed where replicas are now, followers where they come."""
+    """Both settings by topic: leaders are throttled on the current replicas, followers on the added ones."""
     settings: dict[str, Mapping[str, str]] = {}
     for topic in sorted({place.topic for place in plan}):
         leaders: list[str] = []
@@ -39,7 +39,7 @@ def set_throttle(cluster: Cluster, plan: Plan, present: Plan, bytes_per_s: int) 
 
 
 def clear_throttle(cluster: Cluster, topics: Collection[str], brokers: Collection[int]) -> Sequence[Resource]:
-    """Whatever had one; a second time, nothing has."""
+    """Removes the throttles and returns what had one."""
     resources = [Resource("topic", topic) for topic in sorted(topics)]
     resources += [Resource("broker", str(broker_id)) for broker_id in sorted(brokers)]
     throttled = []

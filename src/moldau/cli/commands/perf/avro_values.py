@@ -1,7 +1,6 @@
-"""Values made up for an Avro schema, in the JSON that `produce --value-format avro` takes.
+"""Generates values for an Avro schema, in the JSON that `produce --value-format avro` accepts.
 
-`arg.properties` of the Avro random generator, which schemas of sample data carry, are honoured: options, range,
-length and iteration.
+Honours `arg.properties` of the Avro random generator: options, range, length and iteration.
 """
 
 import datetime
@@ -23,7 +22,7 @@ from moldau.registry.schemas.avro.types import (
 )
 
 DEPTH_MAX = 5
-"""Below it a recursive schema gets nulls and empty lists, or there would be no end."""
+"""Below this depth, recursive schemas get nulls and empty lists, so that values end."""
 LENGTHS = (1, 4)
 TEXT_LENGTHS = (4, 12)
 NUMBERS = {"int": (0, 10_000), "long": (0, 1_000_000_000), "float": (0.0, 1000.0), "double": (0.0, 1000.0)}
@@ -32,7 +31,7 @@ SPAN_S = 365 * 24 * 3600
 
 
 class AvroValues:
-    """One value after another; the same ones for the same seed."""
+    """Generates a sequence of values, determined by the seed."""
 
     def __init__(self, root: AvroType, seed: int = 0) -> None:
         self._root = root
@@ -64,7 +63,7 @@ class AvroValues:
         return self._scalar(node, told)
 
     def _branch(self, node: Union, depth: int) -> AvroType:
-        """Null now and then, and where a recursion has to end."""
+        """Sometimes null, and always null at the depth limit."""
         nulls = [branch for branch in node.branches if branch.kind == "null"]
         others = [branch for branch in node.branches if branch.kind != "null"]
         if nulls and (not others or depth >= DEPTH_MAX or self._random.random() < 0.1):
@@ -120,7 +119,7 @@ def _told(props: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _bounds(told: Any, default: tuple[Any, Any]) -> tuple[Any, Any]:
-    """A number is both; an object has min and max."""
+    """A number is both bounds; an object has min and max."""
     if isinstance(told, dict):
         return told.get("min", default[0]), told.get("max", default[1])
     return (told, told) if isinstance(told, int) else default

@@ -1,4 +1,4 @@
-"""What the client counted, for `perf --print-metrics`: the figures of librdkafka's statistics that tell of speed."""
+"""Performance metrics from librdkafka's statistics, for `perf --print-metrics`."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -28,7 +28,7 @@ _FIGURES = ("avg", "max", "p50", "p99")
 
 
 class ClientMetrics:
-    """Listens to a client: `settings` go into its own."""
+    """Collects the statistics of a client that is created with `settings`."""
 
     def __init__(self) -> None:
         self._last: dict[str, Any] = {}
@@ -39,7 +39,7 @@ class ClientMetrics:
         return {"statistics.interval.ms": INTERVAL_MS, "stats_cb": self._keep}
 
     def finish(self, poll: Callable[[float], object]) -> None:
-        """Waits for figures that tell of the last record, too."""
+        """Waits for statistics that include the last record."""
         heard = self.heard
         deadline = time.monotonic() + WAIT_S_MAX
         while self.heard == heard and time.monotonic() < deadline:
@@ -61,7 +61,7 @@ class ClientMetrics:
         kind = last.get("type", "client")
         yield from ((f"{kind}.{name}", float(last[name])) for name in _CLIENT if name in last)
         for broker in last.get("brokers", {}).values():
-            # Negative: an address to begin with, or a coordinator under another name. Others may not have been asked.
+            # Negative ids are bootstrap addresses and logical coordinators. tx 0: no request was sent.
             if broker.get("nodeid", -1) >= 0 and broker.get("tx", 0):
                 yield from _of(f"broker-{broker['nodeid']}", broker)
         for name, topic in sorted(last.get("topics", {}).items()):

@@ -1,4 +1,4 @@
-"""Values made up for a JSON Schema, so that a validator takes them; `pattern` alone is beyond it."""
+"""Generates values that validate against a JSON Schema. `pattern` without `examples` is not supported."""
 
 import datetime
 import math
@@ -17,11 +17,11 @@ SPAN_S = 365 * 24 * 3600
 
 
 class Unmakeable(ValueError):
-    """A schema that no value can be made up for."""
+    """A schema for which no value can be generated."""
 
 
 class JsonValues:
-    """One value after another; the same ones for the same seed."""
+    """Generates a sequence of values, determined by the seed."""
 
     def __init__(self, root: Any, seed: int = 0) -> None:
         self._root = root
@@ -33,7 +33,7 @@ class JsonValues:
     def _value(self, schema: Any, depth: int) -> Any:
         if not isinstance(schema, dict):
             if schema is False:
-                raise Unmakeable("a part of the schema is false: no value fits it")
+                raise Unmakeable("a part of the schema is false, which no value matches")
             return self._text({})
         schema = self._resolved(schema)
         if "const" in schema:
@@ -42,9 +42,7 @@ class JsonValues:
             if schema.get(choices):
                 return self._random.choice(schema[choices])
         if "pattern" in schema:
-            raise Unmakeable(
-                f"no text can be made up for the pattern {schema['pattern']!r}: give it `examples`"
-            )
+            raise Unmakeable(f"cannot generate text for the pattern {schema['pattern']!r}: add `examples`")
         kind = self._kind(schema, depth)
         if kind == "object":
             return self._object(schema, depth)
@@ -57,9 +55,9 @@ class JsonValues:
         return None if kind == "null" else self._text(schema)
 
     def _resolved(self, schema: Mapping[str, Any], seen: int = 0) -> Mapping[str, Any]:
-        """With its reference followed, all of `allOf` put in, and one of `oneOf` or `anyOf` chosen."""
+        """Resolves `$ref`, merges `allOf`, and chooses one of `oneOf` and `anyOf`."""
         if seen > 50:
-            raise Unmakeable("the schema refers to itself without end")
+            raise Unmakeable("the schema has an endless recursion")
         merged = {
             key: value for key, value in schema.items() if key not in ("$ref", "allOf", "oneOf", "anyOf")
         }
@@ -73,13 +71,13 @@ class JsonValues:
 
     def _target(self, reference: str) -> Any:
         if not reference.startswith("#"):
-            raise Unmakeable(f"the reference {reference} leads out of the schema")
+            raise Unmakeable(f"the reference {reference} points outside the schema")
         node = self._root
         try:
             for step in reference.removeprefix("#").split("/")[1:]:
                 node = node[step.replace("~1", "/").replace("~0", "~")]
         except (KeyError, TypeError) as error:
-            raise Unmakeable(f"the reference {reference} leads nowhere") from error
+            raise Unmakeable(f"the reference {reference} does not exist") from error
         return node
 
     def _kind(self, schema: Mapping[str, Any], depth: int) -> str:
@@ -102,7 +100,7 @@ class JsonValues:
             if name in required or (depth < DEPTH_MAX and part is not False)
         }
         if depth > 10 * DEPTH_MAX:
-            raise Unmakeable("the schema requires itself without end")
+            raise Unmakeable("the schema requires itself endlessly")
         made = {name: self._value(part, depth + 1) for name, part in chosen.items()}
         return made | {name: self._text({}) for name in required if name not in made}
 
@@ -134,7 +132,7 @@ class JsonValues:
             first = math.floor(low) + 1 if low == schema.get("exclusiveMinimum") else math.ceil(low)
             last = math.ceil(high) - 1 if high == schema.get("exclusiveMaximum") else math.floor(high)
             return self._random.randint(first, max(first, last))
-        # Not at either end, which may be excluded.
+        # Avoid both bounds, which may be excluded.
         return low + (high - low) * self._random.uniform(0.01, 0.99)  # type: ignore[no-any-return]
 
     def _text(self, schema: Mapping[str, Any]) -> str:

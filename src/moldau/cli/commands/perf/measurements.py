@@ -1,4 +1,4 @@
-"""Runs of records against a cluster with a stopwatch: written, read, and there and back."""
+"""The timed loops of `moldau perf`: produce, consume, and the round trip."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -18,11 +18,11 @@ STEP_S = 0.1
 FETCH_MAX = 10_000
 
 Say = Callable[[str], None]
-"""Where a line about the last few seconds goes."""
+"""Prints a line about the last few seconds."""
 
 
 class ProduceRun:
-    """Sends `count` records, and keeps the account of what the brokers acknowledged."""
+    """Sends records and counts what the brokers acknowledge."""
 
     def __init__(
         self, producer: Producer, topic: str, payloads: Sequence[Payload], advance: Advance, say: Say
@@ -97,7 +97,7 @@ class ProduceRun:
 
 
 class ConsumeRun:
-    """Reads `count` records in a group, as Kafka's tool does, or fewer if no more come in time."""
+    """Reads `count` records in a group like Kafka's tool, or fewer if no more arrive in time."""
 
     def __init__(self, cluster: Cluster, consumer: Consumer, topic: str, advance: Advance) -> None:
         self._cluster = cluster
@@ -139,7 +139,7 @@ class ConsumeRun:
 
 
 class RoundTrips:
-    """Sends one record at a time and waits until it is read again."""
+    """Sends one record at a time and waits until it is read back."""
 
     def __init__(self, cluster: Cluster, producer: Producer, consumer: Consumer, topic: str) -> None:
         self._cluster = cluster
@@ -150,7 +150,7 @@ class RoundTrips:
 
     def run(self, count: int, payload: bytes, say: Say, advance: Advance) -> Latencies:
         latencies = Latencies()
-        self._once(payload)  # The first one pays for the connections, and is not counted.
+        self._once(payload)  # Opens the connections; not counted.
         for number in range(count):
             latency_ms = self._once(payload)
             latencies.add(latency_ms)
@@ -175,15 +175,15 @@ class RoundTrips:
                 raise self._cluster.failure(error, f"read topic '{self._topic}'")
             if message.value() != payload:
                 raise Failure(
-                    f"somebody else writes to topic '{self._topic}': a record came that was not ours.",
-                    "Use a topic of your own for this measurement.",
+                    f"another producer writes to topic '{self._topic}': read a record that this command did not write.",
+                    "Use a separate topic for this measurement.",
                 )
             latency_ms = (time.perf_counter() - began_s) * 1000
             self._producer.flush(self._cluster.timeout_s)
             return latency_ms
         raise Failure(
             f"a record written to topic '{self._topic}' did not come back within {self._cluster.timeout_s:g} s.",
-            "Is the cluster well? --timeout SECONDS waits longer.",
+            "Check the cluster with `moldau cluster status`. --timeout SECONDS waits longer.",
         )
 
     def _report(self, error: KafkaError | None, _message: Message) -> None:

@@ -1,4 +1,4 @@
-"""What `perf produce` writes: letters, the lines of a file, or records made up for a schema."""
+"""The records of `perf produce`: random letters, lines of a file, or values generated from a schema."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ from moldau.cli.failures import Failure
 
 LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 MADE_MAX = 10_000
-"""Different records of a schema that are made before the measurement begins; beyond them they repeat."""
+"""Number of distinct records generated before the measurement. After them the records repeat."""
 _TYPES = {"avro": "AVRO", "json-schema": "JSON"}
 _ENDINGS = {".avsc": "avro", ".json": "json-schema"}
 
@@ -23,7 +23,7 @@ class Payload(NamedTuple):
 
 
 def letters(size_bytes: int) -> Sequence[Payload]:
-    """Capital letters at random, as Kafka's tool sends them: neither zeros nor noise."""
+    """Random capital letters like Kafka's tool, compressible to a realistic degree."""
     return [Payload(None, bytes(Random(size_bytes).choices(LETTERS, k=size_bytes)))]
 
 
@@ -35,12 +35,12 @@ def from_file(path: Path, delimiter: str) -> Sequence[Payload]:
     parts = data.split(delimiter.replace("\\n", "\n").replace("\\t", "\t").encode())
     payloads = [Payload(None, part) for part in parts if part]
     if not payloads:
-        raise Failure(f"{path} has no payload.", "A payload is what stands between two --payload-delimiter.")
+        raise Failure(f"{path} contains no payload.", "Payloads are separated by --payload-delimiter.")
     return payloads
 
 
 class SchemaLoad(NamedTuple):
-    """The options of a load of made-up records."""
+    """The options for generated records."""
 
     topic: str
     schema: str
@@ -60,8 +60,8 @@ class SchemaLoad(NamedTuple):
                 made.append(Payload(self._key(value), encode(orjson.dumps(value))))
             except ValueError as error:
                 raise Failure(
-                    f"a value made up for {self.schema} does not fit it: {error}.",
-                    "Give the field `examples` or an `enum`; not every keyword is understood.",
+                    f"a value generated for {self.schema} does not match it: {error}.",
+                    "Add `examples` or an `enum` to the field; not every keyword is supported.",
                 ) from error
         return made
 
@@ -71,7 +71,7 @@ class SchemaLoad(NamedTuple):
 
     def _plain(self, form: str) -> tuple[Callable[[], Any], Callable[[bytes], bytes]]:
         if not self._is_file:
-            raise click.UsageError("--as-json needs no registry, so it takes the schema from a @FILE.")
+            raise click.UsageError("--as-json works without a registry: pass the schema as @FILE.")
         from moldau.registry.schemas import InvalidSchema, parse
 
         path = Path(self.schema[1:])
@@ -81,12 +81,12 @@ class SchemaLoad(NamedTuple):
         except (OSError, UnicodeDecodeError) as error:
             raise click.UsageError(f"Cannot read the schema in {path}: {error}.") from error
         except InvalidSchema as error:
-            raise Failure(f"{path} is no {form} schema: {error}") from error
+            raise Failure(f"{path} is not a valid {form} schema: {error}") from error
 
     def _framed(self, form: str) -> tuple[Callable[[], Any], Callable[[bytes], bytes]]:
-        from moldau.cli.client.registry_http import locate_registry
         from moldau.cli.formats import codecs
         from moldau.cli.formats.registered import Schemas
+        from moldau.cli.registry_options import locate_registry
 
         profile = click.get_current_context().params.get("profile")
         schemas = Schemas(locate_registry(self.registry_url, profile), self.timeout_s)
@@ -100,7 +100,7 @@ class SchemaLoad(NamedTuple):
         if self.key_field is None:
             return None
         if not isinstance(value, dict) or self.key_field not in value:
-            raise click.UsageError(f"--key-field: the records have no field '{self.key_field}'.")
+            raise click.UsageError(f"--key-field: the schema has no field '{self.key_field}'.")
         key = value[self.key_field]
         return key.encode() if isinstance(key, str) else orjson.dumps(key)
 
@@ -118,6 +118,6 @@ def _values(parsed: Any, text: str, told: str) -> Callable[[], Any]:
         try:
             return made.make()
         except Unmakeable as error:
-            raise Failure(f"no records can be made for {told}: {error}.") from error
+            raise Failure(f"cannot generate records for {told}: {error}.") from error
 
     return make

@@ -1,4 +1,4 @@
-"""Figures of a measurement, and the lines Kafka's perf tools print them in. Pure."""
+"""Figures of a measurement, and their output in the format of Kafka's perf tools. Pure."""
 
 import random
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ PERCENTILES = (50, 95, 99, 99.9)
 
 
 class Latencies:
-    """Milliseconds. Average and greatest are exact; percentiles are of a sample, once there are very many."""
+    """Latencies in milliseconds. Average and maximum are exact; percentiles are of a sample if there are very many."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -28,7 +28,7 @@ class Latencies:
         if self.count <= SAMPLES_MAX:
             self._sample.append(latency_ms)
         elif (place := self._random.randrange(self.count)) < SAMPLES_MAX:
-            # Every record has the same chance to be in the sample (algorithm R).
+            # Reservoir sampling (algorithm R).
             self._sample[place] = latency_ms
 
     @property
@@ -53,7 +53,7 @@ class Latencies:
 
 @dataclass
 class Window:
-    """What was sent since the last line."""
+    """The records sent since the last line."""
 
     started_s: float
     count: int = 0
@@ -112,7 +112,7 @@ CONSUMED_HEADING = (
 
 @dataclass(frozen=True)
 class Consumed:
-    """Times in seconds since the epoch; joining is what it took until partitions were assigned."""
+    """Times in seconds since the epoch. `joining_s` is the time until partitions were assigned."""
 
     started_s: float
     ended_s: float

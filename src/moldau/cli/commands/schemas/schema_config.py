@@ -1,25 +1,32 @@
-"""`moldau schemas config`: the compatibility and mode of a subject, or of all, shown and set."""
+"""`moldau schemas config`: shows and sets compatibility and mode, of one subject or globally."""
 
 from typing import Any
 
 import click
 
-from moldau.cli.client.registry_http import Refused, RegistryHttp, on_registry
+from moldau.cli.client.registry_http import Refused, RegistryHttp
+from moldau.cli.registry_options import on_registry
 from moldau.cli.render.output import about, document_option, print_json
-from moldau.cli.render.schema_text import WHO_FIRST
+from moldau.cli.render.schema_text import UPGRADE_ORDER
 
 NOT_CONFIGURED = frozenset({40401, 40408, 40409})
-LEVELS = tuple(WHO_FIRST)
+LEVELS = tuple(UPGRADE_ORDER)
 MODES = ("READWRITE", "READONLY", "IMPORT")
 
 
 @click.command("config")
 @click.argument("subject", required=False)
-@click.option("--compatibility", type=click.Choice(LEVELS, case_sensitive=False), help="Set the level.")
+@click.option(
+    "--compatibility", type=click.Choice(LEVELS, case_sensitive=False), help="Set the compatibility level."
+)
 @click.option("--mode", type=click.Choice(MODES, case_sensitive=False), help="Set the mode.")
-@click.option("--force", is_flag=True, help="With --mode IMPORT: although there are schemas already.")
-@click.option("--normalize/--no-normalize", default=None, help="Whether every schema is normalised.")
-@click.option("--reset", is_flag=True, help="Take back what was set, so that the global setting holds.")
+@click.option("--force", is_flag=True, help="With --mode IMPORT: even if schemas exist.")
+@click.option(
+    "--normalize/--no-normalize", default=None, help="Whether to normalize every schema before registration."
+)
+@click.option(
+    "--reset", is_flag=True, help="Remove the settings of SUBJECT, so that the global settings apply."
+)
 @document_option
 @on_registry
 def show_config(
@@ -32,7 +39,7 @@ def show_config(
     reset: bool,
     output: str,
 ) -> None:
-    """Show the configuration in force for SUBJECT, or for all; with options, change it first."""
+    """Show the effective configuration of SUBJECT, or the global one. Options change it first."""
     path = [subject] if subject is not None else []
     whose = f"of '{subject}'" if subject is not None else "of the registry"
     if reset:
@@ -69,4 +76,4 @@ def _print(registry: RegistryHttp, path: list[str], whose: str, output: str) -> 
     level = config["compatibilityLevel"]
     facts = [("compatibility", level), ("mode", mode)]
     facts += [(name, str(value)) for name, value in config.items() if name != "compatibilityLevel"]
-    click.echo(f"{about(facts)}\n\n{WHO_FIRST.get(level, '')}".rstrip())
+    click.echo(f"{about(facts)}\n\n{UPGRADE_ORDER.get(level, '')}".rstrip())

@@ -1,4 +1,4 @@
-"""`moldau schemas export` and `import`: everything a registry holds in one JSON file, ids and versions kept."""
+"""`moldau schemas export` and `import`: a whole registry in one JSON file, with ids and versions."""
 
 import sys
 from fnmatch import fnmatchcase
@@ -8,9 +8,10 @@ from typing import Any
 import click
 import orjson
 
-from moldau.cli.client.registry_http import Refused, RegistryHttp, on_registry
+from moldau.cli.client.registry_http import Refused, RegistryHttp
 from moldau.cli.commands.schemas.schema_config import NOT_CONFIGURED
 from moldau.cli.failures import Failure
+from moldau.cli.registry_options import on_registry
 from moldau.cli.render.output import counted
 
 FORMAT = "moldau-schemas-1"
@@ -19,10 +20,12 @@ FIELDS = ("subject", "version", "id", "schemaType", "references", "metadata", "r
 
 @click.command("export")
 @click.argument("pattern", default="*")
-@click.option("--file", "path", type=click.Path(dir_okay=False), help="Left out: standard output.")
+@click.option(
+    "--file", "path", type=click.Path(dir_okay=False), help="The output file. Default: standard output."
+)
 @on_registry
 def export_schemas(registry: RegistryHttp, pattern: str, path: str | None) -> None:
-    """Write all versions of all subjects, or of those that match PATTERN, and their configurations as JSON."""
+    """Write all versions of subjects and their configurations as JSON. PATTERN selects subjects."""
     found = [
         {field: schema[field] for field in FIELDS if schema.get(field) is not None}
         for schema in registry.all_schemas(latest_only=False)
@@ -47,11 +50,11 @@ def export_schemas(registry: RegistryHttp, pattern: str, path: str | None) -> No
 @click.command("import")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @click.option(
-    "--new-ids", is_flag=True, help="Let the registry give ids, instead of keeping those of the file."
+    "--new-ids", is_flag=True, help="Let the registry assign new ids instead of keeping those of the file."
 )
 @on_registry
 def import_schemas(registry: RegistryHttp, file: str, new_ids: bool) -> None:
-    """Register everything `export` has written. A schema that is there already stays as it is."""
+    """Register all schemas of a file written by `export`. Existing schemas stay unchanged."""
     document = _read(file)
     schemas = sorted(document["schemas"], key=lambda schema: schema["id"])
     subjects = sorted({schema["subject"] for schema in schemas})
@@ -82,7 +85,7 @@ def _import_one(registry: RegistryHttp, schema: dict[str, Any], *, new_ids: bool
 
 
 def _after_references(schemas: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """In an order in which what is referred to comes first; what cannot be ordered comes last."""
+    """Sorted so that references come first. Schemas that refer to each other in a cycle come last."""
     waiting, ordered = list(schemas), list[dict[str, Any]]()
     here = {(schema["subject"], schema["version"]) for schema in schemas}
     done: set[tuple[str, int]] = set()
@@ -102,7 +105,7 @@ def _after_references(schemas: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _begin(registry: RegistryHttp, subject: str) -> str | None:
-    """The mode the subject had of its own. Only in IMPORT does a registry take ids it has not given."""
+    """Switches the subject to IMPORT, the only mode that accepts ids. Returns the previous mode, if it had its own."""
     try:
         had: str | None = registry.get("mode", subject, doing=f"read the mode of '{subject}'")["mode"]
     except Refused as refused:

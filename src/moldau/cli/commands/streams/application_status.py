@@ -1,4 +1,4 @@
-"""`moldau streams status` and `list`: how applications stand, asked of their process or read from their checkpoints."""
+"""`moldau streams status` and `list`: asks the running process over HTTP, or reads checkpoints and group offsets."""
 
 import http.client
 import json
@@ -27,7 +27,7 @@ checkpoint_option = click.option(
     metavar="DIR",
     default="checkpoints",
     show_default=True,
-    help="Where state and positions are kept; for a Spark cluster an address all its machines reach.",
+    help="Directory of state and offsets. On a Spark cluster all machines must have access to it.",
 )
 
 
@@ -35,7 +35,7 @@ checkpoint_option = click.option(
 @checkpoint_option
 @output_option
 def list_command(checkpoint_dir: str, output: str) -> None:
-    """List the applications that have a checkpoint in a folder, and whether each runs."""
+    """List applications with a checkpoint. Shows whether each is running."""
     from moldau.pipeline.spark.driver.standing import checkpoints
 
     found = checkpoints(checkpoint_dir)
@@ -59,7 +59,7 @@ def list_command(checkpoint_dir: str, output: str) -> None:
 @click.command("status")
 @click.argument("application", required=False)
 @click.option(
-    "--http", metavar="HOST:PORT", help="Ask the process that serves this address, with `run --http`."
+    "--http", metavar="HOST:PORT", help="Ask the process started with `run --http` at this address."
 )
 @checkpoint_option
 @output_option
@@ -67,10 +67,10 @@ def list_command(checkpoint_dir: str, output: str) -> None:
 def status_command(
     cluster: Cluster, application: str | None, http: str | None, checkpoint_dir: str, output: str
 ) -> None:
-    """Show how far APPLICATION is, or all applications.
+    """Show the progress of APPLICATION, by default of all applications.
 
-    With --http the running process is asked: it knows rates, what was dropped and why it restarts. Without, the
-    checkpoint and the group's offsets tell the position, also of one that does not run.
+    With --http, asks the running process, which also knows rates, dropped records and the reason of a restart.
+    Otherwise reads checkpoints and group offsets, which works for stopped applications too.
     """
     if http is not None:
         _show_running(_asked(http, application), output)
@@ -94,7 +94,7 @@ def status_command(
 
 
 def _standings(cluster: Cluster, found: "Sequence[Checkpoint]") -> "list[Standing]":
-    """Without an answer of the brokers what the checkpoints know is shown."""
+    """If no broker answers, shows what the checkpoints contain."""
     from moldau.pipeline.spark.driver.standing import Standing, standing
 
     try:
@@ -115,8 +115,8 @@ def _asked(address: str, application: str | None) -> list[dict[str, Any]]:
     except (OSError, ValueError, http.client.HTTPException) as failure:
         why = getattr(failure, "reason", failure)
         raise Failure(
-            f"no applications can be asked at {address}: {why}",
-            "Is `moldau streams run --http` running there? Without --http the checkpoint is read.",
+            f"cannot get the status of applications from {address}: {why}",
+            "Is `moldau streams run --http` running there? Omit --http to read the checkpoints.",
         ) from None
     statuses: list[dict[str, Any]] = content["applications"] if application is None else [content]
     return statuses
@@ -135,7 +135,7 @@ def _show_running(statuses: Sequence[dict[str, Any]], output: str) -> None:
         print_data(output, statuses)
         return
     if not statuses:
-        click.echo("No applications there.", err=True)
+        click.echo("This process runs no applications.", err=True)
         return
     rows = [
         (
@@ -220,6 +220,6 @@ def _unknown(application: str, checkpoint_dir: str, names: Sequence[str]) -> Fai
     hint = (
         f"Did you mean {' or '.join(similar)}?"
         if similar
-        else "`moldau streams list` shows what is there; name another folder with --checkpoint-dir."
+        else "`moldau streams list` lists them; --checkpoint-dir names another directory."
     )
-    return Failure(f"there is no checkpoint of an application {application} in {checkpoint_dir}.", hint)
+    return Failure(f"there is no checkpoint of application {application} in {checkpoint_dir}.", hint)

@@ -1,4 +1,4 @@
-"""`moldau streams plan`: what a run would make of the checkpoint of an application that has changed."""
+"""`moldau streams plan`: what a run would keep and drop of the checkpoint of a changed application."""
 
 import click
 
@@ -14,8 +14,8 @@ on_change_option = click.option(
     type=click.Choice(["refuse", "drop", "keep"]),
     default="refuse",
     show_default=True,
-    help="When FILE has changed, what becomes of state that it does not keep: refuse to start, drop it, or keep what a "
-    "changed store holds.",
+    help="What to do with state that no longer fits a changed FILE: refuse to start, drop it, or keep the contents of "
+    "changed stores.",
 )
 
 
@@ -26,10 +26,10 @@ on_change_option = click.option(
 @output_option
 @on_cluster
 def plan_command(cluster: Cluster, file: str, checkpoint_dir: str, on_change: str, output: str) -> None:
-    """Show what a run of FILE would keep, add and drop of its checkpoint.
+    """Show the effect of a changed FILE on its checkpoint. Lists what a run would keep, add and drop.
 
-    Changes nothing, also while the application runs. The exit code is 1 when `run` with the same --on-change would
-    refuse.
+    Changes nothing, and may be used while the application is running. Exit code 1: `run` with the same --on-change
+    would refuse to start.
     """
     from moldau.pipeline.spark.driver.app_file import load_application
     from moldau.pipeline.spark.settings import AppSettings
@@ -41,7 +41,7 @@ def plan_command(cluster: Cluster, file: str, checkpoint_dir: str, on_change: st
             topology.application_id,
             cluster.bootstrap_servers,
             checkpoint_dir,
-            client_settings=cluster._properties,
+            client_settings=cluster.properties,
             on_change=on_change,  # type: ignore[arg-type]
         )
         found = preview(cluster.admin, settings, topology)
@@ -51,7 +51,7 @@ def plan_command(cluster: Cluster, file: str, checkpoint_dir: str, on_change: st
         print_json(found.as_json())
     else:
         rows = [(one.kind, one.name, str(one.fate), one.outcome(found.choice)) for one in found.changes]
-        click.echo(columns(("KIND", "NAME", "CHANGE", "WHAT FOLLOWS"), rows))
+        click.echo(columns(("KIND", "NAME", "CHANGE", "EFFECT"), rows))
         click.echo(found.summary)
     if found.refused is not None:
         raise Failure(found.refused)

@@ -1,46 +1,51 @@
-"""`moldau streams`: run, plan, describe, list, status, reset."""
+"""`moldau streams run`: its options, and the order it hands to the driver process."""
 
 from collections.abc import Sequence
 
 import click
 
 from moldau.cli.client.connection import Cluster
-from moldau.cli.commands.streams.application_status import checkpoint_option, list_command, status_command
-from moldau.cli.commands.streams.plan import on_change_option, plan_command
-from moldau.cli.confirmation import confirm
+from moldau.cli.commands.streams.application_status import checkpoint_option
+from moldau.cli.commands.streams.plan import on_change_option
 from moldau.cli.failures import Failure
 from moldau.cli.local.streams_driver import run_applications
 from moldau.cli.options import KeyValue, on_cluster
 from moldau.core.errors import ConfigError
 
-file_argument = click.argument("file", type=click.Path(exists=True, dir_okay=False))
 
-
-@click.group("streams")
-def command() -> None:
-    """Run Streams applications on Spark.
-
-    An application is a Python file that defines a StreamsBuilder, or a function build() that returns one.
-    """
-
-
-@command.command("run")
+@click.command("run")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(exists=True))
 @checkpoint_option
 @click.option(
-    "--instances", metavar="N", type=click.IntRange(min=0), default=0, help="Worker slots (0: one a core)."
+    "--instances",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=0,
+    help="Number of worker slots. 0 means one per core.",
 )
 @click.option(
     "--master",
     metavar="URL",
     default="local[*]",
     show_default=True,
-    help="Spark: local, spark://..., or sc://... for Spark Connect.",
+    help="The Spark master: local, spark://..., or sc://... for Spark Connect.",
 )
-@click.option("--http", metavar="HOST:PORT", help="Serve status, control, metrics and views there.")
-@click.option("--trigger-ms", metavar="MS", type=click.IntRange(min=0), default=100, show_default=True)
+@click.option("--http", metavar="HOST:PORT", help="Serve status, control, metrics and views at this address.")
 @click.option(
-    "--records-per-batch", metavar="N", type=click.IntRange(min=1), default=400_000, show_default=True
+    "--trigger-ms",
+    metavar="MS",
+    type=click.IntRange(min=0),
+    default=100,
+    show_default=True,
+    help="The shortest time between the starts of two micro-batches.",
+)
+@click.option(
+    "--records-per-batch",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=400_000,
+    show_default=True,
+    help="Upper limit of records in a micro-batch.",
 )
 @click.option(
     "--bytes-per-batch",
@@ -48,7 +53,7 @@ def command() -> None:
     type=click.IntRange(min=1),
     default=64 << 20,
     show_default=True,
-    help="A batch reads no more than this; it bounds the memory of the workers.",
+    help="Upper limit of bytes in a micro-batch. Bounds the memory of the workers.",
 )
 @click.option(
     "--max-task-idle-ms",
@@ -56,13 +61,13 @@ def command() -> None:
     type=click.IntRange(min=0),
     default=0,
     show_default=True,
-    help="How long an empty partition is waited for when one it is joined with has records.",
+    help="How long to wait for records of an empty partition while a partition joined with it has some.",
 )
 @click.option(
     "--close-idle-ms",
     metavar="MS",
     type=click.IntRange(min=1),
-    help="After so long without input stream time follows the clock, so that windows close. Left out: never.",
+    help="After this time without input, stream time follows the clock, so that windows close. Default: never.",
 )
 @click.option(
     "--record-ms-max",
@@ -70,7 +75,7 @@ def command() -> None:
     type=click.IntRange(min=1),
     default=300_000,
     show_default=True,
-    help="A function that takes longer for one record has failed.",
+    help="Time limit of a user function for one record. Exceeding it counts as a failure.",
 )
 @click.option(
     "--partitioner",
@@ -78,36 +83,36 @@ def command() -> None:
     type=KeyValue(),
     metavar="TOPIC=NAME",
     multiple=True,
-    help="How keys are spread over a topic where its records do not tell: murmur2_random, consistent_random.",
+    help="How keys are assigned to partitions of TOPIC, if this cannot be detected: murmur2_random, consistent_random.",
 )
 @click.option(
     "--record-cache/--no-record-cache",
     default=True,
     show_default=True,
-    help="Aggregates tell the last change of each key and batch, or every one.",
+    help="Emit only the last change of an aggregate per key and batch, or every change.",
 )
 @click.option(
     "--dead-letters/--no-dead-letters",
     default=True,
     show_default=True,
-    help="A record that fails goes to APPLICATION-dlq, or makes its batch fail until it can be processed.",
+    help="Send records that fail to APPLICATION-dlq, or let their batch fail until they can be processed.",
 )
 @click.option(
     "--latency",
     type=click.Choice(["micro_batch", "real_time"]),
     default="micro_batch",
     show_default=True,
-    help="real_time: milliseconds, for a chain of column expressions built at least once.",
+    help="real_time: latency of milliseconds, for stateless column expressions with at-least-once delivery.",
 )
 @on_change_option
-@click.option("--conf", "conf", type=KeyValue(), multiple=True, help="A setting of Spark.")
+@click.option("--conf", "conf", type=KeyValue(), multiple=True, help="A Spark setting. Repeatable.")
 @click.option(
     "--output",
     "-o",
     type=click.Choice(["text", "json"]),
     default="text",
     show_default=True,
-    help="What is told: lines for people, or one JSON object a line.",
+    help="Format of the status: text, or one JSON object per line.",
 )
 @on_cluster
 def run(
@@ -131,10 +136,10 @@ def run(
     conf: Sequence[tuple[str, str]],
     output: str,
 ) -> None:
-    """Run applications until Ctrl-C, all in one process. They go on where they were stopped or killed.
+    """Run applications in one process until Ctrl-C. They continue where they were stopped or killed.
 
-    FILE is a Python file that defines an application, or a folder of such files. One that fails leaves the
-    others alone.
+    FILE is a Python file that defines an application, or a directory of such files. A failed application does not
+    affect the others. The first Ctrl-C finishes the current batches and exits with 0; a second one aborts them.
     """
     from moldau.pipeline.spark.partitioners import require_known
 
@@ -143,7 +148,7 @@ def run(
             require_known(partitioner, f"--partitioner {topic}")
     except ConfigError as failure:
         raise Failure(str(failure)) from None
-    # Spark takes its time to start, and could only say later that nobody answers.
+    # Fail before the slow start of Spark if no broker answers.
     cluster.topic_names()
     settings = {
         "bootstrap_servers": cluster.bootstrap_servers,
@@ -160,56 +165,8 @@ def run(
         "dead_letters": dead_letters,
         "latency": latency,
         "on_change": on_change,
-        "client_settings": cluster._properties,
+        "client_settings": cluster.properties,
     }
     spark = {"master": master, "conf": dict(conf)}
     order = {"settings": settings, "spark": spark, "http": http}
     run_applications(files, order, as_json=output == "json")
-
-
-@command.command("describe")
-@file_argument
-@click.option("--graph", type=click.Choice(["mermaid", "dot"]), help="As a graph, for a tool that draws it.")
-def describe(file: str, graph: str | None) -> None:
-    """Show the topology of the application in FILE."""
-    from moldau.pipeline.spark.driver.app_file import load_application
-
-    try:
-        topology = load_application(file, by_value=False)
-    except ConfigError as failure:
-        raise Failure(str(failure)) from None
-    click.echo(topology.graph(graph) if graph else topology.describe())
-
-
-command.add_command(plan_command)
-command.add_command(list_command)
-command.add_command(status_command)
-
-
-@command.command("reset")
-@click.argument("application")
-@checkpoint_option
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option(
-    "--checkpoint-lost", "is_lost", is_flag=True, help="There is no checkpoint any more: forget the rest."
-)
-@on_cluster
-def reset_command(cluster: Cluster, application: str, checkpoint_dir: str, yes: bool, is_lost: bool) -> None:
-    """Forget all of APPLICATION: its checkpoint, its group's offsets, its own topics.
-
-    It then starts from the beginning of its inputs. Stop it first; what it has written stays.
-    """
-    from moldau.pipeline.spark.driver.reset import require_resettable, reset
-
-    folder = f"{checkpoint_dir}/{application}"
-    try:
-        require_resettable(application, folder, is_lost=is_lost)
-        if not yes:
-            confirm(f"Forget the state and the position of {application}?", f"{application} was not reset.")
-        removed = reset(cluster.admin, application, folder, is_lost=is_lost)
-    except ConfigError as failure:
-        raise Failure(str(failure)) from None
-    for one in removed:
-        click.echo(f"removed {one}")
-    if not removed:
-        click.echo(f"There was nothing of {application}.", err=True)

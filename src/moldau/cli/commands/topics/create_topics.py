@@ -1,61 +1,50 @@
-"""`moldau topics`: create, list, alter; describe and delete are its neighbours'."""
+"""`moldau topics create`."""
 
 import time
 from collections.abc import Mapping, Sequence
-from fnmatch import fnmatchcase
 
 import click
 from confluent_kafka import KafkaError
 from confluent_kafka.admin import (
-    AlterConfigOpType,
-    ConfigEntry,
-    ConfigResource,
-    NewPartitions,
     NewTopic,
-    ResourceType,
     TopicDescription,
 )
 
 from moldau.cli.client.connection import POLL_S, Cluster
-from moldau.cli.commands.topics.delete_topics import delete, delete_records
-from moldau.cli.commands.topics.describe_topics import describe
 from moldau.cli.commands.topics.topic_names import clash_warning, parse_assignment
 from moldau.cli.failures import Failure
-from moldau.cli.options import KeyValue, complete_topic, on_cluster
-from moldau.cli.render.output import columns, counted, output_option, print_data
+from moldau.cli.options import KeyValue, on_cluster
+from moldau.cli.render.output import counted
 
-COLLISION_HINT = "Metrics write '.' as '_' and could not tell the two apart: choose another name."
+COLLISION_HINT = (
+    "Metric names replace '.' with '_', so both would have the same metrics. Choose another name."
+)
 ASSIGNMENT_HINT = "Write the brokers of each partition, the preferred leader first: 0:1,1:2,2:0."
 
-topic_argument = click.argument("topic", shell_complete=complete_topic)
 
-
-@click.group("topics")
-def command() -> None:
-    """Create, list, describe, alter and delete topics."""
-
-
-for verb in (describe, delete, delete_records):
-    command.add_command(verb)
-
-
-@command.command("create")
+@click.command("create")
 @click.argument("topic")
-@click.option("--partitions", type=click.IntRange(min=1), help="Left out: the brokers' num.partitions.")
+@click.option(
+    "--partitions",
+    type=click.IntRange(min=1),
+    help="Number of partitions. Default: num.partitions of the brokers.",
+)
 @click.option(
     "--replication-factor",
     type=click.IntRange(min=1),
-    help="Left out: the brokers' default.replication.factor.",
+    help="Replicas per partition. Default: default.replication.factor of the brokers.",
 )
 @click.option(
     "--replica-assignment",
     "assignment",
     metavar="0:1,1:2",
-    help="The brokers of each partition, instead of the two options above.",
+    help="The brokers of each partition, preferred leader first. Replaces the two options above.",
 )
-@click.option("--config", "configs", type=KeyValue(), multiple=True, help="A topic setting; may be repeated.")
-@click.option("--if-not-exists", is_flag=True, help="Leave an existing topic as it is, and be content.")
-@click.option("--dry-run", is_flag=True, help="Let the brokers check the request, create nothing.")
+@click.option("--config", "configs", type=KeyValue(), multiple=True, help="A topic setting. Repeatable.")
+@click.option(
+    "--if-not-exists", is_flag=True, help="Succeed if the topic already exists; leave it unchanged."
+)
+@click.option("--dry-run", is_flag=True, help="Let the brokers validate the request, but create nothing.")
 @on_cluster
 def create(
     cluster: Cluster,
@@ -70,8 +59,8 @@ def create(
     """Create TOPIC."""
     if assignment is not None and (partitions or replication_factor):
         raise click.UsageError(
-            "--replica-assignment says how many partitions and replicas there are: leave --partitions and "
-            "--replication-factor out."
+            "--replica-assignment already determines partitions and replicas: omit --partitions and "
+            "--replication-factor."
         )
     wanted = _new_topic(topic, partitions, replication_factor, assignment, dict(configs))
     futures = cluster.admin.create_topics([wanted], validate_only=dry_run)
@@ -82,7 +71,7 @@ def create(
             raise Failure(failure.message, COLLISION_HINT, failure.code) from failure
         if not (if_not_exists and failure.code == KafkaError.TOPIC_ALREADY_EXISTS):
             raise
-        click.echo(f"Topic '{topic}' exists already.")
+        click.echo(f"Topic '{topic}' already exists.")
         return
     _warn_of_clash(cluster, topic)
     if dry_run:
@@ -120,7 +109,7 @@ def _warn_of_clash(cluster: Cluster, topic: str) -> None:
 
 
 def _await_topic(cluster: Cluster, topic: str) -> TopicDescription:
-    """Brokers learn of a new topic a moment after the controller made it; a next command may be for them."""
+    """Waits until the brokers know the new topic, because the next command may ask any of them."""
     deadline = time.monotonic() + cluster.timeout_s
     while time.monotonic() < deadline:
         found = cluster.find_topic(topic)
@@ -128,78 +117,6 @@ def _await_topic(cluster: Cluster, topic: str) -> TopicDescription:
             return found
         time.sleep(POLL_S)
     raise Failure(
-        f"topic '{topic}' was created, but has no leader for every partition after {cluster.timeout_s:g} s.",
-        f"`moldau topics describe {topic}` shows which are missing.",
+        f"topic '{topic}' was created, but some partitions have no leader after {cluster.timeout_s:g} s.",
+        f"`moldau topics describe {topic}` shows which.",
     )
-
-
-@command.command("list")
-@click.argument("pattern", default="*")
-@click.option("--internal", is_flag=True, help="Kafka's own topics too.")
-@output_option
-@on_cluster
-def list_topics(cluster: Cluster, pattern: str, internal: bool, output: str) -> None:
-    """List the topics, or those whose name matches PATTERN (`orders-*`)."""
-    # Kafka names all its own topics this way, and a pattern that asks for them means it.
-    hidden = not internal and not pattern.startswith("__")
-    rows = [
-        (name, len(replicas), max(map(len, replicas), default=0))
-        for name, replicas in cluster.topic_names().items()
-        if fnmatchcase(name, pattern) and not (hidden and name.startswith("__"))
-    ]
-    if output != "table":
-        print_data(
-            output,
-            [
-                {"topic": name, "partitions": count, "replication_factor": factor}
-                for name, count, factor in rows
-            ],
-        )
-    elif rows:
-        click.echo(columns(("TOPIC", "PARTITIONS", "REPLICATION FACTOR"), rows))
-    else:
-        click.echo("No topics." if pattern == "*" else f"No topic matches '{pattern}'.", err=True)
-
-
-@command.command("alter")
-@topic_argument
-@click.option("--partitions", type=click.IntRange(min=1), help="Grow the topic to this many partitions.")
-@click.option("--set", "to_set", type=KeyValue(), multiple=True, help="Change a setting; may be repeated.")
-@click.option(
-    "--unset", "to_unset", metavar="KEY", multiple=True, help="Back to the default; may be repeated."
-)
-@on_cluster
-def alter(
-    cluster: Cluster,
-    topic: str,
-    partitions: int | None,
-    to_set: Sequence[tuple[str, str]],
-    to_unset: Sequence[str],
-) -> None:
-    """Change settings of TOPIC, or grow it. Settings not named stay as they are."""
-    if not (partitions or to_set or to_unset):
-        raise click.UsageError("Nothing to alter: pass --partitions, --set or --unset.")
-    current = cluster.describe_topic(topic)
-    if to_set or to_unset:
-        _alter_configs(cluster, topic, to_set, to_unset)
-        changes = [f"set {key}={value}" for key, value in to_set] + [f"unset {key}" for key in to_unset]
-        click.echo(f"Topic '{topic}': {', '.join(changes)}.")
-    if partitions:
-        doing = f"grow topic '{topic}' from {len(current.partitions)} to {counted(partitions, 'partition')}"
-        futures = cluster.admin.create_partitions([NewPartitions(topic, partitions)])
-        cluster.wait(futures[topic], doing)
-        click.echo(
-            f"Topic '{topic}': {counted(partitions, 'partition')}, before {len(current.partitions)}. "
-            "Keys may now map to other partitions than before."
-        )
-
-
-def _alter_configs(
-    cluster: Cluster, topic: str, to_set: Sequence[tuple[str, str]], to_unset: Sequence[str]
-) -> None:
-    """KIP-339: only what is named changes."""
-    entries = [ConfigEntry(key, value, incremental_operation=AlterConfigOpType.SET) for key, value in to_set]
-    entries += [ConfigEntry(key, None, incremental_operation=AlterConfigOpType.DELETE) for key in to_unset]
-    resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=entries)
-    futures = cluster.admin.incremental_alter_configs([resource])
-    cluster.wait(futures[resource], f"alter topic '{topic}'")

@@ -1,4 +1,4 @@
-"""`moldau topics delete` and `delete-records`: what takes records away."""
+"""`moldau topics delete` and `delete-records`."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -23,11 +23,11 @@ HIGH_WATERMARK = -1
 
 @click.command("delete")
 @click.argument("topics", metavar="TOPIC...", nargs=-1, required=True, shell_complete=complete_topic)
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-@click.option("--if-exists", is_flag=True, help="A topic that is not there is all right.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
+@click.option("--if-exists", is_flag=True, help="Succeed if a topic does not exist.")
 @on_cluster
 def delete(cluster: Cluster, topics: Sequence[str], yes: bool, if_exists: bool) -> None:
-    """Delete each TOPIC and all its records."""
+    """Delete each TOPIC with all its records."""
     found = {topic: cluster.find_topic(topic) for topic in topics}
     missing = [topic for topic, description in found.items() if description is None]
     if missing and not if_exists:
@@ -46,19 +46,23 @@ def delete(cluster: Cluster, topics: Sequence[str], yes: bool, if_exists: bool) 
 
 @click.command("delete-records")
 @click.argument("partitions", metavar="[TOPIC[:PARTITIONS]]...", nargs=-1, type=TopicPartitions())
-@click.option("--before-offset", type=click.IntRange(min=0), metavar="N", help="Those with smaller offsets.")
 @click.option(
-    "--before-time", type=Timestamp(), help="Those before the first that was written then or later."
+    "--before-offset", type=click.IntRange(min=0), metavar="N", help="Delete records with smaller offsets."
 )
-@click.option("--all", "everything", is_flag=True, help="All that is there now.")
+@click.option(
+    "--before-time",
+    type=Timestamp(),
+    help="Delete records before the first one written at this time or later.",
+)
+@click.option("--all", "everything", is_flag=True, help="Delete all records currently in the log.")
 @click.option(
     "--from-file",
     "path",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="What to delete where, in the JSON of kafka-delete-records --offset-json-file; offset -1 is all.",
+    help="Partitions and offsets, in the JSON of kafka-delete-records --offset-json-file. Offset -1 deletes all.",
 )
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
 @output_option
 @on_cluster
 def delete_records(
@@ -71,18 +75,20 @@ def delete_records(
     yes: bool,
     output: str,
 ) -> None:
-    """Delete the oldest records of TOPIC, or of TOPIC:0,2; the topic stays. Deleted records cannot be had back."""
+    """Delete the oldest records of topics. This cannot be undone.
+
+    TOPIC selects all partitions of a topic, TOPIC:0,2 two of them."""
     if (before_offset is not None) + (before_time is not None) + everything + (path is not None) != 1:
         raise click.UsageError("Pass one of --before-offset, --before-time, --all and --from-file.")
     if bool(partitions) == (path is not None):
-        raise click.UsageError("Name topics, or pass --from-file, which names them itself.")
+        raise click.UsageError("Pass either topics or --from-file.")
     if path is not None:
         ends = _ends_of(cluster, path)
     else:
         places = choose_partitions(cluster, partitions)
         ends = _ends(cluster, places, before_offset, before_time)
     if not yes:
-        confirm(f"Delete records of {_named(ends)}? They cannot be had back.", "nothing was deleted.")
+        confirm(f"Delete records of {_named(ends)}? This cannot be undone.", "nothing was deleted.")
     rows, failures = _delete(cluster, ends)
     if output != "table":
         print_data(output, rows)
@@ -95,14 +101,14 @@ def delete_records(
 def _ends(
     cluster: Cluster, places: Sequence[TopicPartition], before_offset: int | None, before_time: int | None
 ) -> Mapping[TopicPartition, int]:
-    """Up to where each partition loses its records, not including."""
+    """For each partition the offset before which records are deleted."""
     if before_time is not None:
         found = find_offsets(cluster, places, OffsetSpec.for_timestamp(before_time))
-        # No record is that young: all of them are older.
+        # No record is that recent: delete all.
         return {place: at.offset if at.offset >= 0 else HIGH_WATERMARK for place, at in found.items()}
     if before_offset is not None and len(places) > 1:
         raise click.UsageError(
-            f"Offset {before_offset} is a different place in each of {len(places)} partitions: name one, as "
+            f"Offset {before_offset} is different in each of {len(places)} partitions: name one, for example "
             f"{places[0].topic}:0, or pass --before-time."
         )
     return dict.fromkeys(places, HIGH_WATERMARK if before_offset is None else before_offset)
@@ -112,9 +118,12 @@ def _ends_of(cluster: Cluster, path: Path) -> Mapping[TopicPartition, int]:
     entries = DELETION.read(path)
     ends = {TopicPartition(each["topic"], each["partition"]): each["offset"] for each in entries}
     if not ends:
-        raise Failure(f"{path} names no partition.", f"It should look like this: {DELETION.example}")
+        raise Failure(f"{path} names no partition.", f"Expected format: {DELETION.example}")
     if len(ends) < len(entries):
-        raise Failure(f"{path} names a partition twice.", "Name each once, with the offset to delete up to.")
+        raise Failure(
+            f"{path} names a partition twice.",
+            "List each partition once, with the offset before which to delete.",
+        )
     choose_partitions(cluster, [(topic, [partition]) for topic, partition in ends])
     return ends
 
@@ -127,7 +136,7 @@ def _named(ends: Mapping[TopicPartition, int]) -> str:
 def _delete(
     cluster: Cluster, ends: Mapping[TopicPartition, int]
 ) -> tuple[list[dict[str, str | int]], list[Failure]]:
-    """Where the logs begin now, and what was refused: each partition has its own answer."""
+    """The new log start offsets, and the failures. Partitions succeed or fail independently."""
     wanted = [confluent_kafka.TopicPartition(*place, end) for place, end in sorted(ends.items())]
     rows: list[dict[str, str | int]] = []
     failures: list[Failure] = []
@@ -146,9 +155,9 @@ def _delete(
 
 def _with_hint(failure: Failure, place: confluent_kafka.TopicPartition) -> Failure:
     if failure.code == KafkaError.OFFSET_OUT_OF_RANGE:
-        hint = f"`moldau offsets {place.topic}` shows where the log begins and ends."
+        hint = f"`moldau offsets {place.topic}` shows the start and end of the log."
     elif failure.code == KafkaError.POLICY_VIOLATION:
-        hint = "A topic that is only compacted keeps the last record of each key: write tombstones instead."
+        hint = "Records of a compacted topic cannot be deleted by offset. Write tombstones instead."
     else:
         return failure
     return Failure(failure.message, hint, failure.code)

@@ -1,4 +1,4 @@
-"""`moldau topics describe`: all of a topic, or the partitions and topics that are not as they should be."""
+"""`moldau topics describe`: whole topics, or only the partitions with a problem."""
 
 from collections.abc import Callable, Sequence
 
@@ -15,12 +15,12 @@ from moldau.cli.render.output import columns, output_option, print_data
 MIN_ISR = "min.insync.replicas"
 
 Wanted = Callable[[Partition, int], bool]
-"""Whether a partition is to be shown, given its min.insync.replicas."""
+"""Decides whether to show a partition, given its min.insync.replicas."""
 
 _FILTERS: dict[str, tuple[Wanted, str]] = {
     "under_replicated": (
         lambda part, _: part.is_under_replicated,
-        "Every partition has all its replicas in sync.",
+        "All replicas of all partitions are in sync.",
     ),
     "unavailable": (lambda part, _: part.leader is None, "Every partition has a leader."),
     "under_min_isr": (
@@ -29,7 +29,7 @@ _FILTERS: dict[str, tuple[Wanted, str]] = {
     ),
     "at_min_isr": (
         lambda part, least: len(part.isr) == least,
-        f"No partition has just as many replicas in sync as its {MIN_ISR}.",
+        f"No partition has exactly {MIN_ISR} replicas in sync.",
     ),
 }
 
@@ -40,21 +40,21 @@ def _flag(name: str, help_text: str) -> Callable[[Callable[..., None]], Callable
 
 @click.command("describe")
 @click.argument("topics", metavar="[TOPIC]...", nargs=-1, shell_complete=complete_topic)
-@_flag("under-replicated", "Only partitions that miss a replica.")
+@_flag("under-replicated", "Only partitions with a replica out of sync.")
 @_flag("unavailable", "Only partitions without a leader.")
-@_flag("under-min-isr", f"Only partitions with fewer replicas in sync than {MIN_ISR}: they take no acks=all.")
-@_flag("at-min-isr", "Only partitions that cannot lose another replica without that.")
-@_flag("topics-with-overrides", "Only topics with settings of their own.")
+@_flag("under-min-isr", f"Only partitions with fewer replicas in sync than {MIN_ISR}; they reject acks=all.")
+@_flag("at-min-isr", f"Only partitions with exactly {MIN_ISR} replicas in sync.")
+@_flag("topics-with-overrides", "Only topics with settings that override the defaults.")
 @output_option
 @on_cluster
 def describe(
     cluster: Cluster, topics: Sequence[str], topics_with_overrides: bool, output: str, **filters: bool
 ) -> None:
-    """Show partitions, replicas, offsets and changed settings of each TOPIC; of all topics if none is named."""
+    """Describe topics, by default all. Shows partitions, replicas, offsets and changed settings."""
     chosen = [name for name, is_on in filters.items() if is_on]
     if len(chosen) + topics_with_overrides > 1:
         names = ["topics-with-overrides", *(name.replace("_", "-") for name in _FILTERS)]
-        raise click.UsageError("Pass one of " + ", ".join(f"--{name}" for name in names) + " at a time.")
+        raise click.UsageError("Pass only one of " + ", ".join(f"--{name}" for name in names) + ".")
     if chosen:
         _show_partitions(cluster, topics, chosen[0], output)
         return
@@ -67,7 +67,7 @@ def describe(
     elif reports:
         click.echo("\n\n".join(report.as_text() for report in reports))
     else:
-        click.echo("No topic has settings of its own." if topics_with_overrides else "No topics.", err=True)
+        click.echo("No topic overrides a default." if topics_with_overrides else "No topics.", err=True)
 
 
 def _show_partitions(cluster: Cluster, topics: Sequence[str], name: str, output: str) -> None:

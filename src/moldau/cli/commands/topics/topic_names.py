@@ -1,4 +1,4 @@
-"""Topic names that metrics cannot tell apart, and assignments as kafka-topics writes them. Pure."""
+"""Topic names that collide in metrics, and replica assignments in the syntax of kafka-topics. Pure."""
 
 from collections.abc import Collection
 
@@ -6,9 +6,9 @@ INTERNAL = "__"
 
 
 def clash_warning(topic: str, others: Collection[str]) -> str | None:
-    """Metrics write '.' as '_', so a cluster in which both occur may count two topics as one."""
+    """Metric names replace '.' with '_', so topics that differ only there would share their metrics."""
     if "." in topic and "_" in topic:
-        return f"Warning: the name '{topic}' mixes '.' and '_'. Metrics write both as '_', so use one of them only."
+        return f"Warning: the name '{topic}' contains both '.' and '_'. Metrics write both as '_', so use only one."
     mine, theirs = (".", "_") if "." in topic else ("_", ".")
     if mine not in topic:
         return None
@@ -16,18 +16,18 @@ def clash_warning(topic: str, others: Collection[str]) -> str | None:
     if other is None:
         return None
     return (
-        f"Warning: '{topic}' has a '{mine}' where '{other}' has a '{theirs}'. Metrics write both as '_', so use one "
-        "of them only."
+        f"Warning: '{topic}' contains '{mine}', and '{other}' contains '{theirs}'. Metrics write both as '_', "
+        "so use only one."
     )
 
 
 def parse_assignment(text: str) -> list[list[int]]:
-    """`0:1,1:2`: partitions parted by commas, the replicas of each by colons. ValueError with the reason."""
+    """`0:1,1:2`: commas separate partitions, colons the replicas of each. Raises ValueError with the reason."""
     assignment = []
     for number, part in enumerate(text.split(",")):
         replicas = [one.strip() for one in part.split(":")]
         if not all(one.isdecimal() for one in replicas):
-            raise ValueError(f"'{part}' for partition {number} is no list of broker ids")
+            raise ValueError(f"'{part}' for partition {number} is not a list of broker ids")
         if len(set(replicas)) < len(replicas):
             raise ValueError(f"'{part}' for partition {number} names a broker twice")
         assignment.append([int(one) for one in replicas])

@@ -1,4 +1,4 @@
-"""All that is known of one topic, gathered from the cluster and written for people or programs."""
+"""Everything about one topic, as JSON or text."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -49,13 +49,13 @@ class TopicReport:
 
     @classmethod
     def gather(cls, cluster: Cluster, topics: Sequence[str]) -> "Sequence[TopicReport]":
-        """Of all of them at once: as few requests as for one."""
+        """Needs the same number of requests for one topic as for many."""
         descriptions = cluster.describe_topics(topics)
         leaders = {
             TopicPartition(description.name, part.id): Address(part.leader.host, part.leader.port)
             for description in descriptions
             for part in description.partitions
-            # A partition without a leader has nobody to answer for its offsets.
+            # Without a leader nobody knows the offsets.
             if part.leader is not None
         }
         start = find_offsets(cluster, leaders, OffsetSpec.earliest())
@@ -81,7 +81,7 @@ class TopicReport:
 
         return cls(
             topic=description.name,
-            # Kafka writes ids in the URL-safe alphabet, the client library in the other one.
+            # Kafka prints ids in URL-safe base64, the client library in standard base64.
             topic_id=str(description.topic_id).replace("+", "-").replace("/", "_"),
             internal=description.is_internal,
             partitions=[
@@ -136,7 +136,7 @@ class TopicReport:
 
 
 def changed_configs(cluster: Cluster, topics: Sequence[str]) -> Mapping[str, Sequence[ConfigReport]]:
-    """The settings that are not at Kafka's default, with who set them."""
+    """The settings that differ from Kafka's defaults, and where each was set."""
     if not topics:
         return {}
     futures = cluster.admin.describe_configs([ConfigResource(ResourceType.TOPIC, topic) for topic in topics])

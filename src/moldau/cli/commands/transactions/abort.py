@@ -1,4 +1,4 @@
-"""`moldau transactions abort`: ends a transaction through its coordinator, or past it where that has forgotten it."""
+"""`moldau transactions abort`: through the coordinator, or with an abort marker if the coordinator has forgotten it."""
 
 from collections.abc import Sequence
 
@@ -32,12 +32,14 @@ def complete_transaction(ctx: click.Context, param: click.Parameter, incomplete:
     "--hanging",
     type=TopicPartitions(),
     metavar="TOPIC:PARTITION",
-    help="A transaction there that no coordinator will end.",
+    help="Abort a hanging transaction, which no coordinator will end, in this partition.",
 )
 @click.option(
-    "--first-offset", type=click.IntRange(min=0), help="With --hanging: which one, if several are open."
+    "--first-offset",
+    type=click.IntRange(min=0),
+    help="With --hanging: the offset where the transaction begins, if several are open.",
 )
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
 @on_cluster
 def abort(
     cluster: Cluster,
@@ -46,19 +48,19 @@ def abort(
     first_offset: int | None,
     yes: bool,
 ) -> None:
-    """Abort the open transaction of ID, and fence its producer; or one that hangs in a partition.
+    """Abort an open or hanging transaction. An open transaction is found by ID, and its producer is fenced.
 
-    The producer of ID fails at its next step, as it would if another one had been started in its place. What
-    it wrote in the transaction is never given to read_committed consumers.
+    The next request of the fenced producer fails, as if a new producer with its id had been started. Records of an
+    aborted transaction are never delivered to read_committed consumers.
     """
     if (transactional_id is None) == (hanging is None):
-        raise click.UsageError("Name a transactional id, or a partition with --hanging.")
+        raise click.UsageError("Pass either a transactional id or --hanging.")
     if transactional_id is not None:
         _abort_by_id(cluster, transactional_id, yes)
     elif hanging is not None:
         topic, partitions = hanging
         if len(partitions) != 1:
-            raise click.UsageError(f"--hanging names one partition: {topic}:0.")
+            raise click.UsageError(f"--hanging takes one partition: {topic}:0.")
         _abort_hanging(cluster, TopicPartition(topic, partitions[0]), first_offset, yes)
 
 
@@ -86,27 +88,27 @@ def _abort_hanging(cluster: Cluster, place: TopicPartition, first_offset: int | 
     offsets = ", ".join(str(producer.txn_start_offset) for producer in found)
     if not chosen:
         raise Failure(
-            f"no transaction that begins at {first_offset} is open in {place}."
+            f"no open transaction in {place} begins at {first_offset}."
             if found
-            else f"no transaction is open in {place}.",
-            f"Open ones begin at {offsets}." if found else "Nothing was done.",
+            else f"{place} has no open transaction.",
+            f"Open transactions begin at {offsets}." if found else "Nothing was done.",
         )
     if len(chosen) > 1:
         raise Failure(
-            f"{len(chosen)} transactions are open in {place}, from {offsets}.",
-            "Name one with --first-offset.",
+            f"{place} has {len(chosen)} open transactions, beginning at {offsets}.",
+            "Choose one with --first-offset.",
         )
     [producer] = chosen
     owner = {listed.producer_id: listed for listed in list_transactions(cluster)}.get(producer.producer_id)
     if owner is not None and owner.state in UNDER_WAY:
         raise Failure(
-            f"the transaction in {place} does not hang: its coordinator has it as {owner.state}.",
-            f"`moldau transactions abort {owner.transactional_id}` aborts it properly.",
+            f"the transaction in {place} is not hanging: its coordinator knows it, in state {owner.state}.",
+            f"`moldau transactions abort {owner.transactional_id}` aborts it through the coordinator.",
         )
     if not yes:
         confirm(
-            f"Abort the transaction of producer {producer.producer_id} in {place} from offset "
-            f"{producer.txn_start_offset} on?",
+            f"Abort the transaction of producer {producer.producer_id} in {place}, beginning at offset "
+            f"{producer.txn_start_offset}?",
             "nothing was aborted.",
         )
     write_abort_marker(cluster, producer)

@@ -1,4 +1,4 @@
-"""`moldau zookeeper shell`: looks at the tree of a ZooKeeper and changes it, in the words of ZooKeeper's own shell."""
+"""`moldau zookeeper shell`: reads and changes the tree of any ZooKeeper, with the commands of ZooKeeper's own shell."""
 
 import logging
 import shlex
@@ -17,27 +17,27 @@ DEFAULT_PORT = 2181
 CONNECT_S = 5.0
 PROMPT = "zk> "
 USAGE = """\
-ls [-R] PATH          the children of a node; -R all that is below it
-get [-s] PATH         what a node holds; -s with its versions and times
+ls [-R] PATH          the children of a node; -R: the whole subtree
+get [-s] PATH         the data of a node; -s: with versions and times
 stat PATH             versions and times of a node
-create [-e] PATH [DATA]   -e: gone when this shell ends
+create [-e] PATH [DATA]   -e: ephemeral, deleted when this shell ends
 set PATH DATA
 delete PATH           a node without children
-deleteall PATH        a node with all that is below it
+deleteall PATH        a node with its subtree
 help, quit"""
 
 
 class Misused(Exception):
-    """A line that is no command."""
+    """A line that is not a valid command."""
 
 
 class ZooKeeperShell:
-    """Runs lines against one session; each gives the text to print."""
+    """Runs commands in one session and returns the text to print."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
         self._commands: dict[str, tuple[Callable[..., str], str, int, int]] = {
-            # Name: what runs it, the flag it knows, and how many arguments at least and at most.
+            # Name: function, flag, minimum and maximum number of arguments.
             "ls": (self._list, "-R", 1, 1),
             "get": (self._get, "-s", 1, 1),
             "stat": (self._stat, "", 1, 1),
@@ -49,16 +49,16 @@ class ZooKeeperShell:
         }
 
     def run(self, words: Sequence[str]) -> str:
-        """Failure: ZooKeeper refuses it. Misused: it is no command, or lacks something."""
+        """Raises Failure if ZooKeeper rejects the command, Misused if it is malformed."""
         name, *rest = words
         if name not in self._commands:
-            raise Misused(f"'{name}' is no command; `help` lists them")
+            raise Misused(f"'{name}' is not a command; `help` lists them")
         command, flag, least, most = self._commands[name]
         with_flag = bool(flag) and flag in rest
         rest = [word for word in rest if word != flag or not flag]
         if not least <= len(rest) <= most or any(not word.startswith("/") for word in rest[:1]):
             line = next(line for line in USAGE.splitlines() if line.split()[0].rstrip(",") == name)
-            raise Misused(f"it is: {' '.join(line.split('  ')[0].split())}, and a PATH begins with '/'")
+            raise Misused(f"usage: {' '.join(line.split('  ')[0].split())}, and a PATH begins with '/'")
         with _told(f"{name} {rest[0] if rest else ''}".strip()):
             return command(*rest, with_flag) if flag else command(*rest)
 
@@ -120,7 +120,7 @@ def _stat_text(stat: Any) -> str:
 
 
 def _time(milliseconds: int) -> str:
-    from moldau.cli.render.record_output import iso_time
+    from moldau.cli.render.output import iso_time
 
     return iso_time(milliseconds)
 
@@ -130,11 +130,11 @@ def _told(what: str) -> Iterator[None]:
     from kazoo import exceptions as zk
 
     reasons = {
-        zk.NoNodeError: ("there is no such node", "`ls` shows what there is, from / on."),
-        zk.NodeExistsError: ("the node exists already", "`set` changes what it holds."),
-        zk.NotEmptyError: ("the node has children", "`deleteall` deletes them, too."),
-        zk.NoAuthError: ("ZooKeeper does not allow it", "The node has an ACL that names somebody else."),
-        zk.NoChildrenForEphemeralsError: ("an ephemeral node has no children", None),
+        zk.NoNodeError: ("there is no such node", "`ls /` shows the existing nodes."),
+        zk.NodeExistsError: ("the node exists already", "`set` changes its data."),
+        zk.NotEmptyError: ("the node has children", "`deleteall` deletes them too."),
+        zk.NoAuthError: ("access denied", "The ACL of the node does not allow it."),
+        zk.NoChildrenForEphemeralsError: ("ephemeral nodes cannot have children", None),
     }
     try:
         yield
@@ -148,7 +148,9 @@ def _told(what: str) -> Iterator[None]:
 @click.argument("words", metavar="[COMMAND]...", nargs=-1, type=click.UNPROCESSED)
 @timeout_option(10)
 def shell(server: str, words: Sequence[str], timeout_s: float) -> None:
-    """Run COMMAND at a ZooKeeper, or each line of the standard input: ls, get, stat, create, set, delete, deleteall.
+    """Run commands in a ZooKeeper. Reads them from standard input if COMMAND is not given.
+
+    Commands: ls, get, stat, create, set, delete, deleteall.
 
     \b
     moldau zookeeper shell localhost:2181 ls /brokers/topics
@@ -170,10 +172,10 @@ def _checked(runner: ZooKeeperShell, words: Sequence[str]) -> str:
 
 
 def _converse(runner: ZooKeeperShell, server: str) -> None:
-    """A person may mistype and go on; a script stops at its first failure."""
+    """Errors end a script, but not an interactive session."""
     is_person = sys.stdin.isatty()
     if is_person:
-        click.echo(f"At {server}. `help` lists the commands, Ctrl-D ends.", err=True)
+        click.echo(f"Connected to {server}. `help` lists the commands, Ctrl-D ends.", err=True)
     for line in _lines(is_person):
         try:
             words = shlex.split(line)
@@ -214,7 +216,7 @@ def _session(server: str, timeout_s: float) -> Iterator[Any]:
     hosts, slash, chroot = server.partition("/")
     hosts = ",".join(host if ":" in host else f"{host}:{DEFAULT_PORT}" for host in hosts.split(","))
     _require_listener(hosts)
-    logger = logging.getLogger("moldau.cli.commands.zookeeper.serve")
+    logger = logging.getLogger("moldau.cli.zookeeper")
     logger.setLevel(logging.CRITICAL)
     client = KazooClient(hosts=hosts + slash + chroot, timeout=timeout_s, logger=logger)
     try:
@@ -223,7 +225,7 @@ def _session(server: str, timeout_s: float) -> Iterator[Any]:
     except KazooTimeoutError as error:
         raise Failure(
             f"no ZooKeeper answered at {hosts} within {timeout_s:g} s.",
-            "Is it a ZooKeeper, and has its ensemble a majority? --timeout SECONDS waits longer.",
+            "Is it a ZooKeeper whose ensemble has a quorum? --timeout SECONDS waits longer.",
         ) from error
     finally:
         client.stop()
@@ -231,12 +233,12 @@ def _session(server: str, timeout_s: float) -> Iterator[Any]:
 
 
 def _require_listener(hosts: str) -> None:
-    """Fails at once and with the reason where nothing listens; kazoo would go on trying."""
+    """Fails at once with the reason if nothing listens. kazoo would retry until its timeout."""
     refusals = []
     for each in hosts.split(","):
         host, _, port = each.rpartition(":")
         if not port.isdecimal():
-            raise click.UsageError(f"'{each}' is no address of a ZooKeeper: give HOST:PORT.")
+            raise click.UsageError(f"'{each}' is not an address of a ZooKeeper: use HOST:PORT.")
         try:
             socket.create_connection((host.strip("[]"), int(port)), CONNECT_S).close()
         except OSError as error:
@@ -245,5 +247,5 @@ def _require_listener(hosts: str) -> None:
             return
     raise Failure(
         f"no ZooKeeper answers at {' or '.join(refusals)}.",
-        "Name another address, as it stands in zookeeper.connect, or start one with `moldau zookeeper`.",
+        "Use the address in zookeeper.connect of the brokers, or start one with `moldau zookeeper`.",
     )

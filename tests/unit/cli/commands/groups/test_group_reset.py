@@ -16,8 +16,8 @@ def test_no_offset_leaves_its_log() -> None:
     logs = {FIRST: LogState(10, 20, 20), SECOND: LogState(0, 5, 5)}
     committed = {FIRST: Committed(15, None, None)}
     assert plan({SECOND: 9, FIRST: 3}, committed, logs) == [
-        Change("orders", 0, 15, 10, "asked for 3: the log starts at 10"),
-        Change("orders", 1, None, 5, "asked for 9: the log ends at 5"),
+        Change("orders", 0, 15, 10, "requested 3, but the log starts at 10"),
+        Change("orders", 1, None, 5, "requested 9, but the log ends at 5"),
     ]
     assert plan({FIRST: 20}, committed, logs) == [Change("orders", 0, 15, 20)]
 
@@ -43,10 +43,10 @@ def test_offsets_from_a_file(text: str) -> None:
         ("orders,0", "line 1"),
         ("orders,0,1\norders,x,1", "line 2"),
         ("orders,0,-1", "negative"),
-        ("", "names no offset"),
-        ("other,orders,0,5", "names no offset for group 'mine'"),
-        ("[{]", "no list of objects"),
-        ('[{"topic": "orders"}]', "no list of objects"),
+        ("", "has no offset"),
+        ("other,orders,0,5", "has no offset for group 'mine'"),
+        ("[{]", "not a list of objects"),
+        ('[{"topic": "orders"}]', "not a list of objects"),
         ('[{"topic": "orders", "partition": 0, "offset": 1.5}]', "item 1"),
     ],
 )

@@ -39,8 +39,8 @@ def test_a_plan_is_read_as_it_was_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("{", "no plan for moving partitions"),
-        ('{"partitions":[{"topic":"t"}]}', "no plan for moving partitions"),
+        ("{", "not a valid plan for moving partitions"),
+        ('{"partitions":[{"topic":"t"}]}', "not a valid plan for moving partitions"),
         ('{"partitions":[{"topic":"t","partition":0}]}', "entry 1 of 'partitions' has no 'replicas'"),
         (
             '{"partitions":[{"topic":"t","partition":"0","replicas":[1]}]}',
@@ -49,13 +49,13 @@ def test_a_plan_is_read_as_it_was_written(tmp_path: Path) -> None:
         ('{"partitions":[{"topic":"t","partition":0,"replicas":"1"}]}', "not a list of broker ids"),
         ('{"topics":[]}', "it has no list 'partitions'"),
         ("[]", "it has no list 'partitions'"),
-        ('{"partitions":[7]}', "entry 1 of 'partitions' is no object"),
+        ('{"partitions":[7]}', "entry 1 of 'partitions' is not an object"),
         ('{"partitions":[]}', "names no partition"),
-        ('{"partitions":[{"topic":"t","partition":0,"replicas":[]}]}', "name each broker once"),
-        ('{"partitions":[{"topic":"t","partition":0,"replicas":[1,1]}]}', "name each broker once"),
+        ('{"partitions":[{"topic":"t","partition":0,"replicas":[]}]}', "list each broker once"),
+        ('{"partitions":[{"topic":"t","partition":0,"replicas":[1,1]}]}', "list each broker once"),
         (
             '{"partitions":[{"topic":"t","partition":0,"replicas":[1]},{"topic":"t","partition":0,"replicas":[2]}]}',
-            "names partition t-0 twice",
+            "lists partition t-0 twice",
         ),
     ],
 )
@@ -93,7 +93,7 @@ def test_racks_are_kept_apart() -> None:
 
 
 def test_brokers_that_are_not_there_or_too_few_are_refused() -> None:
-    with pytest.raises(Failure, match="broker 9 is not there"):
+    with pytest.raises(Failure, match="broker 9 is not in the cluster"):
         propose(picture("t"), [1, 9], 1)
-    with pytest.raises(Failure, match="3 replicas of topic 't' cannot be on 2"):
+    with pytest.raises(Failure, match="3 replicas of topic 't' do not fit on 2"):
         propose(picture("t"), [1, 2], 3)

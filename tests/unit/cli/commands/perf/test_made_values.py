@@ -104,14 +104,14 @@ def test_values_fit_a_json_schema() -> None:
 @pytest.mark.parametrize(
     ("schema", "reason"),
     [
-        ({"type": "string", "pattern": "^x"}, "give it `examples`"),
-        ({"$ref": "other.json"}, "leads out of the schema"),
-        ({"$ref": "#/definitions/none"}, "leads nowhere"),
-        ({"$ref": "#"}, "without end"),
-        (False, "no value fits"),
+        ({"type": "string", "pattern": "^x"}, "add `examples`"),
+        ({"$ref": "other.json"}, "points outside the schema"),
+        ({"$ref": "#/definitions/none"}, "does not exist"),
+        ({"$ref": "#"}, "endless recursion"),
+        (False, "no value matches"),
         (
             {"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#"}}},
-            "requires itself without end",
+            "requires itself endlessly",
         ),
     ],
 )

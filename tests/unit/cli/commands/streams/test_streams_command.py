@@ -158,13 +158,13 @@ def test_status_of_an_unknown_application_names_the_near_ones(
     where = ["--checkpoint-dir", str(tmp_path), "-b", "127.0.0.1:1"]
     assert main(["streams", "status", "shuot", *where]) == 1
     told = capsys.readouterr().err
-    assert "no checkpoint of an application shuot" in told and "Did you mean shout?" in told
+    assert "no checkpoint of application shuot" in told and "Did you mean shout?" in told
 
 
 def test_status_of_a_process_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["streams", "status", "--http", "127.0.0.1:1"]) == 1
     told = capsys.readouterr().err
-    assert "no applications can be asked at 127.0.0.1:1" in told and "streams run --http" in told
+    assert "cannot get the status of applications from 127.0.0.1:1" in told and "streams run --http" in told
 
 
 def test_an_application_without_a_broker_says_so_at_once(
