@@ -76,3 +76,5 @@ class PipelineMetrics:
     last_error: str | None = None
     worker_ms: dict[str, int] = field(default_factory=dict)
     """How long the phases of the last batch took: reading, tasks, state, writing."""
+    transform_ms: dict[str, int] = field(default_factory=dict)
+    """How long the last batch of each `transform` took."""

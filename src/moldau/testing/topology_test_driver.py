@@ -25,7 +25,7 @@ from moldau.pipeline.operators.records import (
 from moldau.pipeline.operators.state import Delta
 from moldau.pipeline.operators.stores.views import view
 from moldau.pipeline.operators.task import OnError, Task
-from moldau.pipeline.plan.nodes import GlobalTable, Sink, Source
+from moldau.pipeline.plan.nodes import GlobalTable, Sink, Source, transforms_of
 from moldau.pipeline.plan.topology import Topology
 from moldau.pipeline.serdes.serde import Serde
 
@@ -48,10 +48,12 @@ class TopologyTestDriver:
         on_error: OnError = "fail",
         refuse: Callable[[OutputRecord], str | None] | None = None,
         topics: Iterable[str] = (),
+        spark: Any = None,
     ) -> None:
         """`now_ms` is the wall clock at the start; only `advance_wall_clock` moves it. `refuse` stands for a broker
         that rejects some records: it returns the reason, or None. `topics` are the existing topics, for sources that
-        subscribe by pattern."""
+        subscribe by pattern. `spark` is the SparkSession for `transform()`: its function gets the records of one `pipe`
+        or `pipe_all` as a batch."""
         topology = topology.with_topics(topics) if topology.patterns else topology
         self._topology = topology
         self._task = Task(topology, topology.whole, 0, now_ms=now_ms, on_error=on_error)
@@ -70,6 +72,9 @@ class TopologyTestDriver:
         self._sinks = _serdes_of_sinks(topology)
         self._chosen = _serdes_of_choosing_sink(topology)
         self._globals = {table.topic for table in topology.global_tables}
+        self._transforms = _transforms(topology, spark)
+        self._is_piping_all = False
+        self._to_transform: dict[str, list[OutputRecord]] = {topic: [] for topic in self._transforms}
 
     def pipe(
         self,
@@ -105,11 +110,18 @@ class TopologyTestDriver:
         self._stream_time_ms = timestamp_ms
         self._enqueue(topic, key, value, timestamp_ms, headers)
         self._work()
+        if not self._is_piping_all:
+            self._transform()
 
     def pipe_all(self, topic: str, records: Iterable[tuple[Any, ...]]) -> None:
         """Writes records given as (key, value) or (key, value, timestamp_ms)."""
-        for record in records:
-            self.pipe(topic, *record)
+        self._is_piping_all = True
+        try:
+            for record in records:
+                self.pipe(topic, *record)
+        finally:
+            self._is_piping_all = False
+        self._transform()
 
     def read(self, topic: str) -> list[tuple[Any, Any]]:
         """Returns key and value of each record written to a topic since the last read."""
@@ -155,11 +167,13 @@ class TopologyTestDriver:
         self._now_ms += by_ms
         self._apply([])
         self._work()
+        self._transform()
 
     def advance_stream_time(self, to_ms: int) -> None:
         """Advances stream time without a record: closes windows, emits suppressed results and runs what is due."""
         self._keep(self._until_taken(lambda refused: self._task.advance_time(to_ms, refused)))
         self._work()
+        self._transform()
 
     def snapshot(self) -> list[tuple[str, bytes, bytes]]:
         """Returns the whole state, for `restore` of another driver of the same topology."""
@@ -211,6 +225,26 @@ class TopologyTestDriver:
                 self._heads.offer(queue[0].timestamps_ms[0], topic)
             self._apply([columns])
 
+    def _transform(self) -> None:
+        """Runs the functions of DataFrames over what was written for them, until nothing more is."""
+        while todo := [topic for topic, records in self._to_transform.items() if records]:
+            for topic in todo:
+                records, self._to_transform[topic] = self._to_transform[topic], []
+                first = self._offsets.get(topic, 0)
+                self._offsets[topic] = first + len(records)
+                columns = Columns(
+                    topic,
+                    0,
+                    range(first, first + len(records)),
+                    [one.timestamp_ms for one in records],
+                    [one.key for one in records],
+                    [one.value for one in records],
+                    [one.headers for one in records],
+                    [one.order_ms for one in records],
+                )
+                self._keep(Outputs(self._transforms[topic](columns)))
+            self._work()
+
     def _apply(self, batch: list[Columns]) -> None:
         self._keep(self._until_taken(lambda refused: self._task.apply(batch, self._now_ms, refused)))
 
@@ -238,7 +272,9 @@ class TopologyTestDriver:
             dropped.late_ms_max = max(dropped.late_ms_max, more.late_ms_max)
         for record in outputs.records:
             self._written.setdefault(record.topic, deque()).append(record)
-            if record.topic in self._sources:
+            if record.topic in self._to_transform:
+                self._to_transform[record.topic].append(record)
+            elif record.topic in self._sources:
                 self._enqueue(record.topic, record.key, record.value, record.timestamp_ms, record.headers)
 
     def _serdes(self, topic: str) -> tuple[Serde, Serde]:
@@ -300,6 +336,20 @@ def _serdes_of_sinks(topology: Topology) -> dict[str, tuple[Serde, Serde]]:
         for node in topology.nodes
         if isinstance(node, Sink) and node.topic is not None
     }
+
+
+def _transforms(topology: Topology, spark: Any) -> dict[str, Callable[[Columns], list[OutputRecord]]]:
+    """By the topics they read."""
+    if spark is None:
+        for node in transforms_of(topology.nodes):
+            raise ConfigError(
+                f"{node.where}: transform {node.name} is a function of Spark's DataFrames, and this driver has no "
+                "Spark: TopologyTestDriver(topology, spark=session) runs it"
+            )
+        return {}
+    from moldau.pipeline.spark.transforms.local import transform_locally
+
+    return {part.source_topics[0]: transform_locally(spark, part) for part in topology.transform_parts}
 
 
 def _serdes_of_choosing_sink(topology: Topology) -> tuple[Serde, Serde] | None:

@@ -20,6 +20,7 @@ from moldau.pipeline.plan.nodes import (
     Sink,
     Source,
     Split,
+    Transform,
     has_key,
 )
 
@@ -211,6 +212,16 @@ def sink(node: Sink, wiring: Wiring) -> list[Push]:
         )
 
     return [push] * len(node.parents)
+
+
+@builds(Transform)
+def transform(node: Transform, wiring: Wiring) -> list[Push]:
+    """The driver runs it, over the topics before and behind it: no task does."""
+
+    def refuse(*_: Any) -> None:
+        raise AssertionError(f"{node.name} is not for a task")
+
+    return [refuse]
 
 
 def _sink_by_record(node: Sink, wiring: Wiring) -> Push:

@@ -20,6 +20,8 @@ from moldau.pipeline.plan.nodes import (
     Sink,
     Source,
     StreamGlobalJoin,
+    Transform,
+    transforms_of,
     unresolved,
 )
 from moldau.pipeline.plan.stores import StoreSpec
@@ -57,6 +59,11 @@ class SubTopology:
 
     def sources(self) -> Iterator[Source]:
         return (node for node in self.nodes if isinstance(node, Source))
+
+    @cached_property
+    def transform(self) -> Transform | None:
+        """The function of DataFrames that the driver runs in the place of tasks."""
+        return next(iter(transforms_of(self.nodes)), None)
 
 
 @dataclass(frozen=True)
@@ -99,6 +106,11 @@ class Topology:
     def whole(self) -> SubTopology:
         """The whole topology as one, for a host that runs it in one task (the test driver)."""
         return SubTopology(0, tuple(node for node in self.nodes if not isinstance(node, GlobalTable)))
+
+    @cached_property
+    def transform_parts(self) -> tuple[SubTopology, ...]:
+        """The sub-topologies that are functions of DataFrames."""
+        return tuple(part for part in self.sub_topologies if part.transform is not None)
 
     @cached_property
     def internal_topics(self) -> frozenset[str]:

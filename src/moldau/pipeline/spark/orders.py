@@ -38,6 +38,8 @@ class Application:
     partitioners: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     """Topic to partitioner and number of partitions, for topics that do not use the client's default."""
     record_ms_max: int = 300_000
+    transform_inputs: Mapping[str, int] = field(default_factory=dict)
+    """The topics before functions of DataFrames, with their number of partitions."""
     state_folders: tuple[str, ...] = ()
     """Folder of each sub-topology, by its index. A sub-topology beyond the end uses its index."""
     state_begins: Mapping[str, int] = field(default_factory=dict)
@@ -95,3 +97,5 @@ class SlotReport:
     newest_ms: int = -1
     """The time of the newest record read."""
     phase_ms: dict[str, float] = field(default_factory=dict)
+    transform_ms: dict[str, float] = field(default_factory=dict)
+    """Of a function of DataFrames, which the driver runs: its name, and how long the batch took."""

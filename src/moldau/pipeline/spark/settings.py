@@ -36,7 +36,8 @@ class AppSettings:
       joined with has records.
     - `close_idle_ms`: after this long without input, stream time advances with the clock, so that windows close and
       suppressed results are emitted. None: only records advance it.
-    - `record_ms_max`: a function that takes longer for one record has failed.
+    - `record_ms_max`: a function that takes longer for one record has failed, and so has a `transform` that takes
+      longer for one batch.
     - `record_cache`: an aggregate emits only the last change per key and batch, as Kafka Streams does with its record
       cache. Off: every change.
     - `latency`: `real_time` is Spark's Real-Time Mode, for a chain of expressions with at-least-once delivery. What it

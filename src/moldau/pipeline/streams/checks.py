@@ -62,6 +62,7 @@ _TAKES: dict[type[plan.Node], dict[str, tuple[str, ...]]] = {
     plan.StreamTableJoin: {"joiner": SIDES},
     plan.StreamGlobalJoin: {"joiner": SIDES, "selector": RECORD},
     plan.TableJoin: {"joiner": SIDES},
+    plan.Transform: {"function": ("df",)},
     plan.ForeignKeySubscribe: {"extractor": VALUE},
     plan.ForeignKeyResolve: {"joiner": SIDES},
 }

@@ -30,6 +30,7 @@ from moldau.pipeline.streams.handle import Handle
 from moldau.pipeline.streams.joins import Joining, join
 from moldau.pipeline.streams.routing import merged, to_table, write
 from moldau.pipeline.streams.table import KTable
+from moldau.pipeline.streams.transforming import transformed
 
 
 class KStream(Handle[K, V]):
@@ -174,6 +175,24 @@ class KStream(Handle[K, V]):
             self._draft.name("KSTREAM-REPARTITION", name), keys, values, where, partitions=partitions
         )
         return KStream(self._draft, node, keys, values, (topic,))
+
+    def transform(
+        self,
+        function: Callable[[Any], Any],
+        *,
+        schema: str | None = None,
+        key: Serde[K2] | None = None,
+        value: Serde[V2] | None = None,
+        partitions: int = 0,
+        name: str | None = None,
+    ) -> "KStream[K2, V2]":
+        """`function(df)` takes the records of one batch as a Spark DataFrame with the columns `key`, `value`,
+        `timestamp` and `headers`, and returns a DataFrame with columns of the same meaning. With `schema`, such as
+        `"user STRING, amount DOUBLE"`, the fields of the value are columns instead of `value`. `key` and `value` are
+        the serdes of the result."""
+        return transformed(
+            self, function, schema=schema, key=key, value=value, partitions=partitions, name=name
+        )
 
     def to(
         self,

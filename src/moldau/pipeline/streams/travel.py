@@ -15,7 +15,7 @@ from dataclasses import fields
 from typing import Any, Final
 
 from moldau.core.errors import ConfigError
-from moldau.pipeline.plan.nodes import Node
+from moldau.pipeline.plan.nodes import Node, Transform
 from moldau.pipeline.plan.topology import Topology
 from moldau.pipeline.serdes.serde import Serde
 
@@ -57,6 +57,8 @@ def check_travels(topology: Topology, dumps: Callable[[Any], bytes]) -> list[str
             _check_spark_objects(node, function)
         for field in fields(node):
             given = getattr(node, field.name)
+            if isinstance(node, Transform) and given is node.function:
+                continue
             failure = _refusal(given, dumps)
             if failure is not None:
                 raise ConfigError(_cannot_travel(node, field.name, given, failure, dumps))
@@ -78,7 +80,9 @@ def changed_captures(topology: Topology) -> list[str]:
 
 
 def functions_of(node: Node) -> Iterator[Any]:
-    """The user's functions in a node, including classes of processors."""
+    """The user's functions in a node that are sent to the workers, including classes of processors."""
+    if isinstance(node, Transform):
+        return
     for field in fields(node):
         given = getattr(node, field.name)
         for one in given if isinstance(given, tuple) else (given,):

@@ -63,8 +63,11 @@ from moldau.pipeline.plan.nodes.tables import (
     TableTransformValues,
     history_of,
 )
+from moldau.pipeline.plan.nodes.transforms import TRANSFORM_IN, TRANSFORM_OUT, Transform, transforms_of
 
 __all__ = [
+    "TRANSFORM_IN",
+    "TRANSFORM_OUT",
     "Aggregate",
     "Arm",
     "EmitWhen",
@@ -107,8 +110,10 @@ __all__ = [
     "TableSource",
     "TableToStream",
     "TableTransformValues",
+    "Transform",
     "WindowAggregate",
     "has_key",
     "history_of",
+    "transforms_of",
     "unresolved",
 ]

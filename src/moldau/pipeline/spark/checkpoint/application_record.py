@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Self
 
 from moldau.core.errors import ConfigError
+from moldau.pipeline.plan.nodes import TRANSFORM_IN, TRANSFORM_OUT
 from moldau.pipeline.plan.topology import Topology
 from moldau.pipeline.spark.checkpoint.folder import Folder
 from moldau.pipeline.spark.topic_offsets import TopicFacts
@@ -17,6 +18,8 @@ from moldau.pipeline.spark.upgrades.inventory import Inventory
 FILE: Final = "application.json"
 VERSION: Final = 3
 WITHOUT_INVENTORY: Final = 2
+BETWEEN: Final = ("-repartition", TRANSFORM_IN, TRANSFORM_OUT)
+"""How the names of topics between two sub-topologies end."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +134,8 @@ def _parsed(found: dict[str, Any]) -> dict[str, Any]:
 
 def check_topics(application_id: str, topic_ids: Mapping[str, str], facts: Mapping[str, TopicFacts]) -> None:
     for topic, topic_id in topic_ids.items():
-        if topic not in facts and topic.startswith(f"{application_id}-") and topic.endswith("-repartition"):
+        is_own = topic.startswith(f"{application_id}-") and topic.endswith(BETWEEN)
+        if topic not in facts and is_own:
             raise ConfigError(
                 f"the topic {topic} was deleted: it is an internal topic of {application_id}, and its unread records "
                 f"are lost. Start over with moldau streams reset {application_id}"

@@ -63,6 +63,8 @@ class BatchMetrics:
             metrics.batch_ms = round(took_s * 1000)
             metrics.batch_id = batch_id
             metrics.worker_ms = phases
+            for report in reports:
+                metrics.transform_ms |= {name: round(ms) for name, ms in report.transform_ms.items()}
             self._add_dropped(reports)
             now_s = self._clock()
             self._recent.append(_Batch(now_s - took_s, now_s, records_in, records_out))
@@ -80,6 +82,7 @@ class BatchMetrics:
                 records_out_per_s=out_per_s,
                 lag_records=lag,
                 lag_ms=None if lag is None else max(0, behind_ms),
+                transform_ms=dict(self._metrics.transform_ms),
                 dropped={name: dict(counts) for name, counts in self._metrics.dropped.items()},
             )
 

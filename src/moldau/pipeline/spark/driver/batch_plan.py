@@ -1,8 +1,9 @@
 """Which task gets which ranges of a batch, and which slot runs it."""
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from moldau.pipeline.plan.nodes import TRANSFORM_IN
 from moldau.pipeline.plan.topology import Topology
 from moldau.pipeline.spark.orders import Application, SlotOrder, TaskId, TaskOrder
 from moldau.pipeline.spark.planning.planner import Plan
@@ -13,8 +14,12 @@ class BatchPlan:
     def __init__(self, topology: Topology, application: Application, slots: int) -> None:
         self._application = application
         self._slots = slots
+        # The driver runs functions of DataFrames itself.
         self._part_of = {
-            topic: part.index for part in topology.sub_topologies for topic in part.source_topics
+            topic: part.index
+            for part in topology.sub_topologies
+            if part.transform is None
+            for topic in part.source_topics
         }
 
     def orders(self, plan: Plan, *, rests: bool) -> list[SlotOrder]:
@@ -67,5 +72,12 @@ def lane_of(application_id: str, slot: int, lanes: int) -> int:
     return (zlib.crc32(application_id.encode()) + slot) % lanes
 
 
-def transactional_ids(application_id: str, slots: int) -> Sequence[str]:
-    return [f"{application_id}-{slot}" for slot in range(slots)]
+def transactional_ids(application_id: str, slots: int, topics: Iterable[str] = ()) -> Sequence[str]:
+    """Of all that writes for an application. `topics`: its own, among them those before functions of DataFrames."""
+    transforms = [transform_id(topic) for topic in topics if topic.endswith(TRANSFORM_IN)]
+    return [*(f"{application_id}-{slot}" for slot in range(slots)), *transforms]
+
+
+def transform_id(topic_in: str) -> str:
+    """The `transactional.id` of the function of DataFrames that reads a topic."""
+    return topic_in.removesuffix("-in")

@@ -34,7 +34,8 @@ BUNDLE_MAX: Final = 64
 Send = Callable[[int, Sequence[SlotOrder]], list[SlotReport]]
 """(lane, orders) -> a report for each order, in the same order."""
 
-_environment_lock = threading.Lock()
+environment_lock = threading.Lock()
+"""Held while a lane names its pool: what is bound to the environment then runs in that lane's worker."""
 
 
 class Lanes:
@@ -93,7 +94,7 @@ class Lanes:
 
 def job_of_context(context: "SparkContext") -> Send:
     def send(lane: int, orders: Sequence[SlotOrder]) -> list[SlotReport]:
-        with _environment_lock:
+        with environment_lock:
             try:
                 context.environment[POOL_VARIABLE] = f"{os.getpid()}-{lane}"
                 job = context.parallelize([list(orders)], 1).mapPartitions(_run)

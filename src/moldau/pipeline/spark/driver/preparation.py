@@ -82,6 +82,11 @@ def prepare(topology: Topology, settings: AppSettings, slots_available: int) -> 
         partitioners={topic: (name, facts[topic].partitions) for topic, name in record.partitioners.items()}
         | _of_sinks(admin, topology, settings),
         record_ms_max=settings.record_ms_max,
+        transform_inputs={
+            topic: facts[topic].partitions
+            for part in topology.transform_parts
+            for topic in part.source_topics
+        },
         state_folders=record.state_folders,
         state_begins=record.begins,
     )

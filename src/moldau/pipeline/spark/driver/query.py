@@ -38,6 +38,8 @@ from moldau.pipeline.spark.positions import Positions, positions_from_json
 from moldau.pipeline.spark.session import SparkSettings, start_session
 from moldau.pipeline.spark.settings import AppSettings
 from moldau.pipeline.spark.topic_offsets import topic_facts
+from moldau.pipeline.spark.transforms.job import TransformFailed, TransformJob
+from moldau.pipeline.spark.transforms.runner import TransformRunner
 from moldau.pipeline.streams.travel import check_travels
 
 if TYPE_CHECKING:
@@ -70,11 +72,16 @@ class Query:
         topology = self._topology = require_inputs(self._admin, topology, servers)
         self._session, self._lanes = opening.result()
         try:
+            check_transforms(self._session, topology, settings.record_ms_max)
             self._prepared: Prepared = prepare(topology, settings, self._lanes.count)
+            topology = self._topology = self._prepared.topology
+            self._transforms = [
+                TransformRunner(self._session, topology, part, self._prepared.application)
+                for part in topology.transform_parts
+            ]
         except BaseException:
             self._leave()
             raise
-        topology = self._topology = self._prepared.topology
         self._index = TimeIndex(self._admin, servers, clients)
         limits = Limits(
             settings.records_per_batch_max, settings.bytes_per_batch_max, settings.max_task_idle_ms
@@ -119,6 +126,8 @@ class Query:
     def close(self, *, is_well: bool) -> None:
         """Ends the run: the workers release its clients and state. After a failure they have done so already."""
         self._index.close()
+        for transform in self._transforms:
+            transform.close()
         try:
             if is_well:
                 orders = self._batches.last_orders()
@@ -172,9 +181,9 @@ class Query:
             replace(order, holder=self._holders.get(order.slot, ""))
             for order in self._batches.orders(plan, rests=rests)
         ]
-        reports = self._reports(
-            [self._lanes.submit(self._lane(order.slot), order) for order in orders], goes_on
-        )
+        beside = [transform.submit(plan) for transform in self._transforms]
+        in_lanes = [self._lanes.submit(self._lane(order.slot), order) for order in orders]
+        reports = self._reports([*in_lanes, *(one for one in beside if one is not None)], goes_on)
         for report in reports:
             self._holders[report.slot] = report.holder
             self._planner.learn_sizes(report.sizes)
@@ -221,3 +230,12 @@ class Query:
         if counts != self._counts:
             self._counts = counts
             self._watch.follow(self, counts, max(self._settings.trigger_ms, 1) / 1000)
+
+
+def check_transforms(session: "SparkSession", topology: Topology, limit_ms: int) -> None:
+    """Before anything runs. Raises ConfigError for a function whose result cannot be written as records."""
+    for part in topology.transform_parts:
+        try:
+            TransformJob(session, part).check(limit_ms)
+        except TransformFailed as failure:
+            raise BatchFailed(str(failure)) from failure

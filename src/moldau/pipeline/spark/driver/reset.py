@@ -9,10 +9,9 @@ from moldau.core.errors import ConfigError
 from moldau.pipeline.spark.checkpoint.application_record import FILE, ApplicationRecord
 from moldau.pipeline.spark.checkpoint.folder import Folder
 from moldau.pipeline.spark.checkpoint.owner import Owner
+from moldau.pipeline.spark.driver.topics import OWN_SUFFIXES
 from moldau.pipeline.spark.settings import require_legal_id
 from moldau.pipeline.spark.topic_offsets import ANSWER_S_MAX
-
-OWN_SUFFIXES = ("-repartition", "-changelog")
 
 
 def own_topics(admin: AdminClient, application_id: str, record: ApplicationRecord | None) -> list[str]:

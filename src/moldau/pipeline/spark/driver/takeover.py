@@ -1,5 +1,7 @@
 """How a run takes over from earlier runs of the application: reads what they committed, and fences them."""
 
+from collections.abc import Iterable
+
 from confluent_kafka import ConsumerGroupTopicPartitions, Producer
 from confluent_kafka.admin import AdminClient
 
@@ -44,9 +46,10 @@ def require_own_group(markers: Markers, settings: AppSettings, checkpoint_id: st
             )
 
 
-def fence(settings: AppSettings, slots: int) -> None:
-    """Fences the producers of earlier runs: a process that still runs a task must not commit it any more."""
-    for transactional_id in transactional_ids(settings.application_id, slots):
+def fence(settings: AppSettings, slots: int, topics: Iterable[str] = ()) -> None:
+    """Fences the producers of earlier runs: a process that still runs a task must not commit it any more. `topics`: the
+    internal topics, which show the `transform` steps."""
+    for transactional_id in transactional_ids(settings.application_id, slots, topics):
         producer = Producer(
             producer_settings(settings.bootstrap_servers, settings.client_settings, transactional_id)
         )

@@ -10,6 +10,7 @@ from moldau.core.errors import ConfigError
 from moldau.pipeline.plan.partitions import settle_partitions
 from moldau.pipeline.plan.stores import StoreKind
 from moldau.pipeline.plan.topology import Topology
+from moldau.pipeline.spark.checkpoint.application_record import BETWEEN
 from moldau.pipeline.spark.topic_offsets import ANSWER_S_MAX, TopicFacts, topic_facts
 
 ANY_TIME: Final = {
@@ -22,6 +23,7 @@ REPARTITION_CONFIG: Final = {"cleanup.policy": "delete", "retention.ms": "-1", *
 CHANGELOG_CONFIG: Final = {"cleanup.policy": "compact", **ANY_TIME}
 DEAD_LETTER_CONFIG: Final = {"retention.ms": "-1", **ANY_TIME, "max.message.bytes": str(10 << 20)}
 """A dead letter has the timestamp of its record, so no retention by time: it stays until somebody has looked at it."""
+OWN_SUFFIXES: Final = (*BETWEEN, "-changelog")
 FIRST_ANSWER_S_MAX: Final = 5.0
 RETENTION_EXTRA_MS: Final = 86_400_000
 
@@ -90,11 +92,7 @@ def _changelog_config(topology: Topology, store: str) -> dict[str, str]:
 def _create(admin: AdminClient, wanted: Mapping[str, tuple[int, Mapping[str, str]]]) -> None:
     existing = topic_facts(admin, wanted)
     for topic, (partitions, _) in wanted.items():
-        if (
-            topic in existing
-            and existing[topic].partitions != partitions
-            and topic.endswith(("-repartition", "-changelog"))
-        ):
+        if topic in existing and existing[topic].partitions != partitions and topic.endswith(OWN_SUFFIXES):
             raise ConfigError(
                 f"the internal topic {topic} has {existing[topic].partitions} partitions and should have {partitions}: "
                 "the topics that it depends on have changed. Reset the application"

@@ -12,7 +12,7 @@ from pyspark.sql import functions as fn
 
 from moldau.core.errors import ConfigError
 from moldau.pipeline.plan.expressions import Expression
-from moldau.pipeline.plan.nodes import Filter, MapValues, Node, Rule, SelectKey, Sink, Source
+from moldau.pipeline.plan.nodes import Filter, MapValues, Node, Rule, SelectKey, Sink, Source, transforms_of
 from moldau.pipeline.plan.topology import Guarantee, Topology
 from moldau.pipeline.serdes.serde import Serde
 from moldau.pipeline.spark.real_time.expression_columns import Kind, NotInTheJvm, Typed, as_kind, spark_column
@@ -101,6 +101,11 @@ def real_time_chain(topology: Topology) -> RealTimePlan:
         raise NotRealTime(
             "Spark's sink in Real-Time Mode is at-least-once, but the topology promises exactly-once: "
             "build(guarantee=Guarantee.AT_LEAST_ONCE)"
+        )
+    for transform in transforms_of(topology.nodes):
+        raise NotRealTime(
+            f"transform at {transform.where} runs a function of DataFrames once for each batch, and Real-Time Mode has "
+            "none: write it with filter, map_values and select_key as column expressions"
         )
     source, *steps = topology.nodes
     if not isinstance(source, Source) or not steps or not isinstance(steps[-1], Sink):

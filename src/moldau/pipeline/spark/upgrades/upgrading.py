@@ -56,7 +56,7 @@ class Upgrading:
         """Raises ConfigError when `on_change` does not cover what has changed. Ends the runs before this one first:
         what they had not committed stays so."""
         if self.upgrade.is_needed:
-            fence(self._settings, self._record.slots)
+            fence(self._settings, self._record.slots, self.upgrade.before.topics)
             self.upgrade = self._compared()
         self.upgrade.require(self._settings.application_id, self._settings.on_change)
 

@@ -6,7 +6,7 @@ the tasks of a slot share a producer and several batches follow each other in th
 """
 
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -35,6 +35,19 @@ def stamped(records: Iterable[OutputRecord], internal: frozenset[str], task: Tas
             record = _make((topic, partition, timestamp_ms, key, value, marked, order_ms))
         found.append(record)
     return found
+
+
+def in_own_partition(
+    records: Iterable[OutputRecord], transform_inputs: Mapping[str, int], task: TaskId
+) -> list[OutputRecord]:
+    """Records for a topic that the driver reads whole stay in the partition of their task, whatever their key: so the
+    log keeps the order of all that a task wrote."""
+    return [
+        one._replace(partition=task.partition % transform_inputs[one.topic])
+        if one.topic in transform_inputs
+        else one
+        for one in records
+    ]
 
 
 def by_writer(columns: Columns) -> Iterator[Columns]:

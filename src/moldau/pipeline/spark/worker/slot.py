@@ -22,7 +22,7 @@ from moldau.pipeline.spark.worker.dead_letters import dead_letter
 from moldau.pipeline.spark.worker.global_tables import GlobalTables
 from moldau.pipeline.spark.worker.hosted_task import HostedTask
 from moldau.pipeline.spark.worker.range_reader import RangeReader
-from moldau.pipeline.spark.worker.repartition_headers import by_writer, stamped
+from moldau.pipeline.spark.worker.repartition_headers import by_writer, in_own_partition, stamped
 from moldau.pipeline.spark.worker.sink import RecordsRefused, Refused, Sink
 from moldau.pipeline.spark.worker.stopwatch import Stopwatch
 from moldau.pipeline.spark.worker.time_limit import time_limit
@@ -199,7 +199,9 @@ class Slot:
         return hosted
 
     def _stamped(self, records: list[OutputRecord], task: TaskId) -> list[OutputRecord]:
-        internal = self._topology.internal_topics
+        internal, inputs = self._topology.internal_topics, self._application.transform_inputs
+        if inputs:
+            records = in_own_partition(records, inputs, task)
         return stamped(records, internal, task) if internal else records
 
     def _not_yet_committed(self, order: SlotOrder) -> list[TaskOrder]:

@@ -58,12 +58,14 @@ def metrics_text(statuses: Sequence[Mapping[str, Any]]) -> str:
     )
     dropped = Family("records_dropped_total", "counter", "Records an operator did not take.", "")
     phase = Family("phase_ms", "gauge", "Where the last batch's time went.", "")
+    transform = Family("transform_ms", "gauge", "How long the last batch of a transform() took.", "")
     late = Family("late_ms_max", "gauge", "How late the latest of the dropped records was.", "")
     state = Family("state", "gauge", "1 for the state the application is in.", "")
     lines += _family(since, _counting_since(statuses))
     lines += _family(dropped, _dropped(statuses, "records"))
     lines += _family(late, (sample for sample in _dropped(statuses, "late_ms_max") if sample[1]))
-    lines += _family(phase, _phases(statuses))
+    lines += _family(phase, _times(statuses, "worker_ms", "phase"))
+    lines += _family(transform, _times(statuses, "transform_ms", "transform"))
     lines += _family(state, _states(statuses))
     return "\n".join(lines) + "\n"
 
@@ -97,10 +99,10 @@ def _dropped(statuses: Iterable[Mapping[str, Any]], field: str) -> Iterator[Samp
             )
 
 
-def _phases(statuses: Iterable[Mapping[str, Any]]) -> Iterator[Sample]:
+def _times(statuses: Iterable[Mapping[str, Any]], field: str, label: str) -> Iterator[Sample]:
     for status in statuses:
-        for phase, spent_ms in sorted(status.get("worker_ms", {}).items()):
-            yield {"application": status["application_id"], "phase": phase}, spent_ms
+        for name, spent_ms in sorted(status.get(field, {}).items()):
+            yield {"application": status["application_id"], label: name}, spent_ms
 
 
 def _states(statuses: Iterable[Mapping[str, Any]]) -> Iterator[Sample]:
