@@ -110,7 +110,7 @@ def refused(mistake: Callable[[], object]) -> str:
         ({"function": unchanged, "schema": " "}, "schema='user STRING, amount DOUBLE', not ' '"),
         ({"function": unchanged, "value": str}, "`str` is no serde"),
         ({"function": unchanged, "partitions": -1}, "a topic cannot have -1 partitions"),
-        ({"function": unchanged, "name": "my step"}, "the name 'my step' cannot be a topic's name"),
+        ({"function": unchanged, "name": "my step"}, "the name 'my step'"),
     ],
     ids=["none", "arguments", "expression", "schema", "serde", "partitions", "name"],
 )
@@ -138,4 +138,4 @@ def test_real_time_mode_refuses_it() -> None:
     with pytest.raises(ConfigError) as caught:
         real_time_chain(builder.build(guarantee=Guarantee.AT_LEAST_ONCE))
     assert f"transform at {__file__}:" in str(caught.value)
-    assert "Or leave latency at micro_batch" in str(caught.value)
+    assert "Or use latency micro_batch" in str(caught.value)

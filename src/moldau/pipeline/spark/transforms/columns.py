@@ -1,5 +1,5 @@
-"""What columns a record has for a function of DataFrames, both in what it gets (`incoming.py`) and in what it gives
-(`outgoing.py`).
+"""The columns of a record in the DataFrames of `transform`, both in the argument (`incoming.py`) and in the result
+(`outgoing.py`) of the function.
 
 The types follow the stream's serdes, by the names of `moldau.spark`'s formats: a string is STRING, a long is LONG,
 JSON is STRING (its text), anything else is BINARY, as it lies in the topic. With a schema the fields of the value are

@@ -1,4 +1,4 @@
-"""Ranges of a topic as a DataFrame, read by Spark's tasks, one for each range. Also at a Spark Connect server."""
+"""Ranges of a topic as a DataFrame. One Spark task reads each range, also on a Spark Connect server."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 ROWS_MAX: Final = 10_000
-"""Of one Arrow batch."""
+"""In one Arrow batch."""
 FAULTS: Final = (
     "partition int, offset bigint, timestamp_ms bigint, key binary, value binary, "
     "headers array<struct<key: string, value: binary>>, reason string"
@@ -33,7 +33,7 @@ Skipped = frozenset[tuple[int, int]]
 
 @dataclass(frozen=True)
 class Reading:
-    """What the tasks must know. The `ranges` are shared by their number."""
+    """What the tasks must know. A task gets the numbers of its `ranges`."""
 
     layout: InputLayout
     ranges: tuple[OffsetRange, ...]
@@ -80,7 +80,7 @@ def frame_of(session: "SparkSession", reading: Reading) -> "DataFrame":
 
 
 def faults_of(session: "SparkSession", reading: Reading) -> list[DeadRecord]:
-    """The records of the ranges that cannot be decoded."""
+    """Returns the records of the ranges that cannot be decoded."""
     return [
         DeadRecord(
             reading.layout.topic,
@@ -98,7 +98,7 @@ def faults_of(session: "SparkSession", reading: Reading) -> list[DeadRecord]:
 
 
 def portions(columns: Columns) -> Iterator[Columns]:
-    """Of one writer, so many rows at a time. Order times are the highest so far, also across portions."""
+    """Splits the records of one writer. Order times are the highest so far, across portions too."""
     orders = list(accumulate(columns.timestamps_ms if columns.order_ms is None else columns.order_ms, max))
     for start in range(0, len(columns), ROWS_MAX):
         end = start + ROWS_MAX

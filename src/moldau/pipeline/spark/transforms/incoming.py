@@ -1,4 +1,4 @@
-"""Records as rows for a function of DataFrames. Runs in Spark's tasks."""
+"""Decodes records into rows for a function of DataFrames. Runs in Spark's tasks."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class RowDecodingError(MoldauError):
 
 @dataclass(frozen=True)
 class Fault:
-    """A record that cannot be decoded, by its index among those that were tried."""
+    """A record that cannot be decoded, and its index in the given columns."""
 
     index: int
     reason: str
@@ -62,19 +62,19 @@ class InputLayout:
         )
 
     def faults(self, columns: Columns) -> list[Fault]:
-        """The records that cannot be decoded."""
+        """Returns the records that cannot be decoded."""
         found = []
         for index, (key, value) in enumerate(zip(columns.keys, columns.values, strict=True)):
             try:
                 self._decoded([key], [value])
             except ServiceAway:
                 raise
-            except Exception as failure:  # noqa: BLE001  codecs raise what they like
+            except Exception as failure:  # noqa: BLE001  codecs raise errors of any kind
                 found.append(Fault(index, f"{type(failure).__name__}: {failure}"))
         return found
 
     def rows(self, columns: Columns) -> pa.RecordBatch:
-        """`columns`: of one writer, without stamps."""
+        """`columns` are the records of one writer, without stamps."""
         try:
             keys, values = self._decoded(columns.keys, columns.values)
         except ServiceAway:

@@ -1,6 +1,4 @@
-"""The rows that a function of DataFrames gives, as records. Made in the driver, which refuses columns that cannot be
-written; runs in Spark's tasks.
-"""
+"""Encodes the rows that a function of DataFrames returns. Runs in Spark's tasks; the driver rejects wrong columns."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -38,7 +36,7 @@ class RowEncodingError(MoldauError):
 
 @dataclass(frozen=True)
 class OutputLayout:
-    """Made at the driver from the columns of a result; raises ConfigError for what cannot be written."""
+    """Created in the driver from the columns of a result. Raises ConfigError for columns that cannot be written."""
 
     topic: str
     key: Serde
@@ -92,7 +90,7 @@ class OutputLayout:
 
 
 def _encoder(serde: Serde, given: DataType, topic: str, side: str) -> Encode | None:
-    """None: bytes as they are."""
+    """None: the bytes are written as they are."""
     if isinstance(given, BinaryType):
         return None
     is_key = side == KEY

@@ -1,4 +1,4 @@
-"""The place of a record in a batch: what sorts rows as a task would take the records, however Spark has moved them.
+"""The place of a record in a batch. Sorts rows into the order in which a task would process the records.
 
 Order time, task that wrote the record, partition and offset, packed so that the bytes sort in this order.
 """
@@ -16,7 +16,7 @@ _PLACE: Final = struct.Struct(">q4sIq")
 
 
 def places(columns: Columns) -> list[bytes]:
-    """What sorts records as a task would take them: a record that is late stands behind the one it followed."""
+    """The order time never goes back within a writer: a late record stays behind the record that it followed."""
     writer, partition, pack = bytes.fromhex(columns.writer), columns.partition, _PLACE.pack
     orders = accumulate(
         columns.timestamps_ms if columns.order_ms is None else columns.order_ms, max, initial=0
@@ -34,12 +34,12 @@ def order_ms_of(place: bytes) -> int:
 
 
 def place_of_time(timestamp_ms: int) -> bytes:
-    """Of a row that is none of the input's: its own time is its place."""
+    """For a row without a place: its own timestamp decides."""
     return _PLACE.pack(max(0, timestamp_ms), b"", 0, 0)
 
 
 def in_order(table: pa.Table, topic: str) -> list[OutputRecord]:
-    """Encoded rows as records in the order of their places; one that has lost its own goes by its time."""
+    """Returns encoded rows as records, in the order of their places. Rows without a place are ordered by timestamp."""
     keys, values = table.column("key").to_pylist(), table.column("value").to_pylist()
     times: list[int] = table.column("timestamp_ms").to_pylist()
     headers = table.column("headers").to_pylist()

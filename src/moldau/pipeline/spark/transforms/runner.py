@@ -1,8 +1,8 @@
-"""Runs one function of DataFrames over the batches of an application, and publishes what it gives exactly once.
+"""Runs one function of DataFrames over the batches of an application, and publishes its results exactly once.
 
 All records of a batch, dead letters included, are written by the driver in one transaction, together with the offsets
 that were read and the batch's marker. A batch whose marker is committed is skipped, so the function may be
-non-deterministic: what it gave once counts. The plan of the batch says what it reads, however often it is run.
+non-deterministic. The plan of the batch says what it reads, however often it is run.
 """
 
 import contextlib
@@ -46,7 +46,7 @@ DECODING_FAILED: Final = f"{RowDecodingError.__name__}: "
 
 
 class ChosenToFail(MoldauError):
-    """An error handler of the topology chose so: another try would end the same way."""
+    """An error handler of the topology chose to fail: a retry would end the same way."""
 
 
 class TransformRunner:
@@ -127,7 +127,7 @@ class TransformRunner:
         self._publish(records, dead, ranges, plan, report)
 
     def _take_over(self) -> None:
-        """Ends what a driver before this one has left open, and keeps it from committing later."""
+        """Aborts the open transaction of an earlier driver, and fences it."""
         application = self._application
         servers, settings = application.bootstrap_servers, application.client_settings
         self._consumer = Consumer(consumer_settings(servers, settings, application.application_id))
@@ -205,11 +205,11 @@ class TransformRunner:
         self._sink.commit(ranges, Marker(self._application.checkpoint_id, plan.batch_id))
 
     def _stamped(self, records: list[OutputRecord]) -> list[OutputRecord]:
-        """By one writer: they are in order already."""
+        """As the output of one writer: the records are in order already."""
         return stamped(records, self._internal, TaskId(self._part, 0))
 
     def _is_dead(self, handler: Handler | None, one: DeadRecord, report: SlotReport) -> bool:
-        """What the error handler makes of a record: a dead letter, or nothing."""
+        """Asks the error handler whether the record becomes a dead letter."""
         name = self._job.node.name
         context = ErrorContext(
             name, one.topic, one.partition, one.offset, one.timestamp_ms, one.key, one.value, one.headers
@@ -224,7 +224,7 @@ class TransformRunner:
         return choice == "dead_letter"
 
     def _fails_by_choice(self, failure: Exception) -> bool:
-        """A failure of the function is that of its whole batch: of the choices only `fail` can be made for one."""
+        """The function fails for a whole batch: `fail` is the only choice that can be made for one."""
         if self._given_handlers is None or self._given_handlers.processing is None:
             return False
         context = ErrorContext(self._job.node.name, self._topic_in, -1, -1, -1)
@@ -239,7 +239,7 @@ class TransformRunner:
 
 
 def _refused_record(refused: Refused, reason: str) -> DeadRecord:
-    """It is none of the input: which records it was made of is not known."""
+    """An output record. The input records that it was made from are not known."""
     topic, key, value, timestamp_ms = refused
     trace = "".join(traceback.format_stack(limit=1))
     return DeadRecord(topic, -1, -1, timestamp_ms, key, value, (), f"RecordRefused: {reason}", trace)
