@@ -75,7 +75,7 @@ from moldau.core.errors import ConfigError
     type=click.IntRange(min=1),
     default=300_000,
     show_default=True,
-    help="Time limit of a user function for one record, of a transform() for one batch. Exceeding it counts as a failure.",
+    help="Time limit of a function for one record, or of a transform() for a batch. Exceeding it counts as a failure.",
 )
 @click.option(
     "--partitioner",
