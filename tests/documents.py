@@ -11,6 +11,7 @@ FOLDERS = ("bench", "docs", "examples", "src", "tests")
 _FENCED = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
 _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+_DEFINITION = re.compile(r"^\[([^\]]+)\]: (\S+)$", re.MULTILINE)
 _CODE = re.compile(r"`([^`\n]+)`")
 _MARKUP = re.compile(r"[^\w\- ]")
 
@@ -51,7 +52,12 @@ class Page:
         return _FENCED.sub(lambda block: re.sub(r"[^\n]", " ", block[0]), self.text)
 
     def links(self) -> list[str]:
-        return _LINK.findall(_CODE.sub("", self.prose))
+        """The targets of links, of `[text](target)` and `[label]: target` both."""
+        return [*_LINK.findall(_CODE.sub("", self.prose)), *self.definitions().values()]
+
+    def definitions(self) -> dict[str, str]:
+        """Targets by label, of links that are defined apart from where they are used."""
+        return dict(_DEFINITION.findall(self.prose))
 
     def code_spans(self) -> list[str]:
         return _CODE.findall(self.prose)
