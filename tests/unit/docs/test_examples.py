@@ -12,7 +12,7 @@ import click
 import pytest
 
 from documents import ROOT, Block, Page, pages
-from moldau.cli.kafka_habits import translated
+from moldau.cli.kafka_syntax import translated
 from moldau.cli.main import Noun, platform
 
 PAGES = pages()
