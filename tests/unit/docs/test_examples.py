@@ -1,6 +1,7 @@
 """Every example in the documents is at least well formed: Python compiles, commands and their options exist.
 
-Some are run as well: those of testing.md by `tests/unit/testing`, of streams.md by `tests/unit/pipeline`.
+Some are run as well: those of testing.md by `tests/unit/testing`, of streams.md by `tests/unit/pipeline`, of
+schema-registry.md by `tests/e2e/registry`.
 """
 
 import json
