@@ -19,7 +19,15 @@ from moldau.cli.main import Noun, platform
 PAGES = pages()
 SHELLS = ("", "console", "sh", "bash", "shell")
 TARGETS = set(re.findall(r"^(\w[\w-]*):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-PARSED = {"python": lambda text: compile(text, "example", "exec"), "toml": tomllib.loads, "json": json.loads}
+
+
+def parse_python(text: str) -> None:
+    """What is quoted from the code may end with the decorators of what follows there."""
+    follows = "def follows(): ...\n" if text.splitlines()[-1].startswith("@") else ""
+    compile(text + follows, "example", "exec")
+
+
+PARSED = {"python": parse_python, "toml": tomllib.loads, "json": json.loads}
 OPERATORS = "|&;<>"
 HIDDEN = {ord(operator): 0xE000 + ord(operator) for operator in OPERATORS}
 """Operators within quotes, while a line is split at the others."""
