@@ -1,6 +1,6 @@
-"""What an answer is made of: bytes in memory and slices of files.
+"""The parts of an answer: bytes in memory and slices of files.
 
-A driver may send a slice with sendfile; nobody above the socket needs to know.
+A connection may send a slice with sendfile; the layers above the socket need not know.
 """
 
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""The exception families. Which one is raised says whose fault it was and what follows.
+"""The exception families. The family says whose fault it was and what happens next.
 
 Expected failures are not here: they are values (`ErrorCode` in the answer).
 """
@@ -7,15 +7,15 @@ from moldau.core.error_codes import ErrorCode
 
 
 class MoldauError(Exception):
-    """Anything we raise on purpose."""
+    """The base of all errors raised on purpose."""
 
 
 class PeerError(MoldauError):
-    """The peer broke the wire format. Its connection is closed; nobody else notices."""
+    """The peer broke the wire format. Its connection is closed; other clients are not affected."""
 
 
 class StorageFault(MoldauError):
-    """A disk failed us. The log directory it names goes offline."""
+    """A disk failed. The log directory named in it goes offline."""
 
     def __init__(self, directory: str, message: str) -> None:
         super().__init__(message)

@@ -1,6 +1,6 @@
-"""The vocabulary of places in the log: distinct types for numbers that must not be swapped.
+"""Distinct types for numbers that must not be confused: offsets, epochs, sizes, ids.
 
-Owns no behaviour beyond naming and printing. Everything else imports from here.
+They have names and a printed form, and no other behaviour.
 """
 
 import base64

@@ -1,8 +1,8 @@
 """What every coordinator returns: facts, then answers and timers.
 
-A machine *decides* by looking at its state and never touches it; the only method that changes it is `replay`, which
-takes one fact. A runner owns clock, disk and sockets: it writes the durable facts to the log, replays all of
-them, and releases the answers once what was written is committed. Loading after a failover is the same `replay`.
+A machine *decides* by reading its state. The only method that changes the state is `replay`, which takes one fact. A
+runner owns clock, disk and sockets: it writes the durable facts to the log, replays all facts, and releases the
+answers once what was written is committed. Loading after a failover is the same `replay`.
 """
 
 from collections.abc import Hashable

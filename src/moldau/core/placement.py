@@ -16,7 +16,7 @@ def place_replicas(
     indexes: range, factor: int, brokers: Sequence[int], racks: Mapping[int, str], first_leader: int
 ) -> list[Replicas]:
     """The replicas of these partitions of a topic whose partition 0 is led by `first_leader`. There must be as many
-    brokers as replicas. Racks count only where every broker has one."""
+    brokers as replicas. Racks count only if every broker has one."""
     by_rack = all(broker_id in racks for broker_id in brokers)
     round_of = rack_round(brokers, racks) if by_rack else list(brokers)
     rack_count = len({racks[each] for each in brokers}) if by_rack else 1
@@ -50,7 +50,7 @@ def rack_round(brokers: Sequence[int], racks: Mapping[int, str]) -> list[int]:
 
 
 def least_leading(brokers: Sequence[int], leaders: Iterable[int]) -> int:
-    """The broker that fewest partitions prefer as leader: where a new topic begins."""
+    """The broker that the fewest partitions prefer as leader. A new topic begins there."""
     counts = Counter(leaders)
     return min(brokers, key=lambda broker_id: (counts[broker_id], broker_id))
 

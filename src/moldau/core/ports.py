@@ -1,4 +1,4 @@
-"""What we need from the machine we run on, as interfaces: time, files, delayed calls.
+"""Interfaces to the operating system: time, files, delayed calls.
 
 The real ones live in `storage/os_files.py` and `node/`; simulated ones in `testing/`. Both pass the same
 conformance suite.
@@ -33,10 +33,10 @@ class Scheduler(Protocol):
     def call_later(self, delay_ms: int, callback: Callable[[], None]) -> Cancellable: ...
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        """Runs a coroutine on the owner's thread; whoever implements this owns its lifetime and its errors."""
+        """Runs a coroutine on the owner's thread. The implementation owns its lifetime and its errors."""
 
     def run_in_worker(self, job: Callable[[], Result]) -> Awaitable[Result]:
-        """Runs a blocking job on a worker thread. Nothing the owner's thread may change is touched there."""
+        """Runs a blocking job on a worker thread. The job must not touch anything that the owner's thread changes."""
 
 
 class File(Protocol):
@@ -58,7 +58,7 @@ class File(Protocol):
         """Returns when everything appended so far is on stable storage. May be called from any thread."""
 
     def fileno(self) -> int:
-        """For sendfile; -1 where there is no operating-system file."""
+        """For sendfile; -1 if there is no file of the operating system."""
 
 
 class FileSystem(Protocol):

@@ -1,4 +1,4 @@
-"""A connection of our own to another broker: one request at a time, its answer in a buffer of its own.
+"""An outgoing connection to another broker: one request at a time, each answer in a new buffer.
 
 Knows lengths and bytes, not what they mean.
 """
@@ -12,7 +12,7 @@ ANSWER_BYTES_MAX: Final = 512 * 1024 * 1024
 
 
 class Channel(asyncio.BufferedProtocol):
-    """ConnectionError from `exchange` when the other side goes away; then the channel is of no further use."""
+    """`exchange` raises ConnectionError when the peer closes the connection. The channel cannot be used after that."""
 
     def __init__(self) -> None:
         self._transport: asyncio.Transport | None = None
@@ -29,7 +29,7 @@ class Channel(asyncio.BufferedProtocol):
         return channel
 
     async def exchange(self, frame: bytes, timeout_s: float) -> memoryview:
-        """The answer without its length. TimeoutError when it does not come in time."""
+        """Returns the answer without its length. TimeoutError if it does not arrive in time."""
         if self._transport is None or self._transport.is_closing():
             raise ConnectionResetError("the connection is closed")
         assert self._answer is None, "one request at a time"
@@ -51,7 +51,7 @@ class Channel(asyncio.BufferedProtocol):
         self._fail(ConnectionResetError("the connection was closed"))
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        # Not asserted: uvloop's transports have the methods and not the class.
+        # No isinstance check: uvloop's transports have the methods but not the base class.
         self._transport = cast(asyncio.Transport, transport)
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -1,7 +1,7 @@
 """One client socket: reads frames, hands each to its session, writes the answers in order.
 
-One request at a time: while an answer is parked or unsent, no further frame is looked at, so a client that
-never reads holds one answer and what the kernel buffers, nothing more. Must not know what a frame means.
+One request at a time: no further frame is read while an answer is parked or unsent. So a client that never reads
+occupies one answer and the kernel's buffers, and nothing more. Must not know what a frame means.
 """
 
 import logging
@@ -23,25 +23,25 @@ from moldau.net.frames import FrameAssembler
 _log = logging.getLogger("moldau.net")
 
 SENDFILE_BYTES_MAX: Final = 4 * 1024 * 1024
-"""How much one sendfile call may move before the loop sees to the others."""
+"""The most that one sendfile call may move before the loop serves other connections."""
 SMALL_BYTES_MAX: Final = 16 << 10
 GATHERED_BYTES_MAX: Final = 256 << 10
-"""Up to which size chunks are copied into one, and how large that may grow."""
+"""Chunks up to this size are copied into one, and the size which that one may reach."""
 MORE_FOLLOWS: Final = getattr(socket, "MSG_MORE", 0)
-"""Has the kernel wait for the rest before it sends a packet; Linux knows how."""
+"""Makes the kernel wait for more data before it sends a packet. Linux only."""
 PORTION_BYTES_MIN: Final = 2 << 20
 PORTION_BYTES_PER_ROUND_TRIP_US: Final = 1000
-"""A gigabyte a second, however long the way."""
+"""One gigabyte a second, whatever the round trip time."""
 PORTION_CALLS: Final = 256
-"""How often the size of a portion is asked for until the round trip is looked at again."""
+"""The round trip time is read again after this many calls of `portion_bytes`."""
 ROUND_TRIP_AT: Final = 68
-"""Where the kernel's `struct tcp_info` has the round trip, in microseconds."""
+"""The offset of the round trip time, in microseconds, in the kernel's `struct tcp_info`."""
 IPV4_MAPPED: Final = "::ffff:"
-"""How an IPv4 address looks on a socket that listens for both families."""
+"""The prefix of an IPv4 address on a socket that listens for both families."""
 
 
 class Session(Protocol):
-    """What a connection talks to."""
+    """What a connection hands its frames to."""
 
     def on_frame(self, frame: memoryview) -> list[Chunk] | None: ...
 
@@ -91,7 +91,7 @@ class Connection:
         self._resume_reading()
 
     def reply(self, chunks: list[Chunk]) -> None:
-        """The late answer to a frame whose session returned None."""
+        """Sends the answer to a frame for which the session returned None."""
         if self.is_closed:
             return
         assert self._busy, "an answer without a request"
@@ -101,7 +101,7 @@ class Connection:
             self._serve_frames()
 
     def abort(self, reason: str) -> None:
-        """Closes because of what the peer did, or what we could not do for it: one line says why."""
+        """Closes the connection and logs one line with the reason: a mistake of the peer, or a failure here."""
         if not self.is_closed:
             _log.warning("closing the connection of %s on %s: %s", self.peer, self.listener, reason)
             self.close()
@@ -116,7 +116,7 @@ class Connection:
         self._socket.close()
         self._outgoing.clear()
         self._session.closed()
-        # They hold each other: cut, both go at once, with the buffer. Python's collector would come much later.
+        # Breaks the reference cycle, so that both objects and the buffer are freed now and not by the collector.
         del self._session
         self._on_closed(self)
 
@@ -126,8 +126,8 @@ class Connection:
         return self._busy or bool(self._outgoing)
 
     def portion_bytes(self) -> int:
-        """How much one answer should hold at most, so that a client takes one apart while the next is on its way.
-        More for a client far away, who could not have the next one asked for in time."""
+        """The best maximum size of one answer: the client can process one while the next is in transit. It is larger
+        for a distant client, whose next request takes longer to arrive."""
         if self._portion_calls == 0:
             self._portion_calls = PORTION_CALLS
             self._portion_bytes = max(
@@ -158,7 +158,7 @@ class Connection:
         self._serve_frames()
 
     def _serve_frames(self) -> None:
-        """Serves whole frames until one must wait; the answers of one read leave in one write."""
+        """Serves complete frames until one must wait. All answers of one read leave in one write."""
         frames = self._frames
         answers: list[Chunk] = []
         try:
@@ -185,7 +185,7 @@ class Connection:
             self.abort(str(error))
             return
         except Exception as error:  # noqa: BLE001
-            # The boundary of a connection: a bug met by one client's request must not reach the others.
+            # The error boundary of a connection: a bug in one client's request must not affect other clients.
             _log.exception("a request of %s failed", self.peer)
             self.abort(f"internal error: {error!r}")
             return
@@ -225,7 +225,7 @@ class Connection:
         self._flush()
 
     def _flush(self) -> None:
-        """Writes what the socket takes; asks to be called again for the rest."""
+        """Writes as much as the socket accepts, and waits to write the rest."""
         outgoing = self._outgoing
         try:
             while outgoing:
@@ -252,7 +252,7 @@ class Connection:
                     outgoing.popleft()
                     continue
                 outgoing[0] = rest
-                if sent < wanted:  # It is full: another try would be refused.
+                if sent < wanted:  # The buffer is full: another call would block.
                     break
         except (BlockingIOError, InterruptedError):
             pass
@@ -271,7 +271,7 @@ class Connection:
             self._loop.remove_writer(self._socket)
 
     def _gather(self) -> None:
-        """Makes one of the small chunks that come next: a call for each costs more than to read and copy them."""
+        """Joins the small chunks that come next: a system call for each would cost more than copying them."""
         outgoing = self._outgoing
         if len(outgoing) < 2:
             return
@@ -300,7 +300,7 @@ class Connection:
             self._serve_frames()
 
     def _look_for_hangup(self) -> None:
-        """Data came while a request is being served: leave it in the kernel, unless it is the end."""
+        """Data arrived while a request is being served: leaves it in the kernel, unless the peer has hung up."""
         try:
             if not self._socket.recv(1, socket.MSG_PEEK):
                 self._hung_up()

@@ -1,9 +1,9 @@
-"""The loop, shared out among connections: whoever took it for long lets the others go first.
+"""Shares the event loop among connections: after a long request a connection lets others go first.
 
-One loop serves every connection, a request at a time. A client whose requests take long, such as a fetch that names ten
-thousand partitions, and who asks again at once would leave the others only the moments in between. So after a long
-request the loop turns once to see who else is there; if others were served since, the client rests for as long as its
-request took: half of the time is theirs. Nobody else ever rests.
+One loop serves every connection, one request at a time. A client with long requests (such as a fetch of ten thousand
+partitions) that sends the next one at once would leave the others only the gaps in between. So after a long request
+the loop turns once. If other connections are served in that turn, the client rests for as long as its request took, and
+the others get half of the time. Connections with short requests never rest.
 """
 
 from typing import Final
@@ -21,7 +21,7 @@ class FairShare:
         self._served_last: object = None
 
     def rest_s(self, connection: object, took_s: float) -> float | None:
-        """How long the connection just served must wait for its next turn; None when it may go on at once."""
+        """How long the connection just served must wait for its next turn; None if it may continue at once."""
         was_alone = self._served_last is connection
         self._served_last = connection
         if took_s < LONG_S:

@@ -1,8 +1,8 @@
-"""Length-prefixed frames out of a stream of bytes, without copying what arrives whole.
+"""Cuts a byte stream into length-prefixed frames, without copying frames that arrive complete.
 
-All connections of a loop read into one scratch buffer; only a frame that did not arrive whole moves to a
-buffer of its connection's own. So an idle connection holds no buffer, and a busy one holds one frame.
-Pure: whoever owns the socket reads into `target()` and tells `received()` how much came.
+All connections of a loop read into one scratch buffer; an incomplete frame moves to a buffer
+of its connection. So an idle connection holds no buffer, and a busy one holds one frame. Pure: the owner of the socket
+reads into `target()` and passes the number of bytes to `received()`.
 """
 
 import mmap
@@ -13,9 +13,9 @@ from moldau.core.errors import PeerError
 
 _LENGTH: Final = struct.Struct(">i")
 OWN_BUFFER_KEPT_MIN: Final = 64 * 1024
-"""A smaller own buffer is dropped once drained: reading a scratch-full at a time is quicker."""
+"""A smaller buffer is dropped once drained, because reading into the scratch buffer is faster."""
 OWN_BUFFER_KEPT_MAX: Final = 4 * 1024 * 1024
-"""A larger own buffer is dropped once drained: one huge frame must not hold its memory for ever."""
+"""A larger buffer is dropped once drained: one huge frame must not occupy memory forever."""
 
 
 class FrameAssembler:
@@ -30,14 +30,14 @@ class FrameAssembler:
         self._end = 0
 
     def target(self) -> memoryview:
-        """Where the next bytes are to be written. Never empty."""
+        """Where to write the next bytes. Never empty."""
         return self._view[self._end :] if self._end else self._view
 
     def received(self, count: int) -> None:
         self._end += count
 
     def next_frame(self) -> memoryview | None:
-        """The next whole frame, without its length. Valid until `settle` or the next read."""
+        """The next complete frame, without its length. Valid until `settle` or the next read."""
         start = self._start
         body = start + 4
         if self._end < body:
@@ -76,7 +76,7 @@ class FrameAssembler:
         self._start, self._end = 0, left
 
     def release(self) -> None:
-        """Gives back a kept buffer of a connection that has gone quiet."""
+        """Frees the buffer of an idle connection."""
         if self._is_own and self._start == self._end:
             self._view, self._is_own, self._start, self._end = self._scratch, False, 0, 0
 
@@ -86,7 +86,7 @@ class FrameAssembler:
 
 
 def _buffer(size: int) -> memoryview:
-    """Large ones take memory only as they are filled: a length that is never lived up to costs nothing."""
+    """Large buffers take memory only as they are filled, so an announced length that is never sent costs nothing."""
     if size <= OWN_BUFFER_KEPT_MIN:
         return memoryview(bytearray(size))
     return memoryview(mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))

@@ -1,6 +1,6 @@
 """Listening sockets: accepts within limits, keeps the set of live connections, closes idle ones.
 
-The scratch buffer of the loop lives here. Must not know what is said on a connection.
+Owns the scratch buffer of the loop. Must not know what a frame means.
 """
 
 import contextlib
@@ -29,11 +29,11 @@ ACCEPT_PAUSE_S: Final = 0.1
 SWEEPS_PER_IDLE_TIME: Final = 4
 COMPLAINT_INTERVAL_S: Final = 10.0
 DESCRIPTORS_SHARE: Final = 2
-"""Connections take at most this part of what the process may open: the data needs descriptors too."""
+"""Connections take at most 1/N of the process's file descriptors: log segments need descriptors too."""
 HANGUP_LOOK_S: Final = 1.0
-"""How often we ask the kernel which clients have gone."""
+"""The interval at which the kernel is asked which clients have disconnected."""
 CONGESTION_CONTROL: Final = getattr(socket, "TCP_CONGESTION", None)
-"""The option of a socket; Linux has it."""
+"""A socket option of Linux."""
 
 OpenSession = Callable[[Connection], Session]
 
@@ -54,7 +54,7 @@ class Endpoint:
 
 
 class Listeners:
-    """All listening sockets of one node and the connections that came through them."""
+    """All listening sockets of a node and the connections accepted on them."""
 
     def __init__(
         self,
@@ -65,8 +65,8 @@ class Listeners:
         backlog: int,
         send_buffer_bytes: int,
     ) -> None:
-        """`limits` is asked again whenever they matter: they may be changed while we run. A send buffer of -1 is left
-        to the operating system, as it always is for clients on this machine."""
+        """`limits` is called each time they are needed, since they may change at run time. The operating system chooses
+        a send buffer of -1, and always the one for clients on this machine."""
         self._loop = loop
         self._current_limits = limits
         self._backlog = backlog
@@ -92,7 +92,7 @@ class Listeners:
         return list(self._ip_of)
 
     def listen(self, endpoint: Endpoint) -> Endpoint:
-        """Binds and starts accepting; returns the endpoint with the port that was really taken."""
+        """Binds and starts accepting. Returns the endpoint with the actual port."""
         sock = _bind(endpoint, self._backlog)
         self._sockets.append(sock)
         self._loop.add_reader(sock, self._accept, sock, endpoint.name)
@@ -105,7 +105,7 @@ class Listeners:
         self._sockets.clear()
 
     def suspend(self) -> None:
-        """Every connection breaks and no new one is taken, until `listen` is called again."""
+        """Closes all connections and accepts no new ones until `listen` is called again."""
         self.stop_accepting()
         for connection in self.connections:
             connection.close()
@@ -156,8 +156,8 @@ class Listeners:
             if self._send_buffer_bytes >= 0:
                 sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self._send_buffer_bytes)
         elif CONGESTION_CONTROL is not None:
-            # Nothing is in the way on one machine: an algorithm that paces by what it measured there, as BBR does, only
-            # costs time, and a small buffer wake-ups.
+            # There is no congestion within one machine. A congestion control that paces (BBR) only costs time, and a
+            # small buffer costs wake-ups.
             with contextlib.suppress(OSError):
                 sock.setsockopt(socket.IPPROTO_TCP, CONGESTION_CONTROL, b"reno")
 
@@ -209,8 +209,8 @@ class Listeners:
         self._sweep = self._loop.call_later(self._sweep_interval_s, self._close_idle)
 
     def _close_hung_up(self) -> None:
-        """A reset does not always wake a reader (libuv stops polling on POLLERR), and a client that keeps
-        sending while it waits is not read at all: so nobody's going away is left unnoticed for long."""
+        """Finds clients that have disconnected unnoticed. A reset does not always wake a reader (libuv stops polling
+        on POLLERR), and a client that keeps sending while it waits is not read at all."""
         for file_number, events in self._hangups.poll(0):
             connection = self._by_file[file_number]
             if events & (select.EPOLLERR | select.EPOLLHUP) or connection.is_waiting:
@@ -219,7 +219,7 @@ class Listeners:
 
 
 def _bind(endpoint: Endpoint, backlog: int) -> socket.socket:
-    """An empty host listens on every address, IPv6 and IPv4 alike."""
+    """An empty host listens on every address, IPv6 and IPv4."""
     try:
         if not endpoint.host:
             sock = _bind_every_address(endpoint.port, backlog)

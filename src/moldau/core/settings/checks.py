@@ -1,4 +1,4 @@
-"""What a value must be besides being of its type. Each check can say so in words a person reads."""
+"""Conditions on a value beyond its type. Each check has a description for error messages."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Settings that are each fine and together wrong. Refused with the keys named and what to do."""
+"""Settings that are valid alone and wrong together. The error names the keys and says what to do."""
 
 from moldau.core.errors import ConfigError
 from moldau.core.settings.broker_keys import BrokerSettings

@@ -1,4 +1,4 @@
-"""Why a known key does nothing here. Ends the key's documentation, so that nobody waits for an effect."""
+"""Why a known key has no effect here. The reason is appended to the key's documentation."""
 
 from typing import Final
 

@@ -55,7 +55,7 @@ def broker_listeners(settings: BrokerSettings) -> tuple[Listener, ...]:
 
 
 def advertised_endpoints(settings: BrokerSettings) -> dict[str, Endpoint]:
-    """What clients of each listener are told; a listener not in here tells them the address they dialled."""
+    """The addresses advertised to clients of each listener. Clients of other listeners get the address they dialled."""
     endpoints = _parse_endpoints("advertised.listeners", settings.advertised_listeners or ())
     reserved = {name.upper() for name in settings.controller_listener_names}
     for name, (host, port) in endpoints.items():

@@ -1,6 +1,6 @@
 """Which value is in force: layers of settings, the most specific first, and where each value came from.
 
-Layers hold texts as people wrote them. Whoever needs values asks for a view; DescribeConfigs asks for the
+Layers hold values as text, as they were written. Code reads a view of parsed values; DescribeConfigs reads the
 synonyms.
 """
 
@@ -22,7 +22,7 @@ COARSER: Final = {
     for key in TopicSettings.KEYS.values()
     for number, fallback in enumerate(key.fallbacks)
 }
-"""The broker keys that count where this one is not set."""
+"""The broker keys that apply if this key is not set."""
 View = TypeVar("View", bound=SettingsView)
 
 
@@ -41,7 +41,7 @@ class ConfigSource(IntEnum):
 
 
 class Synonym(NamedTuple):
-    """A place a value could come from and what stands there."""
+    """A layer that may have a value, and the value."""
 
     name: str
     text: str | None
@@ -49,7 +49,7 @@ class Synonym(NamedTuple):
 
 
 class BrokerLayers(NamedTuple):
-    """All that was said about a broker's settings: in its file, for all brokers, for this one."""
+    """All layers of a broker's settings: its file, the defaults for all brokers, its own dynamic settings."""
 
     static: Mapping[str, str] = NO_TEXTS
     dynamic_default: Mapping[str, str] = NO_TEXTS

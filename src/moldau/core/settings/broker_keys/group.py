@@ -81,7 +81,7 @@ class GroupCoordinatorKeys(SettingsView):
     group_consumer_regex_refresh_interval_ms = integer(
         "group.consumer.regex.refresh.interval.ms",
         600_000,
-        "How often subscribed patterns are resolved anew, besides whenever topics change.",
+        "How often subscribed patterns are resolved again, in addition to each change of topics.",
         at_least=10_000,
         internal=True,
     )

@@ -316,7 +316,7 @@ class SecurityKeys(SettingsView):
     sasl_oauthbearer_jwks_endpoint_refresh_ms = long(
         "sasl.oauthbearer.jwks.endpoint.refresh.ms",
         3_600_000,
-        "How often the provider's keys are fetched anew.",
+        "How often the provider's keys are fetched again.",
         importance=LOW,
         inert=NO_SECURITY,
     )
