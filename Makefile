@@ -1,6 +1,6 @@
 # make up    start the platform on this machine (Ctrl-C stops it; HOST=0.0.0.0 to let other machines in)
 # make test  everything that must hold before a change lands
-# make check / fast   linters and types / the quick tests only
+# make check / fast   linters, types, spelling and style / the quick tests only
 # make pythons         the quick tests on every Python from 3.11 on that is found here (ARGS="3.13" for one)
 # make sim             simulated clusters: SEEDS=200 fresh ones, or SEED=n once more
 # make cluster / chaos   clusters of real processes with a ZooKeeper / ROUNDS= faults with a checker over the history
@@ -31,6 +31,8 @@ check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	PYTHONPATH=src $(BIN)/lint-imports
+	$(BIN)/codespell *.md docs src examples bench tools
+	$(BIN)/python tools/style-check
 
 fast: $(STAMP)
 	$(BIN)/pytest -q tests/unit tests/scenarios tests/property

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer
 
+from documents import guide_examples
 from e2e.conversation import produce_values
 from e2e.wire import WireClient
-from guide_examples import guide_examples
 from moldau.testing import LocalCluster
 
 with warnings.catch_warnings():

@@ -5,7 +5,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from guide_examples import guide_examples
+from documents import guide_examples
 
 pytest_plugins = "pytester"
 

@@ -1,12 +1,11 @@
 """The Python of the streams guide runs."""
 
-import re
-from pathlib import Path
-
 import pytest
 
-GUIDE = Path(__file__).parents[4] / "docs" / "guides" / "streams.md"
-EXAMPLES = re.findall(r"^```python\n(.+?)^```$", GUIDE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+from documents import GUIDES, Page
+
+GUIDE = GUIDES / "streams.md"
+EXAMPLES = [block.text for block in Page(GUIDE).blocks("python")]
 
 
 @pytest.mark.parametrize("code", EXAMPLES, ids=range(1, len(EXAMPLES) + 1))
