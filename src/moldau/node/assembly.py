@@ -11,7 +11,7 @@ from moldau.broker.hosting.log_host import LogsByRole
 from moldau.broker.request.answer_cache import AnswerCache
 from moldau.broker.request.api_table import ApiTable
 from moldau.broker.topics.internal_topics import InternalTopics
-from moldau.broker.topics.partition_admin import LonePartitions
+from moldau.broker.topics.partition_admin import StandalonePartitionAdmin
 from moldau.broker.topics.topic_admin import TopicAdmin
 from moldau.broker.transactions.producer_ids import ProducerIds
 from moldau.core.ports import Clock, Scheduler
@@ -57,7 +57,7 @@ def assemble(
         configs=parts.configs,
         topics=topics,
         partitions=parts.partitions,
-        partition_admin=partition_admin or LonePartitions(parts.catalog, parts.broker_id),
+        partition_admin=partition_admin or StandalonePartitionAdmin(parts.catalog, parts.broker_id),
         disks=parts.disks,
         flusher=Flusher(scheduler, clock, parts.disks),
         parked_fetches=parts.parked_fetches,

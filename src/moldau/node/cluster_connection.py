@@ -9,7 +9,7 @@ from typing import Final
 from moldau.broker.broker import Broker
 from moldau.broker.members import Members
 from moldau.cluster.broker_peers import BrokerPeers
-from moldau.cluster.controller.partition_admin import ClusterPartitions
+from moldau.cluster.controller.cluster_partition_admin import ClusterPartitionAdmin
 from moldau.cluster.environment import Environment
 from moldau.cluster.member import ClusterMember
 from moldau.cluster.registration import Registration
@@ -50,7 +50,7 @@ class ClusterConnection:
         self._files = files
         self._store_thread = store_thread
         self._member: ClusterMember | None = None
-        partition_admin = ClusterPartitions(store, self._image, store_thread.run_in_worker)
+        partition_admin = ClusterPartitionAdmin(store, self._image, store_thread.run_in_worker)
         self.parts = ClusterParts(members, self._peers, partition_admin)
 
     def _image(self) -> ClusterImage:

@@ -7,8 +7,13 @@ import pytest
 
 from cluster_kit import TreeKit
 from moldau.broker.topics.catalog import PartitionEntry, TopicCatalog, TopicEntry
-from moldau.broker.topics.partition_admin import ElectionType, LonePartitions, PartitionResult, Reassignment
-from moldau.cluster.controller.partition_admin import ClusterPartitions
+from moldau.broker.topics.partition_admin import (
+    ElectionType,
+    PartitionResult,
+    Reassignment,
+    StandalonePartitionAdmin,
+)
+from moldau.cluster.controller.cluster_partition_admin import ClusterPartitionAdmin
 from moldau.coordination.partition_states import StateWrite, write_states
 from moldau.core.ids import BrokerId, TopicId, TopicPartition
 
@@ -35,9 +40,9 @@ def kit() -> TreeKit:
     return kit
 
 
-def admin(kit: TreeKit, *, stale: bool = False) -> ClusterPartitions:
+def admin(kit: TreeKit, *, stale: bool = False) -> ClusterPartitionAdmin:
     old = kit.image()
-    return ClusterPartitions(kit.store, (lambda: old) if stale else kit.image, at_once)
+    return ClusterPartitionAdmin(kit.store, (lambda: old) if stale else kit.image, at_once)
 
 
 def codes(results: Sequence[PartitionResult]) -> dict[str, str]:
@@ -130,7 +135,7 @@ async def test_a_store_out_of_reach_is_said(kit: TreeKit) -> None:
 async def test_a_broker_alone_has_nothing_to_elect_and_nowhere_to_move_to() -> None:
     catalog = TopicCatalog()
     catalog.put(TopicEntry("t", TopicId(bytes(16)), (PartitionEntry(1, 0, (1,), (1,)),) * 2, {}))
-    alone = LonePartitions(catalog, BrokerId(1))
+    alone = StandalonePartitionAdmin(catalog, BrokerId(1))
     assert codes(await alone.elect(ElectionType.PREFERRED, [PLACE, TopicPartition("t", 2)])) == {
         "t-0": "ELECTION_NOT_NEEDED",
         "t-2": "UNKNOWN_TOPIC_OR_PARTITION",

@@ -16,6 +16,7 @@ from moldau.broker.group.call import GroupOutcome
 from moldau.broker.group.consumer.config import consumer_settings
 from moldau.broker.group.consumer.topic_view import TopicView
 from moldau.broker.group.facts import GroupFact, OffsetCommitted, TransactionEnded, is_durable
+from moldau.broker.group.history.explanations import GroupExplanation, OffsetExplanation
 from moldau.broker.group.machine import GroupMachine
 from moldau.broker.group.offsets.replies import WRITE_ERRORS
 from moldau.broker.group.records import from_record, to_record
@@ -36,14 +37,14 @@ class GroupShard:
     """The groups of one partition."""
 
     def __init__(self, machine: GroupMachine, log: ShardLog, clock: Clock, scheduler: Scheduler) -> None:
-        self.machine = machine
+        self._machine = machine
         self._log = log
         self._runner: ShardRunner[GroupFact] = ShardRunner(machine, _stored, log, clock, scheduler)
 
     def load(self) -> None:
         for stored in self._log.read():
             if isinstance(stored, StoredMarker):
-                self.machine.replay(TransactionEnded(stored.producer_id, stored.is_commit))
+                self._machine.replay(TransactionEnded(stored.producer_id, stored.is_commit))
                 continue
             try:
                 fact = from_record(stored.key, stored.value, stored.producer_id)
@@ -51,20 +52,28 @@ class GroupShard:
                 _log.error("a group record cannot be decoded and is skipped: %s", error)
                 continue
             if fact is not None:
-                self.machine.replay(fact)
+                self._machine.replay(fact)
 
     def start(self) -> None:
-        self._runner.insist(self.machine.decide_loaded)
+        self._runner.insist(self._machine.decide_loaded)
 
     def stop(self) -> None:
-        self._runner.close(self.machine.decide_unloaded())
+        self._runner.close(self._machine.decide_unloaded())
+
+    def explain(
+        self, group_id: str, topic: str | None, partition: int
+    ) -> GroupExplanation | OffsetExplanation:
+        """Of the group, or of its offset in one partition."""
+        if topic is None:
+            return self._machine.explain_group(group_id)
+        return self._machine.explain_offset(group_id, topic, partition)
 
     def ask(self, request: Request, version: int, client: Client) -> Any:
         """The reply, or an awaitable of it."""
         facts = client_facts(client)
 
         def decide(request_id: int, now_ms: Millis) -> GroupOutcome:
-            return self.machine.decide(request_id, request, version, facts, now_ms, str(uuid.uuid4()))
+            return self._machine.decide(request_id, request, version, facts, now_ms, str(uuid.uuid4()))
 
         try:
             reply = self._runner.ask(decide)
@@ -78,16 +87,16 @@ class GroupShard:
     def transaction_ended(self, producer_id: ProducerId, committed: bool) -> None:
         """The marker is in the log: pending offsets of the transaction are committed or dropped."""
         self._runner.tell(
-            lambda now_ms: self.machine.decide_transaction_ended(producer_id, committed, now_ms)
+            lambda now_ms: self._machine.decide_transaction_ended(producer_id, committed, now_ms)
         )
 
     def topics_changed(self) -> None:
         """Topics were created, deleted or given more partitions."""
-        self._runner.insist(self.machine.decide_topics_changed)
+        self._runner.insist(self._machine.decide_topics_changed)
 
     def forget_topics(self, topics: frozenset[str]) -> None:
         """Removes the offsets of deleted topics."""
-        self._runner.insist(lambda now_ms: self.machine.decide_topics_deleted(topics, now_ms))
+        self._runner.insist(lambda now_ms: self._machine.decide_topics_deleted(topics, now_ms))
 
 
 async def _settled(reply: Awaitable[Any], request: Request, version: int) -> Any:

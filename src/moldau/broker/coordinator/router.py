@@ -59,7 +59,7 @@ class TxnRouter:
 
     async def fresh_producer_id(self, shard: "TxnShard", transactional_id: str) -> ProducerId | None:
         """A new id for this transactional id, if it needs one."""
-        if not shard.machine.wants_producer_id(transactional_id):
+        if not shard.wants_producer_id(transactional_id):
             return None
         return await self._producer_ids.claim_and_take()
 

@@ -43,7 +43,7 @@ class TxnShard:
         clock: Clock,
         scheduler: Scheduler,
     ) -> None:
-        self.machine = machine
+        self._machine = machine
         self._log = log
         self._markers = markers
         self._scheduler = scheduler
@@ -58,14 +58,17 @@ class TxnShard:
             if not isinstance(stored, StoredMarker):
                 fact = from_record(stored.key, stored.value)
                 if fact is not None:
-                    self.machine.replay(fact)
+                    self._machine.replay(fact)
 
     def start(self) -> None:
-        self._runner.insist(self.machine.decide_loaded)
+        self._runner.insist(self._machine.decide_loaded)
 
     def stop(self) -> None:
         self._is_stopped = True
         self._runner.close(TxnOutcome())
+
+    def wants_producer_id(self, transactional_id: str) -> bool:
+        return self._machine.wants_producer_id(transactional_id)
 
     async def ask(self, decide: Decision) -> Any:
         """The reply. ApiError when the coordinator moved to another broker in the meantime."""
@@ -74,10 +77,10 @@ class TxnShard:
 
     def ask_now(self, decide: Decision) -> Any:
         """The reply, or an awaitable of it while it is not committed."""
-        return self._runner.ask(lambda request_id, now_ms: decide(self.machine, request_id, now_ms))
+        return self._runner.ask(lambda request_id, now_ms: decide(self._machine, request_id, now_ms))
 
     def tell(self, decide: Callable[[TxnMachine, Millis], TxnOutcome]) -> None:
-        self._runner.tell(lambda now_ms: decide(self.machine, now_ms))
+        self._runner.tell(lambda now_ms: decide(self._machine, now_ms))
 
     def _send_markers(self, outcome: Outcome[TxnFact]) -> None:
         assert isinstance(outcome, TxnOutcome)
@@ -95,7 +98,7 @@ class TxnShard:
                 markers, partitions=tuple(each for each in markers.partitions if each not in written)
             )
             self._scheduler.call_later(MARKER_RETRY_MS, lambda: self._write(left))
-        self._runner.insist(lambda now_ms: self.machine.decide_markers_written(markers, written, now_ms))
+        self._runner.insist(lambda now_ms: self._machine.decide_markers_written(markers, written, now_ms))
 
 
 class _Timed:

@@ -64,7 +64,7 @@ def no_such_partition(topic_partition: TopicPartition, *, has_topic: bool) -> Pa
     return PartitionResult(topic_partition, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
 
 
-class LonePartitions:
+class StandalonePartitionAdmin:
     """For a standalone broker, which leads every partition."""
 
     def __init__(self, catalog: TopicCatalog, broker_id: BrokerId) -> None:

@@ -24,7 +24,7 @@ def transformed(
     partitions: int,
     name: str | None,
 ) -> "KStream[Any, Any]":
-    """As a repartition topic is put in, twice: one before the function and one behind it."""
+    """Adds two internal topics, one before the function and one after it, as for a repartition."""
     from moldau.pipeline.streams.stream import KStream
 
     draft, where = stream._draft, stream._draft.here()
@@ -38,27 +38,19 @@ def transformed(
     before = f"{draft.application_id}-{node_name}{TRANSFORM_IN}"
     behind = f"{draft.application_id}-{node_name}{TRANSFORM_OUT}"
 
-    def source(topic: str, *serdes: Serde) -> str:
-        made = Source(
+    def source(topic: str, keys: Serde, values: Serde) -> str:
+        node = Source(
             name=draft.name("KSTREAM-SOURCE"),
             where=where,
             topics=(topic,),
-            key_serde=serdes[0],
-            value_serde=serdes[1],
+            key_serde=keys,
+            value_serde=values,
         )
-        return draft.add(made).name
+        return draft.add(node).name
 
-    def sink(parent: str, topic: str, *serdes: Serde) -> None:
-        draft.add(
-            Sink(
-                name=draft.name("KSTREAM-SINK"),
-                parents=(parent,),
-                where=where,
-                topic=topic,
-                key_serde=serdes[0],
-                value_serde=serdes[1],
-            )
-        )
+    def sink(parent: str, topic: str, keys: Serde, values: Serde) -> None:
+        fields = {"name": draft.name("KSTREAM-SINK"), "parents": (parent,), "where": where}
+        draft.add(Sink(**fields, topic=topic, key_serde=keys, value_serde=values))  # type: ignore[arg-type]
 
     sink(stream.node, before, keys, values)
     read = source(before, keys, values)

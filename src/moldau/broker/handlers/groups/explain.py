@@ -16,11 +16,8 @@ def handle(ctx: RequestContext, request: ExplainRequest) -> ExplainResponse:
     shard = ctx.broker.groups.shards.find(request.group_id)
     if shard is None:
         return ExplainResponse(error_code=ErrorCode.GROUP_ID_NOT_FOUND)
-    if request.topic is None:
-        explanation = asdict(shard.machine.explain_group(request.group_id))
-    else:
-        explanation = asdict(shard.machine.explain_offset(request.group_id, request.topic, request.partition))
-    return ExplainResponse(explanation=orjson.dumps(explanation, default=str).decode())
+    explanation = shard.explain(request.group_id, request.topic, request.partition)
+    return ExplainResponse(explanation=orjson.dumps(asdict(explanation), default=str).decode())
 
 
 API = ApiSpec.of(ExplainRequest, handle, is_advertised=False)

@@ -40,8 +40,8 @@ _NOT_THERE: Final = {
 }  # fmt: skip
 
 
-class ClusterPartitions:
-    """Implements `broker.partition_admin.PartitionAdmin`."""
+class ClusterPartitionAdmin:
+    """Implements `broker.topics.partition_admin.PartitionAdmin`."""
 
     def __init__(self, store: Store, image: Callable[[], ClusterImage], run_in_order: RunInOrder) -> None:
         self._store = store
