@@ -3,43 +3,28 @@
 A format is sent to the tasks with its schema. The codecs are created there.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
 from pyspark.sql.types import (
     BinaryType,
-    BooleanType,
     DataType,
-    DoubleType,
-    FloatType,
-    IntegerType,
-    LongType,
-    ShortType,
     StringType,
 )
 
 from moldau.core.errors import ConfigError
-from moldau.pipeline.serdes import BOOLEAN, DOUBLE, FLOAT, INT, JSON, LONG, SHORT, STRING, Serde
+from moldau.pipeline.serdes import JSON, STRING, Serde
 from moldau.pipeline.serdes.registry import AvroSerde, JsonSchemaSerde
+from moldau.pipeline.spark.row_values import PLAIN, from_row, to_row
 from moldau.spark.avro_types import avro_of, spark_type_of_avro
 from moldau.spark.json_types import json_schema_of, spark_type_of_json_schema
 from moldau.spark.options import ColumnOptions, Settings
 from moldau.spark.protobuf_types import ProtobufColumn
-from moldau.spark.values import from_row, to_row
 
 Decode = Callable[[bytes | None], Any]
 Encode = Callable[[Any], bytes | None]
 
-PLAIN: Final[Mapping[str, tuple[DataType, Serde]]] = {
-    "string": (StringType(), STRING),
-    "long": (LongType(), LONG),
-    "int": (IntegerType(), INT),
-    "short": (ShortType(), SHORT),
-    "double": (DoubleType(), DOUBLE),
-    "float": (FloatType(), FLOAT),
-    "boolean": (BooleanType(), BOOLEAN),
-}
 OF_REGISTRY: Final = ("avro", "json_schema", "protobuf")
 NAMES: Final = ("binary", *PLAIN, "json", *OF_REGISTRY)
 

@@ -27,10 +27,10 @@ from pyspark.sql.types import (
 )
 
 from moldau.core.errors import ConfigError
+from moldau.pipeline.spark.row_values import from_row, to_row
 from moldau.spark.avro_types import avro_of, spark_type_of_avro
 from moldau.spark.json_types import json_schema_of, spark_type_of_json_schema
 from moldau.spark.outgoing import _times
-from moldau.spark.values import from_row, to_row
 
 ROW = (
     StructType()

@@ -11,7 +11,7 @@ from typing import Final
 from pyspark.sql.types import ArrayType, BinaryType, DataType, StringType, StructType
 
 from moldau.pipeline.serdes.serde import Serde
-from moldau.spark.formats import PLAIN
+from moldau.pipeline.spark.row_values import PLAIN
 
 KEY: Final = "key"
 VALUE: Final = "value"

@@ -11,6 +11,7 @@ from pyspark.sql.types import BinaryType, StructField, StructType, TimestampType
 from moldau.core.errors import MoldauError
 from moldau.pipeline.operators.records import Columns
 from moldau.pipeline.serdes.serde import Serde, ServiceAway
+from moldau.pipeline.spark.row_values import PLAIN, to_row
 from moldau.pipeline.spark.transforms.columns import (
     HEADERS,
     HEADERS_TYPE,
@@ -21,8 +22,6 @@ from moldau.pipeline.spark.transforms.columns import (
     column_type,
 )
 from moldau.pipeline.spark.transforms.places import places
-from moldau.spark.formats import PLAIN
-from moldau.spark.values import to_row
 
 Decode = Callable[[bytes | None], Any]
 

@@ -13,6 +13,7 @@ from moldau.pipeline.plan.nodes import Sink
 from moldau.pipeline.plan.topology import SubTopology
 from moldau.pipeline.spark.driver.failures import cause_of
 from moldau.pipeline.spark.driver.lanes import environment_lock
+from moldau.pipeline.spark.row_values import PLAIN
 from moldau.pipeline.spark.transforms.columns import (
     HEADER_WORDS,
     HEADERS,
@@ -26,7 +27,6 @@ from moldau.pipeline.spark.transforms.incoming import InputLayout
 from moldau.pipeline.spark.transforms.outgoing import ENCODED, OutputLayout
 from moldau.pipeline.spark.transforms.places import in_order
 from moldau.pipeline.spark.transforms.time_limit import DoesNotReturn, within
-from moldau.spark.formats import PLAIN
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

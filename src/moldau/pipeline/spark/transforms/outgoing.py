@@ -9,9 +9,8 @@ from pyspark.sql.types import BinaryType, DataType, StringType
 
 from moldau.core.errors import ConfigError, MoldauError
 from moldau.pipeline.serdes.serde import Serde
+from moldau.pipeline.spark.row_values import PLAIN, from_row
 from moldau.pipeline.spark.transforms.columns import HEADERS, KEY, ORDER, TIMESTAMP, VALUE
-from moldau.spark.formats import PLAIN
-from moldau.spark.values import from_row
 
 Encode = Callable[[Any], bytes | None]
 

@@ -1,4 +1,5 @@
-"""Converts decoded values to column values of a given type, and rows back to values for codecs.
+"""Converts decoded values to column values of a given type, and rows back to values for codecs. For `moldau.spark` and
+`transform`.
 
 Strict: a value that does not fit its column raises, so that the error concerns one record and not its whole batch.
 """
@@ -6,8 +7,8 @@ Strict: a value that does not fit its column raises, so that the error concerns 
 import base64
 import datetime
 import decimal
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 import orjson
 from pyspark.sql.types import (
@@ -31,8 +32,20 @@ from pyspark.sql.types import (
 )
 
 from moldau.core.errors import ConfigError
+from moldau.pipeline.serdes import BOOLEAN, DOUBLE, FLOAT, INT, LONG, SHORT, STRING, Serde
 
 Convert = Callable[[Any], Any]
+
+PLAIN: Final[Mapping[str, tuple[DataType, Serde]]] = {
+    "string": (StringType(), STRING),
+    "long": (LongType(), LONG),
+    "int": (IntegerType(), INT),
+    "short": (ShortType(), SHORT),
+    "double": (DoubleType(), DOUBLE),
+    "float": (FloatType(), FLOAT),
+    "boolean": (BooleanType(), BOOLEAN),
+}
+"""The serdes of plain types by name, and their column types."""
 
 _BITS: dict[type[DataType], int] = {ByteType: 8, ShortType: 16, IntegerType: 32, LongType: 64}
 
