@@ -1,0 +1,1 @@
+"""Functions of the user, written in Python. Users import the decorators from here."""
