@@ -77,6 +77,9 @@ def builtin() -> Library:
 
 
 def _collected(package: str, name: str) -> tuple[Function, ...]:
-    module = importlib.import_module(f"{__package__}.{package}")
+    try:
+        module = importlib.import_module(f"{__package__}.{package}")
+    except ModuleNotFoundError:
+        return ()
     found: tuple[Function, ...] = getattr(module, name, ())
     return found
