@@ -12,8 +12,8 @@ from typing import Final
 import click
 
 from moldau.cli.local.services import pasteable
-from moldau.cli.local.streams_driver import DRIVER_MODULE
 from moldau.core.errors import ConfigError
+from moldau.pipeline.driver_process.process import DRIVER_MODULE
 
 HTTP_PORT: Final = 8084
 STOP_S: Final = 60.0

@@ -3,26 +3,22 @@
 import json
 import signal
 import subprocess
-import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from typing import IO, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import click
 
 from moldau.cli.failures import Failure
 from moldau.cli.render.streams_lines import progress_line, state_line
+from moldau.pipeline.driver_process.process import DRIVER_MODULE, EXIT_AGAIN, Status, start_driver, statuses
 
-DRIVER_MODULE = "moldau.pipeline.spark.driver"
-EXIT_AGAIN = 75
 STOP_S = 90.0
 PAUSE_S = 1.0
 PROGRESS_EVERY_S = 5.0
 RESTARTING_EVERY_S = 30.0
 ENDED = frozenset({"stopped", "failed", "removed"})
-
-Status = Mapping[str, Any]
 
 
 class Printer:
@@ -82,10 +78,10 @@ def run_applications(files: Sequence[str], order: Mapping[str, Any], *, as_json:
     # Treat SIGTERM like Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     while True:
-        driver = _start(files, todo)
+        driver = start_driver(files, todo, module=DRIVER_MODULE)
         assert driver.stdout is not None
         try:
-            for status in _statuses(driver.stdout):
+            for status in statuses(driver.stdout):
                 printer.hear(status)
         except KeyboardInterrupt:
             _stop(driver, printer)
@@ -107,21 +103,6 @@ def run_applications(files: Sequence[str], order: Mapping[str, Any], *, as_json:
     _require_none_failed(printer)
 
 
-def _start(files: Sequence[str], order: Mapping[str, Any]) -> "subprocess.Popen[str]":
-    driver = subprocess.Popen(  # noqa: S603 our own module
-        [sys.executable, "-m", DRIVER_MODULE, *files],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        # Ctrl-C reaches only this process, which lets the driver finish its batches.
-        start_new_session=True,
-    )
-    assert driver.stdin is not None
-    driver.stdin.write(json.dumps(order) + "\n")
-    driver.stdin.close()
-    return driver
-
-
 def _stop(driver: "subprocess.Popen[str]", printer: Printer) -> None:
     """Reads its status until it ends. Kills it after a timeout, or on a second Ctrl-C, which raises Abort."""
     overdue = threading.Timer(STOP_S, driver.kill)
@@ -131,7 +112,7 @@ def _stop(driver: "subprocess.Popen[str]", printer: Printer) -> None:
         driver.terminate()
         overdue.start()
         assert driver.stdout is not None
-        for status in _statuses(driver.stdout):
+        for status in statuses(driver.stdout):
             printer.hear(status)
         code = driver.wait()
     except KeyboardInterrupt:
@@ -154,12 +135,6 @@ def _require_none_failed(printer: Printer) -> None:
         raise Failure(f"the application failed: {failed[0].get('last_error')}")
     names = ", ".join(status["application_id"] for status in failed)
     raise Failure(f"{len(failed)} of {len(printer.last)} applications failed: {names}")
-
-
-def _statuses(lines: IO[str]) -> Iterator[dict[str, Any]]:
-    for line in lines:
-        if line.startswith("{"):
-            yield json.loads(line)
 
 
 def _essence(status: Status) -> tuple[Any, ...]:
