@@ -1,0 +1,33 @@
+"""Transient SQL: push and pull queries, inserts and PRINT, in this process and without Spark.
+
+    host = QueryHost(bootstrap_servers, client_settings)
+    host.tables.add(source, retention_ms)                    # keeps a table ready for pull queries
+    prepared = host.prepare(text, definitions)                # parsed and typed once, remembered by text
+    stream = await asyncio.to_thread(host.start, prepared)   # a RowStream
+    async for batch in stream: ...
+    await host.inserts.insert(target, key, value, timestamp_ms)
+    lines = await asyncio.to_thread(host.print_topic, statement)
+
+`row_stream` delivers what a query gives; `tail` shares one consumer among push queries; `push` runs a query's own
+operators on it; `tables` keeps the content of tables in memory and `pull` asks them; `inserts` writes rows and `printing`
+shows a topic. Knows Kafka, but not HTTP. Imported by `server`. Start reading at `host.py`.
+"""
+
+from moldau.pipeline.sql.queries.host import QueryHost
+from moldau.pipeline.sql.queries.prepared import Definitions, Prepared, PullSettings
+from moldau.pipeline.sql.queries.row_stream import End, EndReason, ResultColumn, RowStream, Tombstone
+from moldau.pipeline.sql.queries.tables import TableNotReady, TableStatus
+
+__all__ = [
+    "Definitions",
+    "End",
+    "EndReason",
+    "Prepared",
+    "PullSettings",
+    "QueryHost",
+    "ResultColumn",
+    "RowStream",
+    "TableNotReady",
+    "TableStatus",
+    "Tombstone",
+]
