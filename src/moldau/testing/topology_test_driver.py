@@ -25,6 +25,7 @@ from moldau.pipeline.operators.records import (
 from moldau.pipeline.operators.state import Delta
 from moldau.pipeline.operators.stores.views import view
 from moldau.pipeline.operators.task import OnError, Task
+from moldau.pipeline.operators.topic_heads import TopicHeads
 from moldau.pipeline.plan.nodes import GlobalTable, Sink, Source, transforms_of
 from moldau.pipeline.plan.topology import Topology
 from moldau.pipeline.serdes.serde import Serde
@@ -62,7 +63,7 @@ class TopologyTestDriver:
         self._stream_time_ms = 0
         self._offsets: dict[str, int] = {}
         self._pending: dict[str, deque[Columns]] = {}
-        self._heads = _Heads()
+        self._heads = TopicHeads()
         self._written: dict[str, deque[OutputRecord]] = {}
         self.dead: list[Any] = []
         """Records that could not be processed, with `on_error="dead_letter"` or error handlers that choose it."""
@@ -283,41 +284,6 @@ class TopologyTestDriver:
             known = sorted({*self._sources, *self._sinks})
             raise ConfigError(f"the topology has no topic {topic!r}; it has {', '.join(known)}")
         return found
-
-
-class _Heads:
-    """Orders topics by the time of their next record. Equal times keep the order of Kafka's heap
-    (java.util.PriorityQueue), so that the two drivers agree."""
-
-    def __init__(self) -> None:
-        self._heap: list[tuple[int, str]] = []
-
-    def __bool__(self) -> bool:
-        return bool(self._heap)
-
-    def offer(self, time_ms: int, topic: str) -> None:
-        heap = self._heap
-        heap.append((time_ms, topic))
-        at = len(heap) - 1
-        while at and time_ms < heap[parent := (at - 1) // 2][0]:
-            heap[at], at = heap[parent], parent
-        heap[at] = (time_ms, topic)
-
-    def poll(self) -> str:
-        heap = self._heap
-        first, last = heap[0], heap.pop()
-        if not heap:
-            return first[1]
-        at, half = 0, len(heap) // 2
-        while at < half:
-            child = 2 * at + 1
-            if child + 1 < len(heap) and heap[child + 1][0] < heap[child][0]:
-                child += 1
-            if last[0] <= heap[child][0]:
-                break
-            heap[at], at = heap[child], child
-        heap[at] = last
-        return first[1]
 
 
 def _serdes_of_sources(topology: Topology) -> dict[str, tuple[Serde, Serde]]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from moldau.pipeline.code.tree import Apply, Argument, Code, Operation
+from moldau.pipeline.sql.expressions.named_types import NamedTypes
 from moldau.pipeline.sql.expressions.typed import Typed
 from moldau.pipeline.sql.functions.declaration import Aggregate, Function, Scalar, TableFunction
 from moldau.pipeline.sql.syntax.errors import SqlError, did_you_mean
@@ -121,19 +122,4 @@ class QueryScope:
         return found
 
     def type_named(self, name: tree.NamedType) -> SqlType:
-        found = self.types.get(name.name)
-        if found is None:
-            known = [
-                *self.types,
-                "STRING",
-                "BIGINT",
-                "INTEGER",
-                "DOUBLE",
-                "BOOLEAN",
-                "TIMESTAMP",
-                "DECIMAL",
-                "BYTES",
-            ]
-            hint = did_you_mean(name.name, known) or "SHOW TYPES; lists types of your own."
-            raise SqlError(f"unknown type {name.name}", name.at, hint=hint)
-        return found
+        return NamedTypes(self.types).type_named(name)

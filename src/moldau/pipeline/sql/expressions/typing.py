@@ -7,6 +7,7 @@ from moldau.pipeline.code.tree import Argument, Branch, Constant, Function, Logi
 from moldau.pipeline.sql.expressions import operators
 from moldau.pipeline.sql.expressions.calls import Given, Unit, call_scalar
 from moldau.pipeline.sql.expressions.casts import cast
+from moldau.pipeline.sql.expressions.named_types import real_type
 from moldau.pipeline.sql.expressions.typed import NULL, Typed, applied
 from moldau.pipeline.sql.functions.declaration import Scalar
 from moldau.pipeline.sql.syntax.errors import Position, SqlError
@@ -20,10 +21,7 @@ from moldau.pipeline.sql.types import (
     INTEGER_MAX,
     INTEGER_MIN,
     STRING,
-    Array,
-    Map,
     SqlType,
-    Struct,
 )
 from moldau.pipeline.sql.types import Decimal as DecimalType
 
@@ -56,20 +54,6 @@ def predicate(expression: tree.Expression, scope: Scope, clause: str) -> Typed:
     if found.type not in (BOOLEAN, None):
         raise SqlError(f"{clause} needs a condition, not a {found.type}", expression.at)
     return found
-
-
-def real_type(kind: SqlType, scope: Scope) -> SqlType:
-    """With the user's own types put in place of their names."""
-    match kind:
-        case tree.NamedType():
-            return scope.type_named(kind)
-        case Array(element=element):
-            return Array(real_type(element, scope))
-        case Map(key=key, value=value):
-            return Map(real_type(key, scope), real_type(value, scope))
-        case Struct(fields=fields):
-            return Struct([(name, real_type(of, scope)) for name, of in fields])
-    return kind
 
 
 class _Typing:

@@ -4,6 +4,12 @@
 and build on those before. Start reading at `statements.py`.
 """
 
-from moldau.pipeline.sql.syntax.parser.statements import Parsed, parse, parse_expression, parse_type
+from moldau.pipeline.sql.syntax.parser.statements import (
+    Parsed,
+    parse,
+    parse_duration,
+    parse_expression,
+    parse_type,
+)
 
-__all__ = ["Parsed", "parse", "parse_expression", "parse_type"]
+__all__ = ["Parsed", "parse", "parse_duration", "parse_expression", "parse_type"]

@@ -8,6 +8,7 @@ from moldau.pipeline.sql.syntax.parser.queries import QueryParser
 from moldau.pipeline.sql.syntax.tokens import Kind as TokenKind
 from moldau.pipeline.sql.syntax.tree import statements as tree
 from moldau.pipeline.sql.syntax.tree.expressions import Constant, Expression
+from moldau.pipeline.sql.syntax.tree.relations import Duration
 from moldau.pipeline.sql.syntax.tree.statements import Constraint, Kind, Property, Statement
 from moldau.pipeline.sql.types import SqlType
 
@@ -44,6 +45,14 @@ def parse_expression(text: str) -> Expression:
 def parse_type(text: str) -> SqlType:
     parser = StatementParser(text)
     found = parser.type()
+    parser.expect_end()
+    return found
+
+
+def parse_duration(text: str) -> Duration:
+    """Such as `30 SECONDS`, as WINDOW_SIZE has it."""
+    parser = StatementParser(text)
+    found = parser.duration()
     parser.expect_end()
     return found
 

@@ -1,0 +1,1 @@
+"""SQL over the whole surface, as files of cases."""
