@@ -71,7 +71,10 @@ def _found(call: tree.Call, scope: QueryScope, index: int, *, of_table: bool) ->
         arguments.append(one if kind is None or one.type is None else to_type(one, kind))
     types = [one.type for one in arguments]
     constants = _constants(call, form, arguments)
-    folding = form.bind([kind for kind in types if kind is not None], constants)
+    try:
+        folding = form.bind([kind for kind in types if kind is not None], constants)
+    except ValueError as wrong:
+        raise SqlError(f"{call.name}: {wrong}", call.at) from None
     if of_table and folding.remove is None:
         hint = "COUNT, SUM, AVG and COLLECT_LIST can."
         raise SqlError(
@@ -85,8 +88,10 @@ def _found(call: tree.Call, scope: QueryScope, index: int, *, of_table: bool) ->
 
 def _constants(call: tree.Call, form: AggregateForm, arguments: Sequence[Typed]) -> list[object]:
     found: list[object] = []
+    first = len(arguments) if form.constants_from is None else form.constants_from
+    first = first if first >= 0 else len(arguments) + first
     for index, one in enumerate(arguments):
-        is_wanted = form.constants_from is not None and index >= form.constants_from
+        is_wanted = index >= first
         if is_wanted and not isinstance(one.code, Constant):
             raise SqlError(
                 f"argument {index + 1} of {call.name} must be a constant", call.arguments[index].at

@@ -12,6 +12,7 @@ from moldau.pipeline.sql.functions.declaration import (
     AnyDecimal,
     AnyNumber,
     AnyStruct,
+    AnyType,
     ArrayOf,
     Form,
     LambdaOf,
@@ -75,7 +76,7 @@ def best_form(name: str, forms: Sequence[Any], arguments: Sequence[Given], at: P
 def signature(form: Form) -> str:
     texts = [f"{parameter.name} {parameter.type}" for parameter in form.parameters]
     if form.is_variadic:
-        texts[-1] += ", ..."
+        texts[-1 - form.after_variadic] += ", ..."
     return ", ".join(texts)
 
 
@@ -91,8 +92,9 @@ def _told(given: Given) -> str:
 def _fit(form: Any, arguments: Sequence[Given]) -> Fit | None:
     parameters = list(form.parameters)
     if form.is_variadic:
-        last = parameters.pop()
-        parameters += [last] * (len(arguments) - len(parameters))
+        index = len(parameters) - 1 - form.after_variadic
+        times = max(0, len(arguments) - len(parameters) + 1)
+        parameters[index : index + 1] = [parameters[index]] * times
     if len(parameters) != len(arguments):
         return None
     bindings: Bindings = {}
@@ -127,6 +129,8 @@ def _unify(pattern: Pattern, kind: SqlType, bindings: Bindings) -> int | None:
                 return None
             bindings[name] = common
             return 0 if common == kind else 1
+        case AnyType():
+            return 0
         case AnyNumber():
             return 0 if is_number(kind) else None
         case AnyDecimal():

@@ -23,6 +23,14 @@ class Variable:
 
 
 @dataclass(frozen=True, slots=True)
+class AnyType:
+    """Any type, each time another one, not converted."""
+
+    def __str__(self) -> str:
+        return "ANY"
+
+
+@dataclass(frozen=True, slots=True)
 class AnyNumber:
     """INTEGER, BIGINT, DOUBLE or DECIMAL, not converted."""
 
@@ -80,7 +88,9 @@ class TimeUnit:
         return "TIME UNIT"
 
 
-Pattern = SqlType | Variable | AnyNumber | AnyDecimal | ArrayOf | MapOf | AnyStruct | LambdaOf | TimeUnit
+Pattern = (
+    SqlType | Variable | AnyType | AnyNumber | AnyDecimal | ArrayOf | MapOf | AnyStruct | LambdaOf | TimeUnit
+)
 """What an argument may be. An argument of a smaller number type is widened where a form asks for a larger one."""
 
 
@@ -103,6 +113,8 @@ class Form:
     result: Result
     is_variadic: bool = False
     """The last parameter may be given any number of times, also never."""
+    after_variadic: int = 0
+    """How many parameters stand behind the variadic one, where it is not the last."""
     doc: str = ""
     meaning: Callable[..., Any] | None = None
     """The form's own meaning in Python, where it is not the function's."""
@@ -167,8 +179,9 @@ class AggregateForm:
     bind: Callable[[Sequence[SqlType], Sequence[Any]], "Folding"]
     """The folding for arguments of these types; the second holds the constants among the arguments, None elsewhere."""
     constants_from: int | None = None
-    """From which argument on they must be constants, as the K of TOPK."""
+    """From which argument on they must be constants, as the K of TOPK: -1 is the last one."""
     is_variadic: bool = False
+    after_variadic: int = 0
     doc: str = ""
 
 

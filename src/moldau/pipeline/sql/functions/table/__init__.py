@@ -1,5 +1,8 @@
 """The table functions, which make several rows out of one. Imported by `library`."""
 
-from moldau.pipeline.sql.functions.declaration import TableFunction
+from typing import Final
 
-TABLES: tuple[TableFunction, ...] = ()
+from moldau.pipeline.sql.functions.declaration import TableFunction
+from moldau.pipeline.sql.functions.table import arrays
+
+TABLES: Final[tuple[TableFunction, ...]] = arrays.FUNCTIONS
