@@ -1,6 +1,6 @@
 """The sources of a query, and the columns they bring into its scope."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from moldau.pipeline.code.tree import Apply, Argument, Code, Operation
@@ -14,9 +14,11 @@ from moldau.pipeline.sql.analysis.scope import (
     Binding,
     read,
 )
-from moldau.pipeline.sql.definitions import KeyWindow, SourceInfo
+from moldau.pipeline.sql.analysis.walking import parts
+from moldau.pipeline.sql.definitions import HeaderColumn, KeyWindow, SourceInfo
 from moldau.pipeline.sql.syntax.errors import SqlError, did_you_mean
-from moldau.pipeline.sql.syntax.tree.relations import Source
+from moldau.pipeline.sql.syntax.tree.expressions import ColumnName
+from moldau.pipeline.sql.syntax.tree.relations import OneColumn, Query, Source
 from moldau.pipeline.sql.types import BIGINT
 
 ROW_PLACE = ("ROWPARTITION", "ROWOFFSET")
@@ -40,19 +42,42 @@ def find(source: Source, sources: Mapping[str, SourceInfo]) -> SourceInfo:
     return found
 
 
-def reading(source: Source, sources: Mapping[str, SourceInfo]) -> Reading:
-    """Of a source that is read alone."""
+def mentioned_names(query: Query) -> frozenset[str]:
+    """The names of all columns that the query writes out."""
+    selected = [item.expression for item in query.items if isinstance(item, OneColumn)]
+    conditions = [one for one in (query.where, query.having) if one is not None]
+    written = (
+        *selected,
+        *conditions,
+        *query.group_by,
+        *query.partition_by,
+        *(join.on for join in query.joins),
+    )
+    return frozenset(part.name for one in written for part in parts(one) if isinstance(part, ColumnName))
+
+
+def reading(source: Source, sources: Mapping[str, SourceInfo], mentioned: Collection[str] = ()) -> Reading:
+    """Of a source that is read alone. The place of a record is read only where it is mentioned."""
     info, alias = find(source, sources), source.known_as
+    place = tuple(name for name in ROW_PLACE if name in mentioned)
+    metadata: tuple[HeaderColumn | str, ...] = (*info.headers, *place)
+    stored = [column.name for column in info.stored_columns]
+    from_headers = [one.column for one in info.headers]
+    index_of = {name: index for index, name in enumerate([*stored, *from_headers, *place])}
     bindings = [
         Binding(alias, column.name, column.type, key_code(index, info.window), is_key=True)
         for index, column in enumerate(info.schema.key)
     ]
     bindings += [
-        Binding(alias, column.name, column.type, read(VALUE, index))
-        for index, column in enumerate(info.schema.value)
+        Binding(alias, column.name, column.type, read(VALUE, index_of[column.name]))
+        for column in info.schema.value
     ]
     bindings += pseudo_columns(alias, info.window)
-    return Reading(Input(info, alias), tuple(bindings))
+    bindings += [
+        Binding(alias, name, PSEUDO_COLUMNS[name], read(VALUE, index_of[name]), is_pseudo=True)
+        for name in place
+    ]
+    return Reading(Input(info, alias, metadata=metadata), tuple(bindings))
 
 
 def key_code(index: int, window: KeyWindow | None) -> Code:

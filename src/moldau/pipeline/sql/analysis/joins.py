@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from moldau.pipeline.code.tree import Code
-from moldau.pipeline.sql.analysis.inputs import flattened, reading
+from moldau.pipeline.sql.analysis.inputs import Reading, flattened, mentioned_names, reading
 from moldau.pipeline.sql.analysis.plan import Input, JoinStep, JoinWithin
 from moldau.pipeline.sql.analysis.scope import Binding, FunctionLibrary, QueryScope
 from moldau.pipeline.sql.analysis.walking import parts
@@ -34,7 +34,8 @@ def join_all(
     query: Query, sources: Mapping[str, SourceInfo], functions: FunctionLibrary, types: Mapping[str, SqlType]
 ) -> Joined:
     """The sources of a query from left to right."""
-    left = flattened(reading(query.source, sources), 0)
+    mentioned = mentioned_names(query)
+    left = flattened(reading(query.source, sources, mentioned), 0)
     source = left.input.source
     so_far = Joined(
         left.input,
@@ -45,7 +46,7 @@ def join_all(
         tuple(tree.ColumnName(column.name, left.input.alias) for column in source.schema.key),
     )
     for join in query.joins:
-        so_far = _Join(so_far, join, sources, functions, types).joined()
+        so_far = _Join(so_far, join, reading(join.right, sources, mentioned), functions, types).joined()
     return so_far
 
 
@@ -54,7 +55,7 @@ class _Join:
         self,
         left: Joined,
         join: Join,
-        sources: Mapping[str, SourceInfo],
+        alone: Reading,
         functions: FunctionLibrary,
         types: Mapping[str, SqlType],
     ) -> None:
@@ -62,7 +63,6 @@ class _Join:
         self._join = join
         self._functions = functions
         self._types = types
-        alone = reading(join.right, sources)
         self._own = flattened(alone, 0)
         self._right = flattened(alone, len(left.bindings))
         self._alias = join.right.known_as

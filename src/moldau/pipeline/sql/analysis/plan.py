@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from moldau.pipeline.code.tree import Code
-from moldau.pipeline.sql.definitions import KeyWindow, SourceInfo
+from moldau.pipeline.sql.definitions import HeaderColumn, KeyWindow, SourceInfo
 from moldau.pipeline.sql.expressions.typed import Typed
 from moldau.pipeline.sql.functions.declaration import Folding
 from moldau.pipeline.sql.syntax.tree.relations import JoinKind
@@ -20,6 +20,8 @@ class Input:
     alias: str
     flat: tuple[Code, ...] = ()
     """What the flat tuple is made of; empty where there is no join."""
+    metadata: tuple[HeaderColumn | str, ...] = ()
+    """What is put behind the stored columns when a record is read: header columns, ROWPARTITION, ROWOFFSET."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 
 from moldau.pipeline.code.tree import Apply, Argument, Code, Operation
 from moldau.pipeline.sql.analysis import aggregation
-from moldau.pipeline.sql.analysis.inputs import key_code, pseudo_columns, reading
+from moldau.pipeline.sql.analysis.inputs import key_code, mentioned_names, pseudo_columns, reading
 from moldau.pipeline.sql.analysis.joins import Joined, join_all
 from moldau.pipeline.sql.analysis.plan import (
     Explosion,
@@ -107,13 +108,12 @@ class _Analysis:
     def _from(self) -> _From:
         query = self._query
         if not query.joins:
-            one = reading(query.source, self._sources)
+            one = reading(query.source, self._sources, mentioned_names(query))
             source = one.input.source
             scope = self._scope(one.bindings)
             key = tuple(tree.ColumnName(column.name, one.input.alias) for column in source.schema.key)
-            return _From(
-                one.input, (), scope, source.is_table, source.window, key, False, len(source.schema.value)
-            )
+            width = len(source.stored_columns) + len(one.input.metadata)
+            return _From(one.input, (), scope, source.is_table, source.window, key, False, width)
         joined: Joined = join_all(query, self._sources, self._functions, self._types)
         bindings = joined.bindings
         key = joined.key_columns
@@ -152,7 +152,7 @@ class _Analysis:
                         _Item(name, tree.FieldOf(struct, name, at=written.at)) for name, _ in kind.fields
                     ]
                 case OneColumn(expression=expression, alias=alias):
-                    items.append(_Item(alias or self._name_of(expression, items), expression))
+                    items.append(_Item(alias or self._name_of(expression, items, read_from), expression))
         for index, item in enumerate(items):
             if item.name in [other.name for other in items[:index]]:
                 hint = "Give one of them another name with AS."
@@ -179,15 +179,17 @@ class _Analysis:
             for binding in shown
         ]
 
-    def _name_of(self, expression: tree.Expression, before: Sequence[_Item]) -> str:
+    def _name_of(self, expression: tree.Expression, before: Sequence[_Item], read_from: _From) -> str:
+        """A column that several sources have gets the name of its source before its own."""
+        taken = {one.name for one in before}
         match expression:
             case tree.ColumnName(name=name, source=source):
-                taken = source is not None and any(one.name == name for one in before)
-                return f"{source}_{name}" if taken else name
+                owners = {one.source for one in read_from.scope.bindings if one.name == name}
+                return f"{source}_{name}" if source and len(owners - {""}) > 1 else name
             case tree.FieldOf(name=name):
-                return name
-        taken_names = {one.name for one in before}
-        return next(name for number in range(10_000) if (name := f"KSQL_COL_{number}") not in taken_names)
+                return next(one for one in (name, *(f"{name}_{n}" for n in count(1))) if one not in taken)
+        taken |= {one.name for one in read_from.scope.bindings}
+        return next(name for number in count() if (name := f"KSQL_COL_{number}") not in taken)
 
     # What must not be
 
@@ -310,7 +312,8 @@ class _Analysis:
             if index is None:
                 if self._is_persistent:
                     raise self._key_missing(choices)
-                found.append(Output(Column(self._name_of(choices[0], ()), kind), None))
+                name = choices[0].name if isinstance(choices[0], tree.ColumnName) else f"KEY_{len(found) + 1}"
+                found.append(Output(Column(name, kind), None))
                 continue
             found.append(Output(Column(rest[index].name, kind), None))
             if self._is_persistent:

@@ -1,6 +1,7 @@
 """The topology of a persistent query: reads its sources, does its steps, writes its topic."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from moldau.pipeline.code.tree import Apply, Code, Operation
@@ -15,7 +16,9 @@ from moldau.pipeline.sql.analysis.scope import VALUE, read
 from moldau.pipeline.sql.definitions import KeyWindow, SourceInfo
 from moldau.pipeline.sql.expressions.times import timestamp_reader
 from moldau.pipeline.sql.formats import internal_serde, row_serde
+from moldau.pipeline.sql.syntax.errors import SqlError, did_you_mean
 from moldau.pipeline.sql.syntax.tree.relations import JoinKind
+from moldau.pipeline.sql.translation.metadata import AddToStream, AddToTable
 from moldau.pipeline.sql.translation.row import (
     Condition,
     Explode,
@@ -89,18 +92,29 @@ class _Translation:
 
     def _source(self, one: Input) -> KStream | KTable:
         source = one.source
-        keys, values = key_serde(source), row_serde(source.value_format, source.schema.value, is_key=False)
+        keys, values = key_serde(source), row_serde(source.value_format, source.stored_columns, is_key=False)
         time = self._time_of(source)
         if source.is_table:
-            return self._builder.table(source.topic, key=keys, value=values, timestamp=time)
-        return self._builder.stream(source.topic, key=keys, value=values, timestamp=time)
+            table = self._builder.table(source.topic, key=keys, value=values, timestamp=time)
+            if not one.metadata:
+                return table
+            add = partial(AddToTable, one.metadata)
+            return table.transform_values(add, value=internal_serde(), store=f"{one.alias}-METADATA")
+        stream = self._builder.stream(source.topic, key=keys, value=values, timestamp=time)
+        if not one.metadata:
+            return stream
+        return stream.process_values(partial(AddToStream, one.metadata), value=internal_serde())
 
     def _time_of(self, source: SourceInfo) -> Expression | None:
         """The record's time where a column holds it."""
         if source.timestamp_column is None:
             return None
-        index = source.schema.names.index(source.timestamp_column) - len(source.schema.key)
-        column = source.schema.value[index]
+        names = [column.name for column in source.stored_columns]
+        if source.timestamp_column not in names:
+            hint = did_you_mean(source.timestamp_column, names) or f"The value has {', '.join(names)}."
+            raise SqlError(f"the TIMESTAMP column {source.timestamp_column} is not in the value", hint=hint)
+        index = names.index(source.timestamp_column)
+        column = source.stored_columns[index]
         operation = Operation("time", function=timestamp_reader(column.type, source.timestamp_format))
         return TimeColumn(Apply(operation, (read(VALUE, index),)), column.name)
 
