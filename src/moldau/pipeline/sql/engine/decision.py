@@ -2,14 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from moldau.pipeline.sql.definitions import SourceInfo
 from moldau.pipeline.sql.engine.answers import Answer
 from moldau.pipeline.sql.engine.command import Command
-from moldau.pipeline.sql.engine.session import Session
 from moldau.pipeline.sql.formats.infer import SubjectSchema
 from moldau.pipeline.sql.syntax.tree.statements import Statement
+
+if TYPE_CHECKING:
+    from moldau.pipeline.sql.engine.session import Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ class Decision:
     """After the command; with their subjects `<topic>-key` and `<topic>-value`."""
     schemas_to_register: tuple[NewSchema, ...] = ()
     insert: InsertRow | None = None
-    session: Session | None = None
+    session: "Session | None" = None
     """The session after SET, UNSET, DEFINE and UNDEFINE."""
     forward: Forward | None = None
     wait: Wait | None = None

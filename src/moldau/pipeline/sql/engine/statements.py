@@ -4,16 +4,44 @@ SELECT without INTO, PRINT, RUN SCRIPT and the ASSERT statements of test files a
 on what is defined.
 """
 
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Final
+
 from moldau.pipeline.sql.analysis.scope import FunctionLibrary
 from moldau.pipeline.sql.engine.catalog import Catalog
-from moldau.pipeline.sql.engine.decision import Decision
+from moldau.pipeline.sql.engine.decision import Decision, Forward
 from moldau.pipeline.sql.engine.facts import Facts, Needs
 from moldau.pipeline.sql.engine.session import Session
+from moldau.pipeline.sql.syntax.errors import SqlError
+from moldau.pipeline.sql.syntax.tree import statements as tree
 from moldau.pipeline.sql.syntax.tree.statements import Statement
+
+Decide = Callable[[Statement, Catalog, Session, Facts, FunctionLibrary], Decision]
+Need = Callable[[Statement, Catalog], Needs]
+
+READING: Final[Mapping[type[Statement], tuple[str, str]]] = {
+    tree.Show: ("listing", "show"),
+    tree.Describe: ("describing", "describe"),
+    tree.Explain: ("explaining", "explain"),
+    tree.AssertTopic: ("assertions", "assertion"),
+    tree.AssertSchema: ("assertions", "assertion"),
+    tree.InsertValues: ("insert_values", "insert_values"),
+    tree.SetProperty: ("session", "session"),
+    tree.UnsetProperty: ("session", "session"),
+    tree.Define: ("session", "session"),
+    tree.Undefine: ("session", "session"),
+}
+"""Statements that are not logged: the module, and what its `decide_` and `needs_` functions are called."""
 
 
 def needs(statement: Statement, catalog: Catalog) -> Needs:
     """What `decide` asks for: call it first, look that up, and hand it in as `Facts`."""
+    found = READING.get(type(statement))
+    if found is not None:
+        module = import_module(f"{__package__}.{found[0]}")
+        need: Need | None = getattr(module, f"needs_{found[1]}", None)
+        return Needs() if need is None else need(statement, catalog)
     raise NotImplementedError
 
 
@@ -27,4 +55,10 @@ def decide(
 ) -> Decision:
     """`text` is the statement's own, as `parse` returns it after `Session.substituted`. Reads only. SqlError where the
     statement is refused."""
-    raise NotImplementedError
+    found = READING.get(type(statement))
+    if found is not None:
+        rule: Decide = getattr(import_module(f"{__package__}.{found[0]}"), f"decide_{found[1]}")
+        return rule(statement, catalog, session, facts, library)
+    if isinstance(statement, tree.CreateConnector | tree.DropConnector):
+        return Decision(forward=Forward(statement))
+    raise SqlError(f"{type(statement).__name__} cannot be executed here", statement.at)
