@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from moldau.pipeline.sql.expressions.numbers import decimal_text, double_text
+from moldau.pipeline.sql.value_texts import decimal_text, double_text
 
 
 def differs(expected: Mapping[str, Any], actual: Mapping[str, Any]) -> bool:

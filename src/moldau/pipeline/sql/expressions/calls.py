@@ -56,10 +56,10 @@ def call_scalar(function: Scalar, arguments: Sequence[Given], body: TypeBody, at
     codes: list[Typed] = []
     for parameter, given in zip(fit.parameters, arguments, strict=True):
         codes.append(_argument(parameter.type, given, fit.bindings, body, function.name, at))
-    kind = result_type(form.result, [code.type for code in codes], fit.bindings, function.name, at)
-    operation = Operation(
-        function.name, function=form.meaning or function.meaning, takes_null=function.takes_null
-    )
+    types = [code.type for code in codes]
+    kind = result_type(form.result, types, fit.bindings, function.name, at)
+    meaning = form.bind(types) if form.bind else form.meaning or function.meaning
+    operation = Operation(function.name, function=meaning, takes_null=function.takes_null)
     return Typed(kind, Apply(operation, tuple(code.code for code in codes)))
 
 

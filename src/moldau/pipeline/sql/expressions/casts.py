@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from moldau.pipeline.code.tree import Constant, Operation
 from moldau.pipeline.sql.expressions import times
-from moldau.pipeline.sql.expressions.numbers import EXACT, decimal_text, double_text, fitted, wrapped
+from moldau.pipeline.sql.expressions.numbers import EXACT, fitted, wrapped
 from moldau.pipeline.sql.expressions.typed import Typed, applied, type_name
 from moldau.pipeline.sql.syntax.errors import Position, SqlError
 from moldau.pipeline.sql.types import (
@@ -31,11 +31,9 @@ from moldau.pipeline.sql.types import (
     is_number,
 )
 from moldau.pipeline.sql.types import Decimal as DecimalType
+from moldau.pipeline.sql.value_texts import date_text, decimal_text, double_text, time_text, timestamp_text
 
 Convert = Callable[[Any], Any]
-
-_TRUE: Final = ("true", "yes", "t", "y")
-_FALSE: Final = ("false", "no", "f", "n")
 
 
 def cast(value: Typed, to: SqlType, at: Position) -> Typed:
@@ -141,7 +139,38 @@ def conversion(of: SqlType, to: SqlType) -> Convert | None:
             return _of_map(conversion(given_key, wanted_key), conversion(given, wanted))
         case Struct(), Struct():
             return _of_struct(of, to)
+        case ((Array() | Map() | Struct()), SqlType(name="STRING")):
+            return _text_of(of)
     return None
+
+
+def _text_of(of: SqlType) -> Convert | None:
+    """As Java prints collections: `[1, null]`, `{a=1}`, `Struct{A=1}`."""
+    match of:
+        case Array(element=element):
+            inner = _text_of(element)
+            return inner and (
+                lambda values: f"[{', '.join('null' if one is None else inner(one) for one in values)}]"
+            )
+        case Map(value=value):
+            inner = _text_of(value)
+            return inner and (
+                lambda entries: (
+                    "{"
+                    + ", ".join(
+                        f"{name}={'null' if one is None else inner(one)}" for name, one in entries.items()
+                    )
+                    + "}"
+                )
+            )
+        case Struct(fields=fields):
+            inners = {name: _text_of(kind) for name, kind in fields}
+            return lambda struct: (
+                "Struct{"
+                + ",".join(f"{name}={inners[name](one)}" for name, one in struct.items() if one is not None)
+                + "}"
+            )
+    return conversion(of, STRING)
 
 
 def _of_array(convert: Convert | None) -> Convert | None:
@@ -181,13 +210,14 @@ def _of_struct(of: Struct, to: Struct) -> Convert | None:
     return of_struct
 
 
-def _boolean_of(text: str) -> bool:
+def boolean_of(text: str) -> bool | None:
+    """Any beginning of true or yes, false or no, in any case; None of other text."""
     low = text.lower()
-    if low in _TRUE:
+    if not low:
+        return None
+    if "true".startswith(low) or "yes".startswith(low):
         return True
-    if low in _FALSE:
-        return False
-    raise ValueError(f"{text!r} is no BOOLEAN; one is 'true' or 'false'")
+    return False if "false".startswith(low) or "no".startswith(low) else None
 
 
 def _whole_of(text: str, low: int, high: int, name: str) -> int:
@@ -252,7 +282,7 @@ _SIMPLE: Final[dict[tuple[str, str], Callable[[SqlType, SqlType], Convert]]] = {
     ("DECIMAL", DOUBLE.name): _same(float),
     ("DECIMAL", "DECIMAL"): _to_decimal,
     ("DECIMAL", STRING.name): _same(decimal_text),
-    (STRING.name, BOOLEAN.name): _same(_boolean_of),
+    (STRING.name, BOOLEAN.name): _same(lambda text: boolean_of(text) is True),
     (STRING.name, INTEGER.name): _same(lambda text: _whole_of(text, INTEGER_MIN, INTEGER_MAX, "INTEGER")),
     (STRING.name, BIGINT.name): _same(lambda text: _whole_of(text, BIGINT_MIN, BIGINT_MAX, "BIGINT")),
     (STRING.name, DOUBLE.name): _same(_double_of),
@@ -260,9 +290,9 @@ _SIMPLE: Final[dict[tuple[str, str], Callable[[SqlType, SqlType], Convert]]] = {
     (STRING.name, DATE.name): _same(times.parse_date),
     (STRING.name, TIME.name): _same(times.parse_time),
     (STRING.name, TIMESTAMP.name): _same(times.parse_timestamp),
-    (DATE.name, STRING.name): _same(times.date_text),
-    (TIME.name, STRING.name): _same(times.time_text),
-    (TIMESTAMP.name, STRING.name): _same(times.timestamp_text),
+    (DATE.name, STRING.name): _same(date_text),
+    (TIME.name, STRING.name): _same(time_text),
+    (TIMESTAMP.name, STRING.name): _same(timestamp_text),
     (DATE.name, TIMESTAMP.name): _same(lambda days: days * times.DAY_MS),
     (TIMESTAMP.name, DATE.name): _same(lambda ms: ms // times.DAY_MS),
     (TIMESTAMP.name, TIME.name): _same(lambda ms: ms % times.DAY_MS),

@@ -9,6 +9,8 @@ from typing import Final
 from moldau.pipeline.code.tree import Operation
 from moldau.pipeline.sql.types import BIGINT, DECIMAL_PRECISION_MAX, DOUBLE, INTEGER, SqlType
 from moldau.pipeline.sql.types import Decimal as DecimalType
+from moldau.pipeline.sql.value_texts import decimal_text as decimal_text
+from moldau.pipeline.sql.value_texts import double_text as double_text
 
 EXACT: Final = decimal.Context(prec=2 * DECIMAL_PRECISION_MAX + 2, rounding=ROUND_HALF_UP)
 """Room for every intermediate result of two decimals."""
@@ -125,22 +127,3 @@ def fitted(value: Decimal, precision: int, scale: int) -> Decimal:
     if found.adjusted() >= precision - scale and found != 0:
         raise ValueError(f"{value} does not fit DECIMAL({precision}, {scale})")
     return found
-
-
-def double_text(value: float) -> str:
-    """As Java writes a double: 1.0, 1.0E10, NaN, Infinity."""
-    if math.isnan(value):
-        return "NaN"
-    if math.isinf(value):
-        return "Infinity" if value > 0 else "-Infinity"
-    if value == 0 or 1e-3 <= abs(value) < 1e7:
-        text = format(Decimal(repr(value)), "f")
-        return text if "." in text else text + ".0"
-    sign, digits, _ = Decimal(repr(value)).normalize().as_tuple()
-    exponent = Decimal(repr(value)).adjusted()
-    fraction = "".join(map(str, digits[1:])) or "0"
-    return f"{'-' if sign else ''}{digits[0]}.{fraction}E{exponent}"
-
-
-def decimal_text(value: Decimal) -> str:
-    return format(value, "f")

@@ -76,6 +76,7 @@ def as_double(value: Typed) -> Typed:
 
 
 def compare(operator: str, left: Typed, right: Typed, at: Position) -> Typed:
+    """True or false: a comparison with null is false, as in ksqlDB, and so its NOT is true."""
     left, right = comparable(left, right, at, operator)
     match operator:
         case "IS DISTINCT FROM":
@@ -88,7 +89,7 @@ def compare(operator: str, left: Typed, right: Typed, at: Position) -> Typed:
 @cache
 def _comparison(operator: str) -> Operation:
     symbol = {"=": "=="}.get(operator, operator)
-    return Operation(operator, f"{{0}} {symbol} {{1}}", never_null=True)
+    return Operation(operator, f"{{0}} {symbol} {{1}}", never_null=True, on_null="False")
 
 
 def comparable(left: Typed, right: Typed, at: Position, operator: str) -> tuple[Typed, Typed]:

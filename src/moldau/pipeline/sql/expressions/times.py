@@ -2,15 +2,14 @@
 
 import re
 from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from typing import Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from moldau.pipeline.sql.types import STRING, SqlType
+from moldau.pipeline.sql.value_texts import EPOCH, MIDNIGHT
 
 DAY_MS: Final = 86_400_000
-EPOCH: Final = date(1970, 1, 1)
-_MIDNIGHT: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 _TIMESTAMP = re.compile(
     r"(?P<year>\d{4})(?:-(?P<month>\d{1,2})(?:-(?P<day>\d{1,2})"
@@ -62,29 +61,6 @@ def _zone_ms(zone: str | None) -> int:
     return -ms if zone[0] == "-" else ms
 
 
-def date_text(days: int) -> str:
-    return (EPOCH + timedelta(days=days)).isoformat()
-
-
-def time_text(ms: int) -> str:
-    """Seconds and milliseconds only where there are any, as Java writes a LocalTime."""
-    seconds, rest = divmod(ms, 1000)
-    text = f"{seconds // 3600:02}:{seconds // 60 % 60:02}"
-    if seconds % 60 or rest:
-        text += f":{seconds % 60:02}"
-    return text + (f".{rest:03}" if rest else "")
-
-
-def timestamp_text(ms: int) -> str:
-    """`2020-01-31T10:15:30.123`, always with milliseconds."""
-    moment = _MIDNIGHT + timedelta(milliseconds=ms)
-    return (
-        moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{ms % 1000:03}"
-        if moment.year >= 1000
-        else moment.isoformat()[:23]
-    )
-
-
 def zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
@@ -94,7 +70,7 @@ def zone(name: str) -> ZoneInfo:
 
 def at_zone(ms: int, name: str) -> int:
     """The wall clock's reading in a zone, as milliseconds."""
-    moment = (_MIDNIGHT + timedelta(milliseconds=ms)).astimezone(zone(name))
+    moment = (MIDNIGHT + timedelta(milliseconds=ms)).astimezone(zone(name))
     offset = moment.utcoffset() or timedelta()
     return ms + int(offset.total_seconds() * 1000)
 

@@ -118,6 +118,8 @@ class Form:
     doc: str = ""
     meaning: Callable[..., Any] | None = None
     """The form's own meaning in Python, where it is not the function's."""
+    bind: Callable[[Sequence[SqlType | None]], Callable[..., Any]] | None = None
+    """Makes the meaning for arguments of these types, where it depends on them; None is the type of NULL."""
 
 
 class Category(Enum):
