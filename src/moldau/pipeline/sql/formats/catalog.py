@@ -5,16 +5,20 @@ from typing import Final
 
 from moldau.pipeline.serdes.serde import Serde
 from moldau.pipeline.sql.definitions import Format
+from moldau.pipeline.sql.formats.delimited_format import DelimitedRowSerde, delimiter_of
 from moldau.pipeline.sql.formats.json_format import JsonRowSerde
 from moldau.pipeline.sql.formats.kafka_format import KafkaRowSerde
+from moldau.pipeline.sql.formats.none_format import NoneRowSerde
 from moldau.pipeline.sql.syntax.errors import SqlError, did_you_mean
 from moldau.pipeline.sql.types import Column
 
 Make = Callable[[Format, Sequence[Column], bool], Serde]
 
 FORMATS: Final[dict[str, Make]] = {
+    "DELIMITED": lambda form, columns, is_key: DelimitedRowSerde(columns, delimiter_of(form)),
     "JSON": lambda form, columns, is_key: JsonRowSerde(columns, is_wrapped=form.is_wrapped),
     "KAFKA": lambda form, columns, is_key: KafkaRowSerde(columns),
+    "NONE": lambda form, columns, is_key: NoneRowSerde(columns),
 }
 
 
