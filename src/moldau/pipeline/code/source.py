@@ -131,7 +131,7 @@ class _Writer:
             self.line(f"{name} = {result}")
         else:
             tests = " or ".join(f"{given} is None" for given in dict.fromkeys(nullable))
-            self.line(f"{name} = None if {tests} else {result}")
+            self.line(f"{name} = {operation.on_null} if {tests} else {result}")
         return name
 
     def _read_once(self, text: str) -> str:
@@ -146,11 +146,14 @@ class _Writer:
         name, indent = self.fresh(), self._indent
         decides = "is True" if code.is_or else "is False"
         self.line(f"{name} = {self.value(code.operands[0])}")
+        is_certain = _never_null(code.operands[0])
         for operand in code.operands[1:]:
             self.line(f"if not ({name} {decides}):")
             self.block()
             given = self.value(operand)
-            self.line(f"if {given} {decides} or {name} is not None: {name} = {given}")
+            test = "" if is_certain else f"if {given} {decides} or {name} is not None: "
+            self.line(f"{test}{name} = {given}")
+            is_certain = is_certain and _never_null(operand)
         self.end(indent)
         return name
 
@@ -186,5 +189,8 @@ def _never_null(code: Code) -> bool:
         case Function():
             return True
         case Apply(operation, arguments):
-            return operation.never_null and (operation.takes_null or all(map(_never_null, arguments)))
+            is_total = operation.takes_null or operation.on_null != "None"
+            return operation.never_null and (is_total or all(map(_never_null, arguments)))
+        case Logic(_, operands):
+            return all(map(_never_null, operands))
     return False

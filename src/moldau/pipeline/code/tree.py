@@ -1,6 +1,7 @@
 """What an expression computes, after names, types and operators have been settled.
 
-Null behaves as in SQL: an operation on null is null unless it `takes_null`; AND and OR have three values.
+Null behaves as in SQL: an operation on null is null unless it `takes_null` or says otherwise; AND and OR have three
+values.
 """
 
 from collections.abc import Callable
@@ -36,6 +37,8 @@ class Operation:
     takes_null: bool = False
     never_null: bool = False
     """The result is not null; where nulls are not taken, that of arguments that are not."""
+    on_null: str = "None"
+    """What the result is where an argument is null and nulls are not taken: `False`, of comparisons in SQL."""
     is_read: bool = False
     """Reads a part of a parameter, takes null and cannot fail: done once, before all else. Not of a lambda's."""
 

@@ -16,6 +16,7 @@ from moldau.pipeline.sql.types import (
     BIGINT_MIN,
     BOOLEAN,
     DATE,
+    DECIMAL_PRECISION_MAX,
     DOUBLE,
     INTEGER,
     INTEGER_MAX,
@@ -48,6 +49,38 @@ def cast(value: Typed, to: SqlType, at: Position) -> Typed:
     return applied(to, Operation(f"CAST AS {to}", function=convert, never_null=True), value)
 
 
+def literal_like(value: Typed, kind: SqlType, at: Position) -> Typed:
+    """A literal in a list whose first value has this type: beside numbers '1' is a number, beside texts 1 is a text."""
+    if not isinstance(value.code, Constant) or value.type is None or value.code.value is None:
+        return value
+    if kind == STRING:
+        return _converted(value, STRING, at) if conversion(value.type, STRING) else value
+    if value.type != STRING:
+        return value
+    if kind in (TIMESTAMP, DATE, TIME):
+        return _converted(value, kind, at)
+    text = value.code.value
+    if kind == BOOLEAN:
+        found = boolean_of(text)
+        return value if found is None else Typed(BOOLEAN, Constant(found))
+    return _number_of(text) or value if is_number(kind) else value
+
+
+def _number_of(text: str) -> Typed | None:
+    """A number as a literal of the smallest type that holds it; None of other text."""
+    try:
+        exact = Decimal(text.strip())
+    except ArithmeticError:
+        return None
+    if not exact.is_finite() or "e" in text.lower():
+        return Typed(DOUBLE, Constant(float(exact)))
+    if "." not in text:
+        kind = INTEGER if INTEGER_MIN <= exact <= INTEGER_MAX else BIGINT
+        return Typed(kind, Constant(int(exact)))
+    scale = len(text.strip().rpartition(".")[2])
+    return Typed(DecimalType(max(exact.adjusted() + 1, 1) + scale, scale), Constant(exact))
+
+
 def coerced(value: Typed, to: SqlType, at: Position, what: str) -> Typed:
     """Without being asked: a smaller number to a larger one, text that is written in the statement to a time."""
     if value.type is None or value.type == to:
@@ -69,9 +102,16 @@ def _constant_cast(converted: Typed, value: Typed, at: Position) -> Typed:
     """A constant is converted now: a wrong one is wrong in the statement, not in each record."""
     if not isinstance(value.code, Constant) or converted.type is None or value.type is None:
         return converted
-    convert = conversion(value.type, converted.type)
+    return _converted(value, converted.type, at)
+
+
+def _converted(value: Typed, to: SqlType, at: Position) -> Typed:
+    """Of a constant."""
+    assert isinstance(value.code, Constant)
+    assert value.type is not None
+    convert = conversion(value.type, to)
     try:
-        return Typed(converted.type, Constant(convert(value.code.value) if convert else value.code.value))
+        return Typed(to, Constant(convert(value.code.value) if convert else value.code.value))
     except ValueError as wrong:
         raise SqlError(str(wrong), at) from None
 
@@ -113,15 +153,38 @@ def common_type(left: SqlType | None, right: SqlType | None) -> SqlType | None:
         return right
     if widens(right, left):
         return left
-    one, other = as_decimal(left), as_decimal(right)
-    if one and other and not (one.scale == 0 and other.scale == 0):
-        scale = max(one.scale, other.scale)
-        return DecimalType(
-            min(38, max(one.precision - one.scale, other.precision - other.scale) + scale), scale
-        )
     if is_number(left) and is_number(right):
-        return DOUBLE
+        return _common_number(left, right)
+    match left, right:
+        case Array(element=one), Array(element=other):
+            element = common_type(one, other)
+            return element and Array(element)
+        case Map(key=one_key, value=one), Map(key=other_key, value=other):
+            key, value = common_type(one_key, other_key), common_type(one, other)
+            return Map(key, value) if key and value else None
+        case Struct(), Struct():
+            return _common_struct(left, right)
     return None
+
+
+def _common_number(left: SqlType, right: SqlType) -> SqlType:
+    one, other = as_decimal(left), as_decimal(right)
+    if one is None or other is None:
+        return DOUBLE
+    scale = max(one.scale, other.scale)
+    whole = max(one.precision - one.scale, other.precision - other.scale)
+    return DecimalType(min(DECIMAL_PRECISION_MAX, whole + scale), scale)
+
+
+def _common_struct(left: Struct, right: Struct) -> Struct | None:
+    """With the fields of both."""
+    fields = dict(left.fields)
+    for name, kind in right.fields:
+        common = common_type(fields.get(name), kind)
+        if common is None:
+            return None
+        fields[name] = common
+    return Struct(list(fields.items()))
 
 
 @cache
@@ -148,29 +211,40 @@ def _text_of(of: SqlType) -> Convert | None:
     """As Java prints collections: `[1, null]`, `{a=1}`, `Struct{A=1}`."""
     match of:
         case Array(element=element):
-            inner = _text_of(element)
-            return inner and (
-                lambda values: f"[{', '.join('null' if one is None else inner(one) for one in values)}]"
-            )
+            inner = _text_or_null(element)
+            return inner and _array_text(inner)
         case Map(value=value):
-            inner = _text_of(value)
-            return inner and (
-                lambda entries: (
-                    "{"
-                    + ", ".join(
-                        f"{name}={'null' if one is None else inner(one)}" for name, one in entries.items()
-                    )
-                    + "}"
-                )
-            )
+            inner = _text_or_null(value)
+            return inner and (lambda entries: f"{{{', '.join(_pairs(entries, inner))}}}")
         case Struct(fields=fields):
-            inners = {name: _text_of(kind) for name, kind in fields}
-            return lambda struct: (
-                "Struct{"
-                + ",".join(f"{name}={inners[name](one)}" for name, one in struct.items() if one is not None)
-                + "}"
-            )
+            return _struct_text({name: _text_or_null(kind) for name, kind in fields})
     return conversion(of, STRING)
+
+
+def _text_or_null(of: SqlType) -> Convert | None:
+    convert = _text_of(of)
+    return convert and (lambda value: "null" if value is None else convert(value))
+
+
+def _array_text(convert: Convert) -> Convert:
+    return lambda values: f"[{', '.join(map(convert, values))}]"
+
+
+def _pairs(entries: dict[Any, Any], convert: Convert) -> list[str]:
+    return [f"{name}={convert(value)}" for name, value in entries.items()]
+
+
+def _struct_text(converts: dict[str, Convert | None]) -> Convert | None:
+    """Without the fields that are null."""
+    known = {name: convert for name, convert in converts.items() if convert is not None}
+    if len(known) < len(converts):
+        return None
+
+    def text(fields: dict[str, Any]) -> str:
+        given = [f"{name}={known[name](value)}" for name, value in fields.items() if value is not None]
+        return f"Struct{{{','.join(given)}}}"
+
+    return text
 
 
 def _of_array(convert: Convert | None) -> Convert | None:

@@ -4,9 +4,9 @@ import re
 from functools import cache
 from typing import Any, Final
 
-from moldau.pipeline.code.tree import Argument, Constant, Operation
+from moldau.pipeline.code.tree import Argument, Constant, Logic, Operation
 from moldau.pipeline.sql.expressions import times
-from moldau.pipeline.sql.expressions.casts import cast, coerced, common_type, conversion
+from moldau.pipeline.sql.expressions.casts import cast, coerced, common_type, conversion, literal_like
 from moldau.pipeline.sql.expressions.numbers import arithmetic, arithmetic_type
 from moldau.pipeline.sql.expressions.typed import Typed, applied, type_name
 from moldau.pipeline.sql.syntax.errors import Position, SqlError, did_you_mean
@@ -32,6 +32,7 @@ IS_NULL: Final = Operation("IS NULL", "{0} is None", takes_null=True, never_null
 IS_NOT_NULL: Final = Operation("IS NOT NULL", "{0} is not None", takes_null=True, never_null=True)
 _DISTINCT: Final = Operation("IS DISTINCT FROM", "{0} != {1}", takes_null=True, never_null=True)
 _NOT_DISTINCT: Final = Operation("IS NOT DISTINCT FROM", "{0} == {1}", takes_null=True, never_null=True)
+_IN: Final = Operation("IN", "{0} in {1}", never_null=True, on_null="False")
 _CONCAT: Final = Operation("||", "{0} + {1}", never_null=True)
 _TIMES: Final = (TIMESTAMP, DATE, TIME)
 
@@ -250,18 +251,32 @@ def struct_of(fields: list[tuple[str, Typed]], at: Position) -> Typed:
 
 
 def unified(values: list[Typed], at: Position, what: str) -> tuple[SqlType, list[Typed]]:
-    """All brought to the one type that fits them."""
-    kind: SqlType | None = None
+    """All brought to the one type that fits them; literals follow the first value that is not NULL."""
+    first = next((value.type for value in values if value.type is not None), None)
+    if first is None:
+        raise SqlError(f"{what} are all NULL and so have no type", at, hint="CAST(NULL AS STRING) has one.")
+    values = [literal_like(value, first, at) for value in values]
+    kind = first
     for value in values:
         common = common_type(kind, value.type)
-        if common is None and kind is not None and value.type is not None:
-            raise SqlError(
-                f"{what} have different types: {kind} and {value.type}", at, hint="CAST one of them."
-            )
+        if common is None:
+            message = f"{what} have different types: {kind} and {type_name(value.type)}"
+            raise SqlError(message, at, hint="CAST one of them.")
         kind = common
-    if kind is None:
-        raise SqlError(f"{what} are all NULL and so have no type", at, hint="CAST(NULL AS STRING) has one.")
     return kind, [to_type(value, kind) for value in values]
+
+
+def in_list(value: Typed, choices: list[Typed], at: Position) -> Typed:
+    """False of a null, and nulls among the choices are never found. Constants are looked up in a set."""
+    choices = [one for one in choices if one.type is not None]
+    if not choices:
+        return Typed(BOOLEAN, Constant(False))
+    kind, (value, *choices) = unified([value, *choices], at, "the value and the choices of IN")
+    if isinstance(kind, Array | Map | Struct) or not all(isinstance(one.code, Constant) for one in choices):
+        tests = tuple(compare("=", value, one, at).code for one in choices)
+        return Typed(BOOLEAN, tests[0] if len(tests) == 1 else Logic(True, tests))
+    known = frozenset(one.code.value for one in choices if isinstance(one.code, Constant))
+    return applied(BOOLEAN, _IN, value, Typed(kind, Constant(known)))
 
 
 def to_type(value: Typed, kind: SqlType) -> Typed:

@@ -106,9 +106,7 @@ class _Typing:
                 )
                 return _negated(Typed(BOOLEAN, Logic(False, bounds)), is_negated)
             case tree.InList(of=of, choices=choices, is_negated=is_negated):
-                value = self.value(of)
-                tests = [operators.compare("=", value, self.value(one), one.at).code for one in choices]
-                found = Typed(BOOLEAN, tests[0] if len(tests) == 1 else Logic(True, tuple(tests)))
+                found = operators.in_list(self.value(of), [self.value(one) for one in choices], at)
                 return _negated(found, is_negated)
             case tree.Case():
                 return self._case(expression)
