@@ -157,6 +157,9 @@ class Scalar:
     is_deterministic: bool = True
     examples: tuple[str, ...] = ()
     """Lines such as `SUBSTRING('stream', 2, 3) => 'tre'`: each is a test."""
+    author: str = ""
+    path: str = ""
+    """File and line of a function of the user; empty for a built-in one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +175,8 @@ class Aggregate:
     doc: str
     forms: tuple["AggregateForm", ...]
     examples: tuple[str, ...] = ()
+    author: str = ""
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +211,8 @@ class TableFunction:
     forms: tuple[Form, ...]
     meaning: Callable[..., Any] | None = None
     examples: tuple[str, ...] = ()
+    author: str = ""
+    path: str = ""
 
 
 Function = Scalar | Aggregate | TableFunction
