@@ -31,6 +31,12 @@ class PersistentQuery:
     state: QueryState = QueryState.RUNNING
     version: int = 0
     """The offset of the command that defined or replaced it: another one is another topology."""
+    inputs: tuple[SourceInfo, ...] = ()
+    """What it reads, as it was when the query was defined: a running query does not notice ALTER."""
+    target: SourceInfo | None = None
+    """What it writes, likewise."""
+    types: Mapping[str, SqlType] = field(default_factory=dict)
+    """The types of the user at that time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ from typing import Any, Final
 
 from moldau.pipeline.sql.definitions import KeyWindow
 from moldau.pipeline.sql.syntax.errors import NOWHERE, Position, SqlError, did_you_mean
+from moldau.pipeline.sql.syntax.parser import parse_expression
+from moldau.pipeline.sql.syntax.tree.expressions import ColumnName
 from moldau.pipeline.sql.syntax.tree.relations import UNIT_MS
 from moldau.pipeline.sql.syntax.tree.statements import Property
 
@@ -140,6 +142,15 @@ def read_properties(given: Sequence[Property], known: Mapping[str, type]) -> Wit
     found = WithProperties(values, places)
     _check(found)
     return found
+
+
+def column_of(text: str) -> str:
+    """The column that a property names: upper-cased unless it is quoted."""
+    try:
+        found = parse_expression(text)
+    except SqlError:
+        return text
+    return found.name if isinstance(found, ColumnName) else text
 
 
 def _unknown(one: Property, known: Mapping[str, type]) -> SqlError:
