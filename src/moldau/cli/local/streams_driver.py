@@ -2,8 +2,6 @@
 
 import json
 import signal
-import subprocess
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,10 +10,9 @@ import click
 
 from moldau.cli.failures import Failure
 from moldau.cli.render.streams_lines import progress_line, state_line
-from moldau.pipeline.driver_process.process import DRIVER_MODULE, EXIT_AGAIN, Status, start_driver, statuses
+from moldau.pipeline.driver_process.process import DRIVER_MODULE, Status
+from moldau.pipeline.driver_process.supervision import Supervision
 
-STOP_S = 90.0
-PAUSE_S = 1.0
 PROGRESS_EVERY_S = 5.0
 RESTARTING_EVERY_S = 30.0
 ENDED = frozenset({"stopped", "failed", "removed"})
@@ -74,54 +71,48 @@ class Printer:
 def run_applications(files: Sequence[str], order: Mapping[str, Any], *, as_json: bool = False) -> None:
     """Returns when the applications have been stopped. Raises Failure if one failed, Abort after a second Ctrl-C."""
     printer = Printer(as_json=as_json)
-    todo = dict(order)
+    supervision = Supervision(
+        files,
+        lambda: {**order, **_wanted(printer)},
+        module=DRIVER_MODULE,
+        on_exit=lambda code: click.echo("Spark has ended; restarting it", err=True),
+    )
     # Treat SIGTERM like Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    while True:
-        driver = start_driver(files, todo, module=DRIVER_MODULE)
-        assert driver.stdout is not None
-        try:
-            for status in statuses(driver.stdout):
-                printer.hear(status)
-        except KeyboardInterrupt:
-            _stop(driver, printer)
-            break
-        code = driver.wait()
-        if code == 0:
+    try:
+        for status in supervision.statuses():
+            printer.hear(status)
+    except KeyboardInterrupt:
+        _stop(supervision, printer)
+    else:
+        if supervision.code == 0:
             return
-        # Restart a killed driver as well: the checkpoint has all it needs.
-        if code != EXIT_AGAIN and code > 0:
-            if not printer.failed:
-                raise Failure(f"the driver ended with exit code {code} and without a reason")
-            break
-        click.echo("Spark has ended; restarting it", err=True)
-        if printer.last:
-            todo["wanted"] = {
-                status["file"]: status["wanted"] for status in printer.last.values() if "file" in status
-            }
-        time.sleep(PAUSE_S)
+        if not printer.failed:
+            raise Failure(f"the driver ended with exit code {supervision.code} and without a reason")
     _require_none_failed(printer)
 
 
-def _stop(driver: "subprocess.Popen[str]", printer: Printer) -> None:
-    """Reads its status until it ends. Kills it after a timeout, or on a second Ctrl-C, which raises Abort."""
-    overdue = threading.Timer(STOP_S, driver.kill)
+def _wanted(printer: Printer) -> dict[str, Any]:
+    """After a restart: the states that were wanted before it."""
+    if not printer.last:
+        return {}
+    return {
+        "wanted": {status["file"]: status["wanted"] for status in printer.last.values() if "file" in status}
+    }
+
+
+def _stop(supervision: Supervision, printer: Printer) -> None:
+    """Reads its status until it ends. Kills it on a second Ctrl-C, which raises Abort."""
     was_interrupted = False
     try:
         click.echo("stopping", err=True)
-        driver.terminate()
-        overdue.start()
-        assert driver.stdout is not None
-        for status in statuses(driver.stdout):
+        supervision.stop()
+        for status in supervision.statuses():
             printer.hear(status)
-        code = driver.wait()
     except KeyboardInterrupt:
-        driver.kill()
-        code = driver.wait()
+        supervision.kill()
         was_interrupted = True
-    finally:
-        overdue.cancel()
-    if code < 0:
+    if supervision.code < 0:
         click.echo("ended within a batch; the next run repeats that batch, and nothing is lost", err=True)
     if was_interrupted:
         raise click.Abort
