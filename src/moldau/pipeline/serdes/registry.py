@@ -51,7 +51,7 @@ class _RegistrySerde(Serde):
         raise NotImplementedError
 
     def _client(self) -> Any:
-        return _client_of(self._url, self._settings)
+        return registry_client(self._url, self._settings)
 
 
 class AvroSerde(_RegistrySerde):
@@ -121,15 +121,27 @@ class ProtobufSerde(_RegistrySerde):
 
 
 @cache
-def _client_of(url: str, settings: tuple[tuple[str, str], ...]) -> Any:
+def registry_client(url: str, settings: tuple[tuple[str, str], ...]) -> Any:
+    """One client, with its cache of schemas, for each registry and settings in a process."""
     from confluent_kafka.schema_registry import SchemaRegistryClient
 
     return SchemaRegistryClient.new_client({"url": url, **dict(settings)})
 
 
+def service_away(failure: Exception) -> ServiceAway | None:
+    """What a failed call of the registry client means, if it means that the registry is unavailable."""
+    from confluent_kafka.schema_registry.error import SchemaRegistryError
+
+    if isinstance(failure, SchemaRegistryError):
+        if failure.http_status_code >= SERVER_ERRORS_FROM:
+            return ServiceAway(f"the schema registry cannot answer now: {failure}")
+    elif _is_of_transport(failure):
+        return ServiceAway(f"the schema registry does not answer: {failure}")
+    return None
+
+
 def _bound(codec: Callable[[Any, Any], Any], topic: str, is_key: bool) -> Callable[[Any], Any]:
     """Distinguishes an unavailable registry from a wrong record."""
-    from confluent_kafka.schema_registry.error import SchemaRegistryError
     from confluent_kafka.serialization import MessageField, SerializationContext
 
     context = SerializationContext(topic, MessageField.KEY if is_key else MessageField.VALUE)
@@ -137,13 +149,10 @@ def _bound(codec: Callable[[Any, Any], Any], topic: str, is_key: bool) -> Callab
     def bound(value: Any) -> Any:
         try:
             return None if value is None else codec(value, context)
-        except SchemaRegistryError as refused:
-            if refused.http_status_code >= SERVER_ERRORS_FROM:
-                raise ServiceAway(f"the schema registry cannot answer now: {refused}") from refused
-            raise
         except Exception as failure:
-            if _is_of_transport(failure):
-                raise ServiceAway(f"the schema registry does not answer: {failure}") from failure
+            away = service_away(failure)
+            if away is not None:
+                raise away from failure
             raise
 
     return bound
