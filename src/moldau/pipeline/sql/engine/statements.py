@@ -17,7 +17,7 @@ from moldau.pipeline.sql.syntax.errors import SqlError
 from moldau.pipeline.sql.syntax.tree import statements as tree
 from moldau.pipeline.sql.syntax.tree.statements import Statement
 
-Decide = Callable[[Statement, Catalog, Session, Facts, FunctionLibrary], Decision]
+Decide = Callable[..., Decision]
 Need = Callable[[Statement, Catalog], Needs]
 
 READING: Final[Mapping[type[Statement], tuple[str, str]]] = {
@@ -27,10 +27,10 @@ READING: Final[Mapping[type[Statement], tuple[str, str]]] = {
     tree.AssertTopic: ("assertions", "assertion"),
     tree.AssertSchema: ("assertions", "assertion"),
     tree.InsertValues: ("insert_values", "insert_values"),
-    tree.SetProperty: ("session", "session"),
-    tree.UnsetProperty: ("session", "session"),
-    tree.Define: ("session", "session"),
-    tree.Undefine: ("session", "session"),
+    tree.SetProperty: ("session_changes", "session"),
+    tree.UnsetProperty: ("session_changes", "session"),
+    tree.Define: ("session_changes", "session"),
+    tree.Undefine: ("session_changes", "session"),
 }
 """Statements that are not logged: the module, and what its `decide_` and `needs_` functions are called."""
 
@@ -58,7 +58,8 @@ def decide(
     found = READING.get(type(statement))
     if found is not None:
         rule: Decide = getattr(import_module(f"{__package__}.{found[0]}"), f"decide_{found[1]}")
-        return rule(statement, catalog, session, facts, library)
+        more = (text,) if isinstance(statement, tree.Explain) else ()
+        return rule(statement, catalog, session, facts, library, *more)
     if isinstance(statement, tree.CreateConnector | tree.DropConnector):
         return Decision(forward=Forward(statement))
     raise SqlError(f"{type(statement).__name__} cannot be executed here", statement.at)
