@@ -199,8 +199,8 @@ FUNCTIONS: Final[tuple[Scalar, ...]] = (
         (Form(_POINTS, DOUBLE), Form((*_POINTS, _UNIT), DOUBLE)),
         geo_distance,
         examples=(
-            "ROUND(GEO_DISTANCE(50.08, 14.43, 48.2, 16.37)) => 251",
-            "ROUND(GEO_DISTANCE(50.08, 14.43, 48.2, 16.37, 'miles')) => 156",
+            "ROUND(GEO_DISTANCE(50.08, 14.43, 48.2, 16.37)) => 252",
+            "ROUND(GEO_DISTANCE(50.08, 14.43, 48.2, 16.37, 'miles')) => 157",
         ),
     ),
     Scalar(
