@@ -33,7 +33,7 @@ BUILT_IN_PATH: Final = "(internal)"
 FunctionKind = Literal["SCALAR", "AGGREGATE", "TABLE"]
 
 
-def needs_describe(statement: Describe, catalog: Catalog) -> Needs:
+def needs_describing(statement: Describe, catalog: Catalog) -> Needs:
     """The topics, where partitions and replicas are shown."""
     if not statement.is_extended:
         return Needs()
@@ -46,7 +46,7 @@ def needs_describe(statement: Describe, catalog: Catalog) -> Needs:
     return Needs()
 
 
-def decide_describe(
+def decide_describing(
     statement: Describe, catalog: Catalog, session: Session, facts: Facts, library: FunctionLibrary
 ) -> Decision:
     match statement.what:

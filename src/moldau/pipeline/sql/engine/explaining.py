@@ -30,6 +30,7 @@ from moldau.pipeline.sql.syntax.tree.statements import (
     Statement,
 )
 from moldau.pipeline.sql.translation.query import topology_of
+from moldau.pipeline.sql.types import SqlType
 
 PYTHON_LANE: Final = (
     "Lane: Python. The expressions are compiled to Python functions and run in Spark's Python workers: 160,000 to "
@@ -41,7 +42,7 @@ PUSH_LANE: Final = (
 PULL_LANE: Final = (
     "Lane: this server. A pull query is answered from what the server holds, without a Spark job."
 )
-CLIENT: Final = "the client"
+CLIENT: Final = "client"
 _JSON: Final = Format("JSON")
 
 
@@ -51,12 +52,14 @@ class _Explained:
 
     statement: str
     query: Query
+    sources: Mapping[str, SourceInfo]
+    types: Mapping[str, SqlType]
     sink: SourceInfo | None
     running: PersistentQuery | None
     properties: Mapping[str, str]
 
 
-def decide_explain(
+def decide_explaining(
     statement: Explain,
     catalog: Catalog,
     session: Session,
@@ -66,21 +69,23 @@ def decide_explain(
 ) -> Decision:
     """`text` is that of the whole statement, with EXPLAIN; the answer repeats it without."""
     if statement.statement is None:
-        return Decision(explanation_of(_running(statement, catalog), catalog, library))
+        return Decision(explanation_of(_running(statement, catalog), library))
     inner = text[tokenize(text)[1].start :] if text else ""
     on = Logged(
         inner, catalog.next_offset, session.properties, catalog.definitions, library, catalog.registry
     )
-    return Decision(_explanation(_not_running(statement.statement, on), catalog, library))
+    return Decision(_explanation(_not_running(statement.statement, on), library))
 
 
-def explanation_of(query: PersistentQuery, catalog: Catalog, library: FunctionLibrary) -> Explanation:
-    """Of a query that runs."""
+def explanation_of(query: PersistentQuery, library: FunctionLibrary) -> Explanation:
+    """Of a query that runs, with its sources as they were when it was defined."""
     [parsed] = parse(query.statement)
     assert isinstance(parsed.statement, CreateAsSelect | InsertSelect)
-    sink = catalog.sources[query.sink]
-    explained = _Explained(query.statement, parsed.statement.query, sink, query, query.properties)
-    return _explanation(explained, catalog, library)
+    sources = {one.name: one for one in query.inputs}
+    explained = _Explained(
+        query.statement, parsed.statement.query, sources, query.types, query.target, query, query.properties
+    )
+    return _explanation(explained, library)
 
 
 def _running(statement: Explain, catalog: Catalog) -> PersistentQuery:
@@ -94,27 +99,28 @@ def _running(statement: Explain, catalog: Catalog) -> PersistentQuery:
 
 def _not_running(statement: Statement, on: Logged) -> _Explained:
     """What the statement would fill is asked of the rules of the command log. Nothing is changed."""
+    sources = on.defined.sources
     match statement:
         case QueryStatement(query=query):
-            return _Explained(on.text, query, None, None, on.properties)
+            sink = None
         case InsertSelect(target=target, query=query):
             change_by(statement, on)
-            return _Explained(on.text, query, on.defined.sources[target], None, on.properties)
+            sink = sources[target]
         case CreateAsSelect(name=name, query=query):
-            made = {
-                one.name: one for one in (*on.defined.sources.values(), *change_by(statement, on).sources)
-            }
-            return _Explained(on.text, query, made[name], None, on.properties)
-    raise SqlError(
-        "EXPLAIN shows what a query does, and this statement has none",
-        statement.at,
-        hint="Explain a SELECT, a CREATE ... AS SELECT, an INSERT INTO ... SELECT, or the id of a running query.",
-    )
+            sink = {one.name: one for one in (*sources.values(), *change_by(statement, on).sources)}[name]
+        case _:
+            raise SqlError(
+                "EXPLAIN shows what a query does, and this statement has none",
+                statement.at,
+                hint="Explain a SELECT, a CREATE ... AS SELECT, an INSERT INTO ... SELECT, or the id of a running "
+                "query.",
+            )
+    return _Explained(on.text, query, sources, on.defined.types, sink, None, on.properties)
 
 
-def _explanation(explained: _Explained, catalog: Catalog, library: FunctionLibrary) -> Explanation:
+def _explanation(explained: _Explained, library: FunctionLibrary) -> Explanation:
     query, is_persistent = explained.query, explained.sink is not None
-    plan = analyse(query, catalog.sources, library, catalog.types, is_persistent=is_persistent)
+    plan = analyse(query, explained.sources, library, explained.types, is_persistent=is_persistent)
     is_pull = not is_persistent and query.emit is None
     sink = explained.sink or SourceInfo("", plan.kind, plan.schema, CLIENT, _JSON, _JSON)
     query_id = explained.running.id if explained.running else sink.name

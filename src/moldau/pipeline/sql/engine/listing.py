@@ -32,7 +32,7 @@ INTERNAL_PREFIXES: Final = ("__", "_confluent", "_schemas")
 INTERNAL_SUFFIXES: Final = ("-changelog", "-repartition")
 
 
-def needs_show(statement: Show, catalog: Catalog) -> Needs:
+def needs_listing(statement: Show, catalog: Catalog) -> Needs:
     match statement.what:
         case "TOPICS":
             return Needs(all_topics=True)
@@ -41,7 +41,7 @@ def needs_show(statement: Show, catalog: Catalog) -> Needs:
     return Needs()
 
 
-def decide_show(
+def decide_listing(
     statement: Show, catalog: Catalog, session: Session, facts: Facts, library: FunctionLibrary
 ) -> Decision:
     if statement.what in ("CONNECTORS", "CONNECTOR PLUGINS"):
@@ -106,7 +106,7 @@ def _queries(statement: Show, catalog: Catalog, library: FunctionLibrary) -> Que
     queries = tuple(one for _, one in sorted(catalog.queries.items()))
     if not statement.is_extended:
         return QueriesList(queries)
-    return QueriesList(queries, tuple(explanation_of(one, catalog, library) for one in queries))
+    return QueriesList(queries, tuple(explanation_of(one, library) for one in queries))
 
 
 def _functions(library: FunctionLibrary) -> FunctionsList:

@@ -11,7 +11,8 @@ from moldau.pipeline.sql.syntax.tree.relations import UNIT_MS, OneColumn, Query
 from moldau.pipeline.sql.types import quoted
 
 _UNITS: Final = sorted(UNIT_MS.items(), key=lambda unit: -unit[1])
-_NOTHING_MOVES: Final = "this is the key the records have, so no record is moved"
+_STAYS: Final = "the records have this key already, so none is moved"
+_MOVES: Final = "the records have another key, so they are moved to the partition of the new one"
 
 
 def steps(query: Query, plan: QueryPlan, sink: SourceInfo | None) -> list[str]:
@@ -34,7 +35,7 @@ def _steps(query: Query, plan: QueryPlan, sink: SourceInfo | None) -> Iterator[s
     if plan.partition_by is not None:
         keys = ", ".join(map(expression_text, query.partition_by)) if plan.partition_by else "none"
         yield f"Give each record a new key: {keys}"
-    yield f"Compute {_columns(query, plan)}"
+    yield f"Compute {_columns(query, plan, sink)}"
     if query.limit is not None:
         yield f"End after {query.limit} rows"
     yield _written(plan, sink)
@@ -78,8 +79,7 @@ def _within(within: JoinWithin) -> str:
 
 def _grouped(query: Query, plan: QueryPlan, grouping: Grouping) -> Iterator[str]:
     keys = ", ".join(map(expression_text, query.group_by))
-    why = _NOTHING_MOVES if grouping.is_by_record_key else "records are moved to the partition of the new key"
-    yield f"Group by {keys}; {why}"
+    yield f"Group by {keys}; {_STAYS if grouping.is_by_record_key else _MOVES}"
     window = grouping.window
     if window is not None:
         size = duration_text(window.key_window.size_ms)
@@ -101,10 +101,12 @@ def _grouped(query: Query, plan: QueryPlan, grouping: Grouping) -> Iterator[str]
         yield f"Keep the groups where {expression_text(query.having)}"
 
 
-def _columns(query: Query, plan: QueryPlan) -> str:
+def _columns(query: Query, plan: QueryPlan, sink: SourceInfo | None) -> str:
+    """Rows for a client have the key's columns only where the SELECT has them: they are among the values then."""
     named = [item for item in query.items if isinstance(item, OneColumn)]
     if len(named) != len(query.items):
-        return ", ".join(quoted(one.name) for one in plan.schema)
+        shown = plan.schema if sink is not None else plan.schema.value
+        return ", ".join(quoted(one.name) for one in shown)
     return ", ".join(_item(item.expression, item.alias) for item in named)
 
 

@@ -35,7 +35,6 @@ _SECRETS: Final = (
     "credential",
     "user.info",
     "jaas",
-    "token",
     "private.key",
     "ssl.keystore.key",
 )
