@@ -44,7 +44,9 @@ class Catalog:
     def __init__(self, library: FunctionLibrary, registry: Mapping[str, str] | None = None) -> None:
         """`registry`: what formats need to reach the schema registry, `SCHEMA_REGISTRY_URL` and more. It is put into
         the formats of all sources, and is no part of what the log says."""
-        self.library = library
+        self.version = 0
+        """Another number after every change: of a command, or of the functions."""
+        self._functions = library
         self.registry = dict(registry or {})
         self.definitions = Definitions()
         self.failures: dict[int, str] = {}
@@ -52,15 +54,29 @@ class Catalog:
         self.next_offset = 0
         """The offset after the last command."""
 
+    @property
+    def functions(self) -> FunctionLibrary:
+        return self._functions
+
+    @functions.setter
+    def functions(self, library: FunctionLibrary) -> None:
+        """Queries that run keep the functions they were made with."""
+        self._functions = library
+        self.version += 1
+
     def replay(self, command: Command, offset: int) -> Applied:
         """Applies a command of the log. One that was applied already changes nothing."""
-        self.next_offset = max(self.next_offset, offset + 1)
+        if offset < self.next_offset:
+            return Applied(command, offset, self.failures.get(offset, "It was applied already."))
+        self.next_offset = offset + 1
         try:
-            change = change_of(command, offset, self.definitions, self.library, self.registry)
+            change = change_of(command, offset, self.definitions, self.functions, self.registry)
         except SqlError as wrong:
             self.failures[offset] = str(wrong)
             return Applied(command, offset, str(wrong))
-        self.definitions = self.definitions.changed(change)
+        if not change.is_nothing:
+            self.definitions = self.definitions.changed(change)
+            self.version += 1
         return Applied(command, offset, change.message, change)
 
     @property

@@ -1,11 +1,23 @@
 """A query as text that any process can make a topology of, without a catalog."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from moldau.pipeline.plan.topology import Topology
-from moldau.pipeline.sql.definitions import SourceInfo
-from moldau.pipeline.sql.types import SqlType
+import orjson
+
+from moldau.pipeline.plan.topology import Guarantee, Topology
+from moldau.pipeline.sql.analysis.query import analyse
+from moldau.pipeline.sql.analysis.scope import FunctionLibrary
+from moldau.pipeline.sql.definitions import Format, HeaderColumn, KeyWindow, SourceInfo
+from moldau.pipeline.sql.engine.catalog import Catalog
+from moldau.pipeline.sql.engine.formats import with_registry, without_registry
+from moldau.pipeline.sql.functions.library import builtin
+from moldau.pipeline.sql.syntax.errors import SqlError
+from moldau.pipeline.sql.syntax.parser import parse, parse_type
+from moldau.pipeline.sql.syntax.tree.statements import CreateAsSelect, InsertSelect, Kind
+from moldau.pipeline.sql.translation.query import topology_of
+from moldau.pipeline.sql.types import Column, Schema, SqlType
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,20 +33,135 @@ class Program:
     """Folders and files with the user's functions."""
     registry: Mapping[str, str] = field(default_factory=dict)
     """`SCHEMA_REGISTRY_URL` and more, for the formats."""
+    application_id: str = ""
+    """What the pipeline is called: the name of its consumer group, and what its internal topics begin with."""
 
     def to_json(self) -> str:
-        raise NotImplementedError
+        content = {
+            "query_id": self.query_id,
+            "statement": self.statement,
+            "sources": [_source_json(one) for one in self.sources],
+            "sink": _source_json(self.sink),
+            "properties": dict(self.properties),
+            "types": {name: str(kind) for name, kind in self.types.items()},
+            "function_paths": self.function_paths,
+            "registry": dict(self.registry),
+            "application_id": self.application_id,
+        }
+        return orjson.dumps(content).decode()
 
     @classmethod
     def from_json(cls, text: str) -> "Program":
-        raise NotImplementedError
+        said = orjson.loads(text)
+        registry = said["registry"]
+        return cls(
+            said["query_id"],
+            said["statement"],
+            tuple(_source_of(one, registry) for one in said["sources"]),
+            _source_of(said["sink"], registry),
+            said["properties"],
+            {name: parse_type(kind) for name, kind in said["types"].items()},
+            tuple(said["function_paths"]),
+            registry,
+            said["application_id"],
+        )
+
+    def topology(self, library: FunctionLibrary) -> Topology:
+        """SqlError where a function is no longer there, or has changed."""
+        statement = parse(self.statement)[0].statement
+        assert isinstance(statement, CreateAsSelect | InsertSelect)
+        sources = {one.name: one for one in self.sources}
+        try:
+            plan = analyse(statement.query, sources, library, self.types, is_persistent=True)
+        except SqlError as wrong:
+            raise wrong.within(self.statement) from None
+        name = self.application_id or self.query_id
+        return topology_of(plan, self.sink, name, guarantee=guarantee_of(self.properties))
 
 
-def program_of(query_id: str, catalog: "object", function_paths: tuple[str, ...] = ()) -> Program:
-    """The program of a query of the catalog (`Catalog`)."""
-    raise NotImplementedError
+def program_of(
+    query_id: str, catalog: Catalog, function_paths: Sequence[str] = (), application_id: str = ""
+) -> Program:
+    """The program of a query of the catalog."""
+    query = catalog.queries[query_id]
+    assert query.target is not None
+    return Program(
+        query.id,
+        query.statement,
+        query.inputs,
+        query.target,
+        query.properties,
+        query.types,
+        tuple(function_paths),
+        catalog.registry,
+        application_id,
+    )
 
 
 def topology_from(text: str) -> Topology:
     """The topology of `Program.to_json`."""
+    program = Program.from_json(text)
+    return program.topology(_library(program.function_paths))
+
+
+def guarantee_of(properties: Mapping[str, str]) -> Guarantee:
+    said = properties.get("processing.guarantee") or properties.get("ksql.streams.processing.guarantee")
+    return Guarantee.AT_LEAST_ONCE if said == "at_least_once" else Guarantee.EXACTLY_ONCE
+
+
+def _library(paths: Sequence[str]) -> FunctionLibrary:
+    if not paths:
+        return builtin()
     raise NotImplementedError
+
+
+def _source_json(source: SourceInfo) -> dict[str, Any]:
+    return {
+        "name": source.name,
+        "kind": source.kind.value,
+        "key": _columns_json(source.schema.key),
+        "value": _columns_json(source.schema.value),
+        "topic": source.topic,
+        "key_format": _format_json(source.key_format),
+        "value_format": _format_json(source.value_format),
+        "window": None if source.window is None else [source.window.kind, source.window.size_ms],
+        "timestamp": [source.timestamp_column, source.timestamp_format],
+        "headers": [[one.column, one.header] for one in source.headers],
+        "is_read_only": source.is_read_only,
+        "statement": source.statement,
+    }
+
+
+def _source_of(said: Mapping[str, Any], registry: Mapping[str, str]) -> SourceInfo:
+    return SourceInfo(
+        said["name"],
+        Kind(said["kind"]),
+        Schema(_columns_of(said["key"]), _columns_of(said["value"])),
+        said["topic"],
+        with_registry(_format_of(said["key_format"]), registry),
+        with_registry(_format_of(said["value_format"]), registry),
+        None if said["window"] is None else KeyWindow(*said["window"]),
+        *said["timestamp"],
+        tuple(HeaderColumn(*one) for one in said["headers"]),
+        said["is_read_only"],
+        said["statement"],
+    )
+
+
+def _columns_json(columns: Sequence[Column]) -> list[list[str]]:
+    return [[column.name, str(column.type)] for column in columns]
+
+
+def _columns_of(said: Sequence[Sequence[str]]) -> tuple[Column, ...]:
+    return tuple(Column(name, parse_type(kind)) for name, kind in said)
+
+
+def _format_json(form: Format) -> dict[str, Any]:
+    plain = without_registry(form)
+    return {"name": plain.name, "properties": plain.properties, "is_wrapped": plain.is_wrapped}
+
+
+def _format_of(said: Mapping[str, Any]) -> Format:
+    return Format(
+        said["name"], tuple((name, value) for name, value in said["properties"]), said["is_wrapped"]
+    )

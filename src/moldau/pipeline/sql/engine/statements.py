@@ -10,6 +10,8 @@ from typing import Final
 
 from moldau.pipeline.sql.analysis.scope import FunctionLibrary
 from moldau.pipeline.sql.engine.catalog import Catalog
+from moldau.pipeline.sql.engine.changes import RULES as LOGGED
+from moldau.pipeline.sql.engine.deciding import Asked, decide_logged, needs_logged
 from moldau.pipeline.sql.engine.decision import Decision, Forward
 from moldau.pipeline.sql.engine.facts import Facts, Needs
 from moldau.pipeline.sql.engine.session import Session
@@ -21,9 +23,9 @@ Decide = Callable[..., Decision]
 Need = Callable[[Statement, Catalog], Needs]
 
 READING: Final[Mapping[type[Statement], tuple[str, str]]] = {
-    tree.Show: ("listing", "show"),
-    tree.Describe: ("describing", "describe"),
-    tree.Explain: ("explaining", "explain"),
+    tree.Show: ("listing", "listing"),
+    tree.Describe: ("describing", "describing"),
+    tree.Explain: ("explaining", "explaining"),
     tree.AssertTopic: ("assertions", "assertion"),
     tree.AssertSchema: ("assertions", "assertion"),
     tree.InsertValues: ("insert_values", "insert_values"),
@@ -42,7 +44,7 @@ def needs(statement: Statement, catalog: Catalog) -> Needs:
         module = import_module(f"{__package__}.{found[0]}")
         need: Need | None = getattr(module, f"needs_{found[1]}", None)
         return Needs() if need is None else need(statement, catalog)
-    raise NotImplementedError
+    return needs_logged(statement, catalog)
 
 
 def decide(
@@ -62,4 +64,6 @@ def decide(
         return rule(statement, catalog, session, facts, library, *more)
     if isinstance(statement, tree.CreateConnector | tree.DropConnector):
         return Decision(forward=Forward(statement))
-    raise SqlError(f"{type(statement).__name__} cannot be executed here", statement.at)
+    if type(statement) not in LOGGED:
+        raise SqlError(f"{type(statement).__name__} is not a statement that defines anything", statement.at)
+    return decide_logged(statement, Asked(text, catalog, session, facts, library))

@@ -53,10 +53,14 @@ def _check_topic_unused(
     if source.is_read_only:
         hint = f"DROP {source.kind} {source.name}; leaves the topic alone."
         raise SqlError(
-            f"{source.name} is a SOURCE {source.kind}, so its topic cannot be deleted", statement.at, hint=hint
+            f"{source.name} is a SOURCE {source.kind}, so its topic cannot be deleted",
+            statement.at,
+            hint=hint,
         )
     others = [
-        one.name for one in on.defined.sources.values() if one.topic == source.topic and one.name != source.name
+        one.name
+        for one in on.defined.sources.values()
+        if one.topic == source.topic and one.name != source.name
     ]
     if others:
         hint = f"DROP {source.kind} {source.name}; leaves the topic alone. Or drop {', '.join(others)} first."

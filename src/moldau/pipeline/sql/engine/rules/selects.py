@@ -177,5 +177,3 @@ def _check_insert(statement: InsertSelect, target: SourceInfo, plan: QueryPlan) 
         expected_text = ", ".join(map(str, target.schema))
         hint = f"{target.name} has {expected_text}; the SELECT gives {', '.join(map(str, plan.schema))}."
         raise SqlError(f"the columns of the SELECT are not those of {target.name}", at, hint=hint)
-
-

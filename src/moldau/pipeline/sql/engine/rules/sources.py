@@ -48,7 +48,9 @@ def source_of(statement: CreateSource, on: Logged) -> SourceInfo:
     _check_key(statement, schema, said.window)
     if said.value_format is None:
         hint = f"Add VALUE_FORMAT='JSON', or another format, to the WITH of {statement.name}."
-        raise SqlError("VALUE_FORMAT is missing, and the server has no default for it", statement.at, hint=hint)
+        raise SqlError(
+            "VALUE_FORMAT is missing, and the server has no default for it", statement.at, hint=hint
+        )
     from_headers = {one.column for one in headers}
     stored = tuple(column for column in schema.value if column.name not in from_headers)
     if statement.kind is Kind.TABLE and headers:
@@ -117,7 +119,9 @@ def time_column(said: WithProperties, schema: Schema) -> str | None:
 
 def alter_source(statement: AlterSource, on: Logged) -> Change:
     """Columns are added at the end. Queries that run go on with the columns they know."""
-    source = of_kind(existing(statement.name, statement.at, on.defined), statement.kind, "ALTER", statement.at)
+    source = of_kind(
+        existing(statement.name, statement.at, on.defined), statement.kind, "ALTER", statement.at
+    )
     if source.name in on.defined.created_from:
         hint = f"Use CREATE OR REPLACE {source.kind} {source.name} AS SELECT with the new columns at its end."
         raise SqlError(
@@ -133,9 +137,7 @@ def alter_source(statement: AlterSource, on: Logged) -> Change:
             raise SqlError(f"ALTER adds columns of the value; {one.name} is a {what} column", one.at)
         if source.schema.column(one.name) is not None:
             raise SqlError(f"{source.name} has a column {one.name} already", one.at)
-    schema = Schema(
-        source.schema.key, (*source.schema.value, *(Column(one.name, one.type) for one in added))
-    )
+    schema = Schema(source.schema.key, (*source.schema.value, *(Column(one.name, one.type) for one in added)))
     altered = replace(source, schema=schema, statement=on.text)
     check_format(source.value_format.name, altered.stored_columns, is_key=False)
     if not source.value_format.is_wrapped:

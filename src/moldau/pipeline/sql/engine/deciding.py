@@ -1,0 +1,218 @@
+"""Statements that are logged: checked as `replay` will apply them, and against what is in the cluster now."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from moldau.pipeline.sql.analysis.plan import QueryPlan
+from moldau.pipeline.sql.analysis.scope import FunctionLibrary
+from moldau.pipeline.sql.definitions import SourceInfo
+from moldau.pipeline.sql.engine.answers import CurrentStatus, Warned
+from moldau.pipeline.sql.engine.catalog import Catalog
+from moldau.pipeline.sql.engine.changes import change_by
+from moldau.pipeline.sql.engine.command import Action, Command, Entity
+from moldau.pipeline.sql.engine.completion import (
+    SIDES,
+    complete_query,
+    complete_source,
+    subject_need,
+    subjects_needed,
+    with_wrapping,
+)
+from moldau.pipeline.sql.engine.decision import Decision
+from moldau.pipeline.sql.engine.facts import Facts, Needs
+from moldau.pipeline.sql.engine.rules.logged import Logged, nothing_to_create
+from moldau.pipeline.sql.engine.rules.selects import plan_of
+from moldau.pipeline.sql.engine.schemas import generated, missing_schemas, schemas_of
+from moldau.pipeline.sql.engine.server_properties import checked
+from moldau.pipeline.sql.engine.session import Session
+from moldau.pipeline.sql.engine.state import Change
+from moldau.pipeline.sql.engine.topics import check_copartitioned, sink_topic, topic_of_source
+from moldau.pipeline.sql.engine.with_properties import COMMON, OF_CREATE, WithProperties, read_properties
+from moldau.pipeline.sql.syntax.printing import expression_text
+from moldau.pipeline.sql.syntax.tree import statements as tree
+from moldau.pipeline.sql.syntax.tree.expressions import Constant
+from moldau.pipeline.sql.syntax.tree.relations import Query
+from moldau.pipeline.sql.syntax.tree.statements import Statement
+
+
+def needs_logged(statement: Statement, catalog: Catalog) -> Needs:
+    match statement:
+        case tree.CreateSource():
+            said = read_properties(statement.properties, OF_CREATE)
+            topic = said.get("KAFKA_TOPIC") or statement.name
+            return Needs((topic,), subjects_needed(statement, said))
+        case tree.CreateAsSelect():
+            said = read_properties(statement.properties, COMMON)
+            topic = said.get("KAFKA_TOPIC") or statement.name
+            subjects = [subject_need(topic, side, said) for side in SIDES]
+            by_id = tuple(one for one in subjects if one.schema_id is not None)
+            return Needs((topic, *_topics_read(statement.query, catalog)), by_id)
+        case tree.InsertSelect():
+            return Needs(_topics_read(statement.query, catalog))
+    return Needs()
+
+
+def _topics_read(query: Query, catalog: Catalog) -> tuple[str, ...]:
+    names = [query.source.name, *(join.right.name for join in query.joins)]
+    return tuple(dict.fromkeys(catalog.sources[name].topic for name in names if name in catalog.sources))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a statement is decided with. `text` is the statement's own."""
+
+    text: str
+    catalog: Catalog
+    session: Session
+    facts: Facts
+    library: FunctionLibrary
+
+    def change(self, statement: Statement, text: str) -> Change:
+        """What replaying the statement will change, if no other command comes first."""
+        return change_by(statement, self.logged(text))
+
+    def logged(self, text: str) -> Logged:
+        catalog, properties = self.catalog, self.session.properties
+        return Logged(
+            text, catalog.next_offset, properties, catalog.definitions, self.library, catalog.registry
+        )
+
+    def decision(self, statement: Statement, text: str, change: Change) -> Decision:
+        command = Command(*_id_of(statement), text, dict(self.session.properties))
+        return Decision(CurrentStatus(change.message, command.id, query_id=change.query_id), command)
+
+
+def decide_logged(statement: Statement, asked: Asked) -> Decision:
+    rule = RULES.get(type(statement), decide_simple)
+    return rule(statement, asked)
+
+
+def decide_simple(statement: Statement, asked: Asked) -> Decision:
+    """Types, queries and INSERT ... SELECT: no more than what replaying it changes."""
+    change = asked.change(statement, asked.text)
+    if change.is_nothing:
+        return nothing_to_do(statement, change)
+    return asked.decision(statement, asked.text, change)
+
+
+def nothing_to_do(statement: Statement, change: Change) -> Decision:
+    """Not logged. ksqlDB answers a warning to CREATE alone."""
+    is_create = isinstance(statement, tree.CreateSource | tree.CreateAsSelect)
+    return Decision(Warned(change.message) if is_create else CurrentStatus(change.message))
+
+
+def decide_create_source(statement: tree.CreateSource, asked: Asked) -> Decision:
+    nothing = nothing_to_create(statement, asked.catalog.definitions)
+    if nothing is not None:
+        return nothing_to_do(statement, nothing)
+    complete = complete_source(statement, asked.facts)
+    change = asked.change(complete.statement, complete.text)
+    source, said = change.sources[0], read_properties(complete.statement.properties, OF_CREATE)
+    return replace(
+        asked.decision(statement, complete.text, change),
+        topics_to_create=topic_of_source(source, said, asked.facts, statement.at),
+        schemas_to_register=missing_schemas(source, said, asked.facts),
+        warnings=complete.warnings,
+    )
+
+
+def decide_create_as(statement: tree.CreateAsSelect, asked: Asked) -> Decision:
+    change = asked.change(statement, asked.text)
+    if change.is_nothing:
+        return nothing_to_do(statement, change)
+    statement = with_wrapping(statement, change.sources[0], asked.facts)
+    target, plan = change.sources[0], plan_of(statement.query, asked.logged(asked.text))
+    said = read_properties(statement.properties, COMMON)
+    topic, new = sink_topic(target, plan, said, asked.facts, statement.at)
+    complete = complete_query(
+        statement, asked.text, target, partitions=topic.partitions, replicas=topic.replicas
+    )
+    change = asked.change(complete.statement, complete.text)
+    target = change.sources[0]
+    return replace(
+        asked.decision(statement, complete.text, change),
+        topics_to_create=new,
+        schemas_to_register=schemas_of(target, said, asked.facts),
+        warnings=_key_warning(target, plan, said),
+    )
+
+
+def _key_warning(target: SourceInfo, plan: QueryPlan, said: WithProperties) -> tuple[str, ...]:
+    before = plan.first.source.key_format.name
+    if said.key_format is not None or before != "KAFKA" or target.key_format.name == before:
+        return ()
+    names = ", ".join(column.name for column in target.schema.key)
+    form = target.key_format.name
+    return (
+        f"The key of {target.name} is written as {form}, since KAFKA, the key format of {plan.first.source.name}, "
+        f"cannot hold {names}. KEY_FORMAT='{form}' in the WITH says so.",
+    )
+
+
+def decide_insert(statement: tree.InsertSelect, asked: Asked) -> Decision:
+    decision = decide_simple(statement, asked)
+    check_copartitioned(plan_of(statement.query, asked.logged(asked.text)), asked.facts, statement.at)
+    return decision
+
+
+def decide_drop(statement: tree.DropSource, asked: Asked) -> Decision:
+    decision = decide_simple(statement, asked)
+    if decision.command is None or not statement.delete_topic:
+        return decision
+    return replace(decision, topics_to_delete=(asked.catalog.sources[statement.name].topic,))
+
+
+def decide_alter(statement: tree.AlterSource, asked: Asked) -> Decision:
+    change = asked.change(statement, asked.text)
+    source = change.sources[0]
+    schema = generated(source, "VALUE")
+    return replace(
+        asked.decision(statement, asked.text, change), schemas_to_register=() if schema is None else (schema,)
+    )
+
+
+def decide_alter_system(statement: tree.AlterSystem, asked: Asked) -> Decision:
+    name, value = checked(statement.name, statement.value, asked.facts.settings, statement.at)
+    text = f"ALTER SYSTEM {_string(name)}={_string(value)};"
+    return asked.decision(statement, text, asked.change(replace(statement, name=name, value=value), text))
+
+
+def _string(text: str) -> str:
+    return expression_text(Constant("STRING", text))
+
+
+RULES: Final[Mapping[type[Statement], Callable[[Any, Asked], Decision]]] = {
+    tree.CreateSource: decide_create_source,
+    tree.CreateAsSelect: decide_create_as,
+    tree.InsertSelect: decide_insert,
+    tree.DropSource: decide_drop,
+    tree.AlterSource: decide_alter,
+    tree.AlterSystem: decide_alter_system,
+}
+
+
+def _id_of(statement: Statement) -> tuple[Entity, str, Action]:
+    match statement:
+        case tree.CreateSource() | tree.CreateAsSelect():
+            return _entity(statement.kind), statement.name, "create"
+        case tree.InsertSelect():
+            return "stream", statement.target, "create"
+        case tree.DropSource():
+            return _entity(statement.kind), statement.name, "drop"
+        case tree.AlterSource():
+            return _entity(statement.kind), statement.name, "alter"
+        case tree.CreateType():
+            return "type", statement.name, "create"
+        case tree.DropType():
+            return "type", statement.name, "drop"
+        case tree.AlterSystem():
+            return "cluster", statement.name, "alter"
+        case tree.QueryControl(action=action):
+            words: dict[str, Entity] = {"TERMINATE": "terminate", "PAUSE": "pause", "RESUME": "resume"}
+            return words[action], statement.query_id or "ALL", "execute"
+    raise TypeError(f"{statement!r} is not logged")
+
+
+def _entity(kind: tree.Kind) -> Entity:
+    return "stream" if kind is tree.Kind.STREAM else "table"
