@@ -261,6 +261,8 @@ class _Analysis:
             keys = [read_from.key]
         else:
             keys = [(one,) for one in read_from.key]
+        for item in items:
+            typed(item.expression, read_from.scope)  # an unknown name is told before a missing key
         key, rest = self._split_key(items, keys, read_from.scope)
         outputs = [self._output(item, read_from.scope) for item in rest]
         return QueryPlan(
