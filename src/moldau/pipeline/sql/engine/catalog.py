@@ -46,7 +46,7 @@ class Catalog:
         the formats of all sources, and is no part of what the log says."""
         self.version = 0
         """Another number after every change: of a command, or of the functions."""
-        self._functions = library
+        self._library = library
         self.registry = dict(registry or {})
         self.definitions = Definitions()
         self.failures: dict[int, str] = {}
@@ -55,14 +55,19 @@ class Catalog:
         """The offset after the last command."""
 
     @property
-    def functions(self) -> FunctionLibrary:
-        return self._functions
+    def library(self) -> FunctionLibrary:
+        return self._library
 
-    @functions.setter
-    def functions(self, library: FunctionLibrary) -> None:
-        """Queries that run keep the functions they were made with."""
-        self._functions = library
+    @library.setter
+    def library(self, library: FunctionLibrary) -> None:
+        """Statements from now on find these functions; queries that run keep theirs."""
+        self._library = library
         self.version += 1
+
+    @property
+    def functions(self) -> FunctionLibrary:
+        """As those who read definitions call it."""
+        return self._library
 
     def replay(self, command: Command, offset: int) -> Applied:
         """Applies a command of the log. One that was applied already changes nothing."""
@@ -70,7 +75,7 @@ class Catalog:
             return Applied(command, offset, self.failures.get(offset, "It was applied already."))
         self.next_offset = offset + 1
         try:
-            change = change_of(command, offset, self.definitions, self.functions, self.registry)
+            change = change_of(command, offset, self.definitions, self._library, self.registry)
         except SqlError as wrong:
             self.failures[offset] = str(wrong)
             return Applied(command, offset, str(wrong))
