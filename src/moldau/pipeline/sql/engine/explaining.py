@@ -30,7 +30,7 @@ from moldau.pipeline.sql.syntax.tree.statements import (
     Statement,
 )
 from moldau.pipeline.sql.translation.query import topology_of
-from moldau.pipeline.sql.types import SqlType
+from moldau.pipeline.sql.types import Schema, SqlType
 
 PYTHON_LANE: Final = (
     "Lane: Python. The expressions are compiled to Python functions and run in Spark's Python workers: 160,000 to "
@@ -129,7 +129,7 @@ def _explanation(explained: _Explained, library: FunctionLibrary) -> Explanation
     lines = [*steps(query, plan, explained.sink), lane, *_storage(topology)]
     return Explanation(
         statement=explained.statement,
-        schema=plan.schema,
+        schema=plan.schema if is_persistent else Schema((), plan.schema.value),
         sources=tuple(one.source.name for one in plan.inputs),
         plan="\n".join(lines),
         topology="" if topology is None else topology.describe(),
