@@ -9,6 +9,9 @@
     --@expected.error: SqlError
     --@expected.message: unknown column
 
+    --@test: an old form is understood, with a hint at today's
+    --@expected.warning: is the form of KSQL 5
+
 Statements before the first `--@test` run at the beginning of every case of the file.
 """
 
@@ -19,7 +22,7 @@ from typing import Final
 from moldau.core.errors import ConfigError
 
 _DIRECTIVE: Final = re.compile(r"\s*--@(?P<name>[\w.]+)\s*:?\s*(?P<text>.*)")
-_NAMES: Final = ("test", "expected.error", "expected.message")
+_NAMES: Final = ("test", "expected.error", "expected.message", "expected.warning")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,7 @@ class Case:
     """Its own statements, behind as many empty lines as stand before them in the file, so that positions are right."""
     expected_error: str | None = None
     expected_messages: tuple[str, ...] = ()
+    expected_warnings: tuple[str, ...] = ()
 
     @property
     def expects_error(self) -> bool:
@@ -62,6 +66,7 @@ def read_cases(text: str, file: str = "<text>") -> list[Case]:
                 "\n" * (start - 1) + "\n".join(lines[start - 1 : end - 1]),
                 next((value for name, value in own if name == "expected.error"), None),
                 tuple(value for name, value in own if name == "expected.message"),
+                tuple(value for name, value in own if name == "expected.warning"),
             )
         )
     return cases

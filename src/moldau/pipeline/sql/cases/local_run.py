@@ -16,6 +16,8 @@ class LocalRun:
         self._pending: dict[str, deque[Columns]] = {}
         self._heads = TopicHeads()
         self._offsets: dict[str, int] = {}
+        self.positions: dict[str, int] = {}
+        """Of each topic it reads from outside: how many records it has taken."""
         self.dead: list[str] = []
         """Why records could not be processed."""
 

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from moldau.core.errors import MoldauError
+from moldau.pipeline.code.source import FAILURES
 from moldau.pipeline.sql.analysis.scope import FunctionLibrary
+from moldau.pipeline.sql.cases.assertions import AssertionFailed
 from moldau.pipeline.sql.cases.case_file import Case, read_cases
-from moldau.pipeline.sql.cases.world import AssertionFailed, World
+from moldau.pipeline.sql.cases.world import World
 from moldau.pipeline.sql.functions.library import builtin
 from moldau.pipeline.sql.syntax.errors import SqlError
 from moldau.pipeline.sql.syntax.parser import parse
@@ -69,16 +71,24 @@ def _problem(case: Case, file: str, functions: FunctionLibrary, read_script: Rea
             _execute(world, text, read_script)
     except (MoldauError, NotImplementedError) as wrong:
         found = wrong
-    except Exception as wrong:
+    except (*FAILURES, AssertionError, OSError, RecursionError) as wrong:
         at = "".join(traceback.format_exception(wrong, limit=-4))
         return f"{file}:{case.line}: {case.name}: {type(wrong).__name__}: {wrong}\n{at}"
     if case.expects_error:
         return _unexpected(case, file, found)
     if found is None:
-        return None
+        return _unwarned(case, file, world.warnings)
     line = found.at.line if isinstance(found, SqlError) and found.at.line else case.line
     told = f"\n  failed expressions: {'; '.join(world.failures)}" if world.failures else ""
     return f"{file}:{line}: {case.name}: {found}{told}"
+
+
+def _unwarned(case: Case, file: str, warnings: list[str]) -> str | None:
+    missing = [text for text in case.expected_warnings if not any(text in one for one in warnings)]
+    if not missing:
+        return None
+    told = "; ".join(warnings) or "there is none"
+    return f"{file}:{case.line}: {case.name}: a warning should say {missing[0]!r}: {told}"
 
 
 def _execute(world: World, text: str, read_script: ReadScript | None) -> None:
@@ -87,7 +97,7 @@ def _execute(world: World, text: str, read_script: ReadScript | None) -> None:
             if isinstance(one.statement, RunScript) and read_script is not None:
                 _execute(world, read_script(one.statement.file), None)
             else:
-                world.execute(one.statement)
+                world.execute(one)
         except SqlError as wrong:
             raise wrong.within(text) from None
 
