@@ -58,7 +58,7 @@ def test_a_row_without_values_is_not_a_tombstone() -> None:
         ("INSERT INTO orders (id, ROWPARTITION) VALUES (1, 2);", "pseudo column ROWPARTITION"),
         ("INSERT INTO orders (id, ROWTIME) VALUES (1, -2);", "must not be negative"),
         ("INSERT INTO orders VALUES (1);", "7 columns and 1 values"),
-        ("INSERT INTO orders (regio) VALUES ('eu');", "Did you mean REGION?"),
+        ("INSERT INTO orders (rgion) VALUES ('eu');", "Did you mean REGION?"),
         ("INSERT INTO orders (id, id) VALUES (1, 2);", "given twice"),
         ("INSERT INTO orders (id) VALUES ('one');", "ID is INTEGER and cannot take a STRING"),
         ("INSERT INTO orders (day) VALUES ('someday');", "column DAY"),
