@@ -3,7 +3,18 @@
 from typing import Final
 
 from moldau.pipeline.sql.functions.declaration import Scalar
-from moldau.pipeline.sql.functions.scalar import encodings, masks, mathematics, nulls, rounding, strings
+from moldau.pipeline.sql.functions.scalar import (
+    arrays,
+    encodings,
+    lambdas,
+    maps,
+    masks,
+    mathematics,
+    nulls,
+    rounding,
+    strings,
+    urls,
+)
 
 SCALARS: Final[tuple[Scalar, ...]] = (
     *rounding.FUNCTIONS,
@@ -12,4 +23,8 @@ SCALARS: Final[tuple[Scalar, ...]] = (
     *masks.FUNCTIONS,
     *encodings.FUNCTIONS,
     *nulls.FUNCTIONS,
+    *arrays.FUNCTIONS,
+    *maps.FUNCTIONS,
+    *lambdas.FUNCTIONS,
+    *urls.FUNCTIONS,
 )

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from moldau.pipeline.sql.functions.declaration import Category, Form, Parameter, Scalar, Variable
-from moldau.pipeline.sql.types import BOOLEAN, DOUBLE, STRING, Array, Map, SqlType, Struct
+from moldau.pipeline.sql.functions.scalar.ordering import check_order, first_type, rank
+from moldau.pipeline.sql.types import DOUBLE, STRING, SqlType
 
 EARTH_RADIUS: Final = {
     **dict.fromkeys(("km", "kilometer", "kilometers", "kilometre", "kilometres"), 6371.0),
@@ -104,16 +105,11 @@ def power(base: float, exponent: float) -> float:
 
 
 def greatest(*values: Any) -> Any:
-    return max((value for value in values if value is not None), key=_rank, default=None)
+    return max((value for value in values if value is not None), key=rank, default=None)
 
 
 def least(*values: Any) -> Any:
-    return min((value for value in values if value is not None), key=_rank, default=None)
-
-
-def _rank(value: Any) -> Any:
-    """NaN is the largest number, as in Java."""
-    return (value != value, value) if type(value) is float else value
+    return min((value for value in values if value is not None), key=rank, default=None)
 
 
 def geo_distance(lat1: float, lon1: float, lat2: float, lon2: float, unit: str | None = None) -> float:
@@ -134,12 +130,9 @@ def geo_distance(lat1: float, lon1: float, lat2: float, lon2: float, unit: str |
 
 
 def _ordered(types: Sequence[SqlType]) -> SqlType:
-    """The type of values that have an order."""
-    if not types:
-        raise ValueError("NULLs alone have no type: CAST one of them")
-    if types[0] == BOOLEAN or isinstance(types[0], Array | Map | Struct):
-        raise ValueError(f"values of {types[0]} have no order")
-    return types[0]
+    kind = first_type(types)
+    check_order(kind)
+    return kind
 
 
 def _of_one(name: str, doc: str, meaning: Callable[..., Any], *examples: str) -> Scalar:

@@ -7,6 +7,7 @@ from decimal import Decimal as DecimalValue
 from typing import Any, Final
 
 from moldau.pipeline.sql.functions.declaration import AnyDecimal, Category, Form, Parameter, Scalar
+from moldau.pipeline.sql.functions.scalar.ordering import first_type
 from moldau.pipeline.sql.types import BIGINT, BIGINT_MAX, BIGINT_MIN, DOUBLE, INTEGER, Decimal, SqlType
 
 _EXACT: Final = Context(prec=400)
@@ -20,15 +21,9 @@ def _value(kind: Any) -> Parameter:
     return Parameter("value", kind)
 
 
-def _first(types: Sequence[SqlType]) -> SqlType:
-    if not types:
-        raise ValueError("NULL has no type here: CAST it to one")
-    return types[0]
-
-
 def _whole(types: Sequence[SqlType]) -> SqlType:
     """A decimal's type without the digits after the point."""
-    kind = _first(types)
+    kind = first_type(types)
     assert isinstance(kind, Decimal)
     return Decimal(max(1, kind.precision - kind.scale), 0)
 
@@ -129,7 +124,7 @@ def _of_each(
         Form((_value(INTEGER),), INTEGER, meaning=integer),
         Form((_value(BIGINT),), BIGINT, meaning=bigint),
         Form((_value(DOUBLE),), DOUBLE, meaning=double),
-        Form((_value(_DECIMAL),), _first, meaning=decimal),
+        Form((_value(_DECIMAL),), first_type, meaning=decimal),
     )
 
 
@@ -149,7 +144,7 @@ def _to_places(
         Form((_value(_DECIMAL),), _whole, meaning=decimal),
         Form(
             (_value(_DECIMAL), _PLACES),
-            _first,
+            first_type,
             meaning=decimal_to,
             doc="The result keeps the scale of the value.",
         ),
