@@ -6,11 +6,13 @@ from moldau.pipeline.sql.functions.declaration import Scalar
 from moldau.pipeline.sql.functions.scalar import (
     arrays,
     encodings,
+    json_texts,
     lambdas,
     maps,
     masks,
     mathematics,
     nulls,
+    regular_expressions,
     rounding,
     strings,
     urls,
@@ -27,4 +29,6 @@ SCALARS: Final[tuple[Scalar, ...]] = (
     *maps.FUNCTIONS,
     *lambdas.FUNCTIONS,
     *urls.FUNCTIONS,
+    *json_texts.FUNCTIONS,
+    *regular_expressions.FUNCTIONS,
 )
