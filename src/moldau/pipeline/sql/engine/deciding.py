@@ -34,6 +34,7 @@ from moldau.pipeline.sql.syntax.tree import statements as tree
 from moldau.pipeline.sql.syntax.tree.expressions import Constant
 from moldau.pipeline.sql.syntax.tree.relations import Query
 from moldau.pipeline.sql.syntax.tree.statements import Statement
+from moldau.pipeline.sql.translation.query import topology_of
 
 
 def needs_logged(statement: Statement, catalog: Catalog) -> Needs:
@@ -130,6 +131,7 @@ def decide_create_as(statement: tree.CreateAsSelect, asked: Asked) -> Decision:
     )
     change = asked.change(complete.statement, complete.text)
     target = change.sources[0]
+    topology_of(plan, target, change.query_id or "")  # refuses what cannot run
     return replace(
         asked.decision(statement, complete.text, change),
         topics_to_create=new,
@@ -151,9 +153,13 @@ def _key_warning(target: SourceInfo, plan: QueryPlan, said: WithProperties) -> t
 
 
 def decide_insert(statement: tree.InsertSelect, asked: Asked) -> Decision:
-    decision = decide_simple(statement, asked)
-    check_copartitioned(plan_of(statement.query, asked.logged(asked.text)), asked.facts, statement.at)
-    return decision
+    change = asked.change(statement, asked.text)
+    plan = plan_of(statement.query, asked.logged(asked.text))
+    check_copartitioned(plan, asked.facts, statement.at)
+    topology_of(
+        plan, asked.catalog.sources[statement.target], change.query_id or ""
+    )  # refuses what cannot run
+    return asked.decision(statement, asked.text, change)
 
 
 def decide_drop(statement: tree.DropSource, asked: Asked) -> Decision:

@@ -16,6 +16,7 @@ from moldau.pipeline.sql.syntax.errors import Position, SqlError
 from moldau.pipeline.sql.syntax.parser import parse
 from moldau.pipeline.sql.syntax.tree.relations import Query
 from moldau.pipeline.sql.syntax.tree.statements import CreateAsSelect
+from moldau.pipeline.sql.translation.query import topology_of
 from moldau.pipeline.sql.types import Column
 
 
@@ -56,7 +57,7 @@ def check_source_replacement(
 
 
 def check_query_replacement(
-    running: PersistentQuery, query: Query, plan: QueryPlan, on: Logged, at: Position
+    running: PersistentQuery, query: Query, plan: QueryPlan, new: SourceInfo, on: Logged, at: Position
 ) -> None:
     """SqlError where the state of the running query would not fit the new one."""
     old = _query_of(running)
@@ -72,7 +73,7 @@ def check_query_replacement(
     changed = [what for what, differs in differences.items() if differs]
     if not changed:
         earlier = analyse(old, before, on.library, running.types, is_persistent=True)
-        changed = _state_differences(earlier, plan)
+        changed = _state_differences(earlier, plan) or _name_differences(running, earlier, plan, new)
     if changed:
         reason = f"{' and '.join(changed)} would change, and the query's state would not fit"
         target = on.defined.sources[running.sink]
@@ -88,6 +89,17 @@ def _state_differences(old: QueryPlan, new: QueryPlan) -> list[str]:
     if old.joins and [one.source.schema for one in old.inputs] != [one.source.schema for one in new.inputs]:
         found.append("the columns of what it joins")
     return found
+
+
+def _name_differences(
+    running: PersistentQuery, earlier: QueryPlan, plan: QueryPlan, new: SourceInfo
+) -> list[str]:
+    """State is found again by the names of its stores and topics, and those follow from the steps before them."""
+    assert running.target is not None
+    old_topology = topology_of(earlier, running.target, running.id)
+    new_topology = topology_of(plan, new, running.id)
+    names = [(set(one.stores), one.internal_topics) for one in (old_topology, new_topology)]
+    return [] if names[0] == names[1] else ["the steps before its state"]
 
 
 def _query_of(running: PersistentQuery) -> Query:

@@ -45,7 +45,7 @@ def create_as_select(statement: CreateAsSelect, on: Logged) -> Change:
         check_source_replacement(old, target, on.defined, statement.at, is_query=True)
         running = on.defined.own_query(old.name)
         if running is not None:
-            check_query_replacement(running, statement.query, plan, on, statement.at)
+            check_query_replacement(running, statement.query, plan, target, on, statement.at)
             query = replace(query, id=running.id, state=running.state)
     return Change(
         f"Created query with ID {query.id}",
