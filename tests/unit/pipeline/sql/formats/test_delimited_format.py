@@ -2,6 +2,7 @@ from decimal import Decimal
 
 import pytest
 
+from moldau.pipeline.serdes import Decoder, Encoder
 from moldau.pipeline.sql.definitions import Format
 from moldau.pipeline.sql.formats import row_serde
 from moldau.pipeline.sql.syntax.errors import SqlError
@@ -11,7 +12,7 @@ from moldau.pipeline.sql.types import Decimal as DecimalType
 COLUMNS = (Column("ID", BIGINT), Column("NAME", STRING), Column("PRICE", DOUBLE))
 
 
-def codec(*columns: Column, delimiter: str | None = None, is_key: bool = False):
+def codec(*columns: Column, delimiter: str | None = None, is_key: bool = False) -> tuple[Encoder, Decoder]:
     said = () if delimiter is None else (("DELIMITER", delimiter),)
     serde = row_serde(Format("DELIMITED", said), columns, is_key=is_key)
     return serde.encoder("t", is_key=is_key), serde.decoder("t", is_key=is_key)
