@@ -1,0 +1,59 @@
+"""One request on its way to a handler."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from starlette.requests import Request
+from starlette.responses import Response
+
+from moldau.pipeline.sql.server.failures import ServiceFailure
+from moldau.pipeline.sql.server.http.entities import Context, Json, entity
+from moldau.pipeline.sql.server.http.failures import TOO_LARGE
+from moldau.pipeline.sql.server.http.negotiation import JSON, OBJECTS, check_content_type, choose
+from moldau.pipeline.sql.server.requests import Executed
+from moldau.pipeline.sql.server.service import SqlService
+
+
+@dataclass(slots=True)
+class Call:
+    service: SqlService
+    request: Request
+    parameters: Mapping[str, str]
+
+    def accepted(self, offered: Sequence[str]) -> str:
+        return choose(self.request.headers.get("accept"), offered)
+
+    async def body(self) -> bytes:
+        check_content_type(self.request.headers.get("content-type"))
+        bytes_max = self.service.settings.request_bytes_max
+        chunks: list[bytes] = []
+        size = 0
+        async for chunk in self.request.stream():
+            size += len(chunk)
+            if size > bytes_max:
+                raise too_large(bytes_max)
+            chunks.append(chunk)
+        return b"".join(chunks)
+
+    def document(self, content: Any) -> Response:
+        return Response(orjson.dumps(content), media_type=self.accepted(OBJECTS))
+
+    def entity(self, executed: Executed) -> Json | None:
+        return entity(executed, rendering_context(self.service))
+
+
+def rendering_context(service: SqlService) -> Context:
+    return Context(service.catalog.sources, service.settings.application_id)
+
+
+def too_large(bytes_max: int) -> ServiceFailure:
+    return ServiceFailure(
+        TOO_LARGE,
+        f"The request is larger than {bytes_max:,} bytes (ksql.max.request.bytes). Send less at a time.",
+    )
+
+
+def json_response(content: Any, status: int) -> Response:
+    return Response(orjson.dumps(content), status, media_type=JSON)

@@ -1,0 +1,54 @@
+"""`/query`, `/query-stream` and `/close-query`."""
+
+from starlette.responses import Response
+from starlette.types import ASGIApp
+
+from moldau.pipeline.sql.server.failures import ServiceFailure
+from moldau.pipeline.sql.server.http.bodies import read_query, read_query_id, read_statements
+from moldau.pipeline.sql.server.http.call import Call
+from moldau.pipeline.sql.server.http.failures import NOT_ACCEPTABLE, bad_request
+from moldau.pipeline.sql.server.http.negotiation import DELIMITED, JSON, KSQL_JSON, QUERY, QUERY_STREAM
+from moldau.pipeline.sql.server.http.routing import Route
+from moldau.pipeline.sql.server.http.row_response import RowResponse
+from moldau.pipeline.sql.server.http.writers import WRITERS, Header, LegacyWriter, LinesWriter, Writer
+from moldau.pipeline.sql.server.requests import StartedQuery
+
+
+async def query(call: Call) -> ASGIApp:
+    accepted = call.accepted(QUERY)
+    asked = read_statements(await call.body())
+    started = await call.service.start_query(asked.request)
+    if asked.is_legacy and started.kind != "PRINT":
+        return _response(started, LegacyWriter)
+    # Here plain JSON is what `application/vnd.ksql.v1+json` is.
+    return _response(started, WRITERS[KSQL_JSON if accepted == JSON else accepted])
+
+
+async def query_stream(call: Call) -> ASGIApp:
+    accepted = call.accepted(QUERY_STREAM)
+    asked = read_query(await call.body())
+    started = await call.service.start_query(asked.request)
+    if started.kind == "PRINT" and accepted != DELIMITED:
+        started.stream.close()
+        raise ServiceFailure(NOT_ACCEPTABLE, f"PRINT gives lines of text: send Accept: {DELIMITED}.")
+    return _response(started, WRITERS[accepted])
+
+
+async def close_query(call: Call) -> ASGIApp:
+    query_id = read_query_id(await call.body())
+    if not call.service.close_query(query_id):
+        raise bad_request(f"No query with id {query_id}")
+    return Response()
+
+
+def _response(started: StartedQuery, writer: type[Writer]) -> RowResponse:
+    stream = started.stream
+    header = Header(stream.query_id, stream.columns, started.kind)
+    return RowResponse(stream, (LinesWriter if started.kind == "PRINT" else writer)(header))
+
+
+ROUTES = [
+    Route("POST", "/query", query),
+    Route("POST", "/query-stream", query_stream),
+    Route("POST", "/close-query", close_query),
+]
