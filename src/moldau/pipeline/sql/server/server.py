@@ -60,7 +60,6 @@ class SqlServer:
             runner.run(self._serve(on_ready))
 
     async def _serve(self, on_ready: Callable[[], None] | None) -> None:
-        self.service.attach(asyncio.get_running_loop())
         if on_ready is not None:
             on_ready()
         try:

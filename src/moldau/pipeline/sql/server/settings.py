@@ -221,7 +221,7 @@ class ServerSettings(SettingsView):
     )
     is_lazy = boolean(
         "ksql.spark.lazy",
-        False,
+        True,
         "Start Spark with the first persistent query, not with the server. Saves memory; the first query waits longer.",
     )
     spark_master = string("ksql.spark.master", "local[*]", "The Spark master that queries run on.")
@@ -283,6 +283,11 @@ class ServerSettings(SettingsView):
     def log_topic(self) -> str:
         return self.processing_log_topic or f"{self.service_id}ksql_processing_log"
 
+    @property
+    def dead_letter_topic(self) -> str:
+        """Of all queries: records that could not be read or processed, with the reason in their headers."""
+        return f"{self.internal_prefix}_failed_records"
+
     def application_id(self, query_id: str) -> str:
         """Cut where it would be too long for a topic's name, with a number that keeps it unique."""
         name = f"{self.internal_prefix}{self.persistent_prefix}{query_id}"
@@ -319,6 +324,12 @@ class Configuration:
         self.client = {"bootstrap.servers": servers} | {
             name: text for name, text in texts.items() if name.startswith(CLIENT_PREFIXES)
         }
+        self.plain_client = {
+            name: text
+            for name, text in self.client.items()
+            if not name.startswith(("consumer.", "producer."))
+        }
+        """What every kind of client takes."""
         self.query_properties = {
             name.removeprefix(STREAMS_PREFIX): text
             for name, text in texts.items()

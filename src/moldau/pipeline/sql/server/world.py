@@ -55,8 +55,8 @@ class World:
             raise
         return created
 
-    def delete(self, topics: Sequence[str]) -> None:
-        """With the subjects of their schemas. What does not exist is skipped; what fails is logged."""
+    def delete(self, topics: Sequence[str], *, with_subjects: bool = False) -> None:
+        """What does not exist is skipped; what fails is logged."""
         if not topics:
             return
         for topic, future in self._admin.delete_topics(list(topics), operation_timeout=ANSWER_S_MAX).items():

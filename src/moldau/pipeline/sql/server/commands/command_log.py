@@ -34,9 +34,11 @@ called again."""
 
 
 class Log(Protocol):
-    """Where commands go. `statuses`: what became of each, by its id."""
+    """Where commands go."""
 
-    statuses: Mapping[str, CommandStatus]
+    @property
+    def statuses(self) -> Mapping[str, CommandStatus]:
+        """What became of each command, by its id."""
 
     @property
     def problem(self) -> str | None:

@@ -1,0 +1,109 @@
+"""Statements about connectors: requests to the Connect cluster of `ksql.connect.url`. Blocks: call it in a thread."""
+
+import http.client
+from typing import Any, Final
+from urllib.parse import quote, urlsplit
+
+import orjson
+
+from moldau.pipeline.sql.server.requests import ConnectAnswer
+from moldau.pipeline.sql.syntax.errors import SqlError
+from moldau.pipeline.sql.syntax.tree import statements as tree
+from moldau.pipeline.sql.syntax.tree.statements import Statement
+
+TIMEOUT_S: Final = 30.0
+CONFLICT: Final = 409
+NOT_FOUND: Final = 404
+
+
+class Connectors:
+    def __init__(self, url: str | None) -> None:
+        self._url = url
+
+    def execute(self, statement: Statement) -> ConnectAnswer:
+        """Raises SqlError where the cluster rejects the request, does not answer, or is not configured."""
+        match statement:
+            case tree.CreateConnector():
+                return self._create(statement)
+            case tree.DropConnector(name=name, if_exists=if_exists):
+                return self._drop(name, statement, if_exists=if_exists)
+            case tree.Describe(name=name):
+                return self._describe(name, statement)
+            case tree.Show(what="CONNECTOR PLUGINS"):
+                return ConnectAnswer("PLUGINS", "", *self._expect(statement, "GET", "/connector-plugins"))
+            case tree.Show():
+                status, found = self._expect(statement, "GET", "/connectors?expand=info&expand=status")
+                return ConnectAnswer("LIST", "", status, _of_kind(found, statement.connectors))
+        raise AssertionError(f"{type(statement).__name__} is not about connectors")
+
+    def _create(self, statement: tree.CreateConnector) -> ConnectAnswer:
+        config = {one.name: _text(one.value.value) for one in statement.properties}
+        body = {"name": statement.name, "config": config}
+        status, found = self._ask(statement, "POST", "/connectors", body)
+        if status == CONFLICT and statement.if_not_exists:
+            return ConnectAnswer("CREATE", statement.name, status, found)
+        return ConnectAnswer("CREATE", statement.name, *_accepted(statement, status, found))
+
+    def _drop(self, name: str, statement: Statement, *, if_exists: bool) -> ConnectAnswer:
+        status, found = self._ask(statement, "DELETE", f"/connectors/{quote(name, safe='')}")
+        if status == NOT_FOUND and if_exists:
+            return ConnectAnswer("DROP", name, status, found)
+        return ConnectAnswer("DROP", name, *_accepted(statement, status, found))
+
+    def _describe(self, name: str, statement: Statement) -> ConnectAnswer:
+        path = f"/connectors/{quote(name, safe='')}"
+        status, info = self._expect(statement, "GET", path)
+        _, state = self._expect(statement, "GET", f"{path}/status")
+        asked, topics = self._ask(statement, "GET", f"{path}/topics")
+        used = topics.get(name, {}).get("topics", []) if asked < 400 and isinstance(topics, dict) else []
+        return ConnectAnswer("DESCRIBE", name, status, info, state, tuple(used))
+
+    def _expect(self, statement: Statement, method: str, path: str) -> tuple[int, Any]:
+        return _accepted(statement, *self._ask(statement, method, path))
+
+    def _ask(self, statement: Statement, method: str, path: str, body: object = None) -> tuple[int, Any]:
+        if self._url is None:
+            raise SqlError(
+                "this server knows no Connect cluster",
+                statement.at,
+                hint="Set ksql.connect.url and restart it.",
+            )
+        parts = urlsplit(self._url)
+        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        connection = kind(parts.hostname or "", parts.port, timeout=TIMEOUT_S)
+        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        try:
+            content = None if body is None else orjson.dumps(body)
+            connection.request(method, parts.path.rstrip("/") + path, content, headers)
+            response = connection.getresponse()
+            text = response.read()
+        except (OSError, http.client.HTTPException) as error:
+            raise SqlError(
+                f"the Connect cluster at {self._url} does not answer: {error}",
+                statement.at,
+                hint="Start it, or correct ksql.connect.url.",
+            ) from None
+        finally:
+            connection.close()
+        try:
+            return response.status, orjson.loads(text) if text else None
+        except orjson.JSONDecodeError:
+            return response.status, text.decode(errors="replace")
+
+
+def _accepted(statement: Statement, status: int, found: Any) -> tuple[int, Any]:
+    if status < 400:
+        return status, found
+    reason = found.get("message") if isinstance(found, dict) else found
+    raise SqlError(f"the Connect cluster rejects the statement: {reason or f'status {status}'}", statement.at)
+
+
+def _of_kind(found: Any, kind: str) -> Any:
+    """SOURCE or SINK connectors only, where the statement names one of them."""
+    if not kind or not isinstance(found, dict):
+        return found
+    return {name: one for name, one in found.items() if str(one["info"].get("type", "")).upper() == kind}
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,208 @@
+"""How persistent queries run, from the driver's status lines, and what else only a running server knows of answers."""
+
+import logging
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, Literal
+
+from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec
+
+from moldau.pipeline.driver_process.process import Status
+from moldau.pipeline.lifecycle import PipelineState
+from moldau.pipeline.sql.engine import Catalog, PersistentQuery, QueryState
+from moldau.pipeline.sql.engine import answers as engine
+from moldau.pipeline.sql.engine.answers import Answer
+from moldau.pipeline.sql.server.hosting.membership import Membership
+from moldau.pipeline.sql.server.hosting.query_driver import QueryDriver
+from moldau.pipeline.sql.server.requests import (
+    PartitionOffsets,
+    QueryError,
+    QueryOffsets,
+    QueryRuntime,
+    Runtime,
+    SourceStatistics,
+    TopicConsumers,
+    TopicOffsets,
+)
+from moldau.pipeline.sql.server.settings import ServerSettings
+from moldau.pipeline.sql.server.transient import TransientQueries
+
+ANSWER_S_MAX: Final = 10.0
+NOT_WELL: Final = (PipelineState.FAILED, PipelineState.RESTARTING)
+
+log = logging.getLogger("moldau.sql")
+
+
+class Statistics:
+    def __init__(
+        self,
+        settings: ServerSettings,
+        catalog: Catalog,
+        admin: AdminClient,
+        driver: QueryDriver,
+        membership: Membership,
+        transient: TransientQueries,
+    ) -> None:
+        self._settings = settings
+        self._catalog = catalog
+        self._admin = admin
+        self._driver = driver
+        self._membership = membership
+        self._transient = transient
+
+    def query_runtimes(self) -> dict[str, QueryRuntime]:
+        host = next((one.host for one in self._membership.hosts() if one.hosts_queries), "")
+        return {query.id: self._runtime(query, host) for query in list(self._catalog.queries.values())}
+
+    def runtime_of(self, answer: Answer) -> Runtime:
+        """Of all queries that the answer names. Asks the brokers for extended answers only."""
+        match answer:
+            case engine.SourceDescription():
+                return self._of_sources([answer])
+            case engine.SourceDescriptions(descriptions=descriptions):
+                return self._of_sources(descriptions)
+            case engine.QueriesList():
+                return Runtime(self.query_runtimes(), self._transient.running())
+            case engine.Explanation(query=query) if query is not None:
+                return Runtime(self.query_runtimes())
+            case engine.TopicsList(is_extended=True):
+                return Runtime(topics=self._consumers())
+        return Runtime()
+
+    def _of_sources(self, descriptions: Iterable[engine.SourceDescription]) -> Runtime:
+        runtimes = self.query_runtimes()
+        sources = {
+            one.source.name: self._source_statistics(one, runtimes) for one in descriptions if one.is_extended
+        }
+        return Runtime(runtimes, sources=sources)
+
+    def _runtime(self, query: PersistentQuery, host: str) -> QueryRuntime:
+        name = self._settings.application_id(query.id)
+        status = self._driver.statuses.get(name)
+        is_paused = query.state is QueryState.PAUSED
+        if not self._membership.is_host:
+            return QueryRuntime(query.id, "PAUSED" if is_paused else "RUNNING", host)
+        if status is None:
+            return self._not_there(query, name, host)
+        state: Literal["RUNNING", "PAUSED", "ERROR"] = "PAUSED" if is_paused else "RUNNING"
+        if status["state"] in NOT_WELL:
+            state = "ERROR"
+        return QueryRuntime(
+            query.id,
+            state,
+            host,
+            _errors(status),
+            _detail(status),
+            status["records_in"],
+            status["records_out"],
+            status["records_in_per_s"],
+            status["records_out_per_s"],
+            status["lag_records"],
+            status["lag_ms"],
+            status["restarts"],
+            status["records_dead"],
+            status["batch_ms"] if status["batches"] else None,
+        )
+
+    def _not_there(self, query: PersistentQuery, name: str, host: str) -> QueryRuntime:
+        """The driver does not have it: it is starting, or has refused it."""
+        refusal = self._driver.refusal(name) or self._driver.problem
+        if refusal:
+            error = QueryError(int(time.time() * 1000), refusal, "SYSTEM")
+            return QueryRuntime(query.id, "ERROR", host, (error,), refusal)
+        state: Literal["RUNNING", "PAUSED"] = "PAUSED" if query.state is QueryState.PAUSED else "RUNNING"
+        return QueryRuntime(query.id, state, host, detail="Spark is starting")
+
+    def _source_statistics(
+        self, one: engine.SourceDescription, runtimes: Mapping[str, QueryRuntime]
+    ) -> SourceStatistics:
+        writers = [runtimes[query.id] for query in one.write_queries if query.id in runtimes]
+        readers = [runtimes[query.id] for query in one.read_queries if query.id in runtimes]
+        if writers:
+            messages = sum(query.records_out for query in writers)
+            rate = sum(query.records_out_per_s for query in writers)
+        else:
+            messages = sum(query.records_in for query in readers)
+            rate = sum(query.records_in_per_s for query in readers)
+        failed = sum(query.failed_records for query in writers or readers)
+        offsets = [self._offsets(query) for query in one.write_queries]
+        known = tuple(found for found in offsets if found is not None)
+        return SourceStatistics(messages, rate, failed, offsets=known)
+
+    def _offsets(self, query: PersistentQuery) -> QueryOffsets | None:
+        group = self._settings.application_id(query.id)
+        try:
+            return QueryOffsets(query.id, group, self._topic_offsets(group))
+        except (KafkaException, TimeoutError) as error:
+            log.warning("the offsets of %s are not known: %s", group, error)
+            return None
+
+    def _topic_offsets(self, group: str) -> tuple[TopicOffsets, ...]:
+        asked = self._admin.list_consumer_group_offsets(
+            [ConsumerGroupTopicPartitions(group)], request_timeout=ANSWER_S_MAX
+        )
+        committed = [one for one in asked[group].result(ANSWER_S_MAX).topic_partitions if one.offset >= 0]
+        starts = self._listed(committed, OffsetSpec.earliest())
+        ends = self._listed(committed, OffsetSpec.latest())
+        topics: dict[str, list[PartitionOffsets]] = {}
+        for one in sorted(committed, key=lambda place: (place.topic, place.partition)):
+            place = (one.topic, one.partition)
+            found = PartitionOffsets(one.partition, starts.get(place, 0), ends.get(place, 0), one.offset)
+            topics.setdefault(one.topic, []).append(found)
+        return tuple(TopicOffsets(topic, tuple(partitions)) for topic, partitions in topics.items())
+
+    def _listed(self, places: list[TopicPartition], spec: OffsetSpec) -> dict[tuple[str, int], int]:
+        asked = {TopicPartition(one.topic, one.partition): spec for one in places}
+        if not asked:
+            return {}
+        answers = self._admin.list_offsets(asked, request_timeout=ANSWER_S_MAX)
+        found = {}
+        for place, future in answers.items():
+            try:
+                found[place.topic, place.partition] = future.result(ANSWER_S_MAX).offset
+            except KafkaException as gone:
+                log.debug("%s-%d: %s", place.topic, place.partition, gone)
+        return found
+
+    def _consumers(self) -> dict[str, TopicConsumers]:
+        """Members and groups that read each topic."""
+        try:
+            listed = self._admin.list_consumer_groups(request_timeout=ANSWER_S_MAX).result(ANSWER_S_MAX).valid
+            names = [group.group_id for group in listed]
+            described = self._admin.describe_consumer_groups(names) if names else {}
+            groups = [future.result(ANSWER_S_MAX) for future in described.values()]
+        except (KafkaException, TimeoutError) as error:
+            log.warning("the consumers of topics are not known: %s", error)
+            return {}
+        found: dict[str, TopicConsumers] = {}
+        for group in groups:
+            reading = [_topics_of(member) for member in group.members]
+            for topic in set().union(*reading) if reading else ():
+                before = found.get(topic, TopicConsumers())
+                members = sum(topic in topics for topics in reading)
+                found[topic] = TopicConsumers(before.consumers + members, before.groups + 1)
+        return found
+
+
+def _topics_of(member: Any) -> set[str]:
+    assignment = member.assignment
+    return {one.topic for one in assignment.topic_partitions} if assignment is not None else set()
+
+
+def _errors(status: Status) -> tuple[QueryError, ...]:
+    message = status.get("last_error")
+    if not message:
+        return ()
+    return (QueryError(int(time.time() * 1000), str(message), "UNKNOWN"),)
+
+
+def _detail(status: Status) -> str:
+    match status["state"]:
+        case PipelineState.CREATED | PipelineState.STARTING:
+            return "the query is starting"
+        case PipelineState.RESTARTING:
+            return f"the query has failed and is started again: {status.get('last_error')}"
+        case PipelineState.FAILED:
+            return f"the query cannot run: {status.get('last_error')}"
+    return ""
