@@ -3,6 +3,10 @@
 FILE is a Python file or a folder of them. Writes the status of each application as a line of JSON to standard output.
 Exits with EXIT_AGAIN when Spark's JVM has ended: the parent then starts a new process, which continues from the
 checkpoints.
+
+With the address of an HTTP API in the order (`http`), the applications are controlled there. For a parent that adds
+and removes them all the time: `stays` keeps the process while nothing runs, `warm` starts Spark before the first
+application, `views` says whether tables are served.
 """
 
 import json
@@ -13,15 +17,17 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from moldau.core.errors import ConfigError
 from moldau.pipeline.lifecycle import PipelineState
+from moldau.pipeline.spark.background import in_background
 from moldau.pipeline.spark.driver.app_file import NoApplication, application_files, make_importable
 from moldau.pipeline.spark.driver.hosting import RESTING, Host, states
 from moldau.pipeline.spark.driver.http.status_http import host_server, serve_in_thread
-from moldau.pipeline.spark.session import SparkSettings
+from moldau.pipeline.spark.session import SparkSettings, start_session
 
 EXIT_REFUSED: Final = 3
 EXIT_AGAIN: Final = 75
@@ -50,7 +56,7 @@ def main() -> int:
         tell(application_id="", state=PipelineState.FAILED, last_error=str(failure))
         return EXIT_REFUSED
     teller = Teller(host)
-    is_gone = _follow(host, teller, stopping, is_served=bool(order.get("http")))
+    is_gone = _follow(host, teller, stopping, order)
     if not is_gone:
         host.stop_all()
     teller.tell_all()
@@ -63,13 +69,16 @@ def _host(paths: Sequence[str], order: Mapping[str, Any]) -> Host:
     """Raises ConfigError for settings that no application can run with."""
     folders = [Path(path) for path in paths if Path(path).is_dir()]
     spark = SparkSettings(**order["spark"])
-    host = Host(order["settings"], spark, folders, with_views=bool(order.get("http")))
+    with_views = bool(order.get("http")) and order.get("views", True)
+    host = Host(order["settings"], spark, folders, with_views=with_views)
     files = application_files(paths)
     for path in [*(Path(file).parent for file, _ in files), *folders]:
         # Spark's workers get the module path when the session starts.
         make_importable(path.resolve())
     if order.get("http"):
         serve_in_thread(host_server(host), order["http"])
+    if order.get("warm"):
+        in_background(partial(start_session, spark), "warming-spark")
     wanted: Mapping[str, str] | None = order.get("wanted")
     if wanted is not None:
         files = [(file, True) for file in wanted]
@@ -89,14 +98,16 @@ def _host(paths: Sequence[str], order: Mapping[str, Any]) -> Host:
     return host
 
 
-def _follow(host: Host, teller: "Teller", stopping: threading.Event, *, is_served: bool) -> bool:
+def _follow(host: Host, teller: "Teller", stopping: threading.Event, order: Mapping[str, Any]) -> bool:
     """Returns when nothing runs any more: True if Spark's JVM has ended."""
     while True:
         if not teller.tell_changes():
             return False
         if any(one.app is not None and one.app.spark_is_gone for one in host.all()):
             return True
-        if _is_over(host, is_served=is_served) or stopping.wait(LOOK_EVERY_S):
+        if stopping.wait(LOOK_EVERY_S):
+            return False
+        if not order.get("stays") and _is_over(host, is_served=bool(order.get("http"))):
             return False
 
 
