@@ -165,8 +165,8 @@ class Execution:
             except MoldauError as failed:
                 raise ServiceFailure(SERVER_ERROR, str(failed), statement=one.text) from failed
         if decision.forward is not None:
-            answer = await asyncio.to_thread(self._connectors.execute, decision.forward.statement)
-            return Executed(one.text, answer, warnings=decision.warnings), session
+            told = await asyncio.to_thread(self._connectors.execute, decision.forward.statement)
+            return Executed(one.text, told, warnings=decision.warnings), session
         answer, runtime = decision.answer, Runtime()
         if decision.insert is not None or decision.session is not None:
             answer = None
