@@ -1,5 +1,6 @@
 """The topics of streams and tables: which must be there, which are created, and how many partitions joins need."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -10,6 +11,7 @@ from moldau.pipeline.sql.engine.facts import Facts, TopicFacts
 from moldau.pipeline.sql.engine.with_properties import WithProperties
 from moldau.pipeline.sql.syntax.errors import Position, SqlError
 
+_NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
 BROKER_DEFAULT: Final = -1
 """The replication factor that the brokers choose."""
 
@@ -29,6 +31,7 @@ def topic_of_source(
             at,
             hint="Create it first; or say how many partitions a new one has: WITH (..., PARTITIONS=6).",
         )
+    _check_name(source.topic, said, at)
     replicas = said.get("REPLICAS") or BROKER_DEFAULT
     return (NewTopic(source.topic, partitions, replicas, _configs(source, said, None)),)
 
@@ -43,6 +46,7 @@ def sink_topic(
     if found is not None:
         _check_same(target.topic, found, said)
         return found, ()
+    _check_name(target.topic, said, at)
     first = facts.topics[plan.first.source.topic]
     retention_ms = None
     if plan.grouping is not None and plan.grouping.window is not None:
@@ -54,6 +58,16 @@ def sink_topic(
         _configs(target, said, retention_ms),
     )
     return TopicFacts(new.partitions, new.replicas, new.configs), (new,)
+
+
+def _check_name(topic: str, said: WithProperties, at: Position) -> None:
+    if _NAME.fullmatch(topic) and topic not in (".", ".."):
+        return
+    raise SqlError(
+        f"'{topic}' cannot be the name of a topic",
+        said.places.get("KAFKA_TOPIC", at),
+        hint="Give KAFKA_TOPIC a name of at most 249 letters, digits, '.', '_' and '-'.",
+    )
 
 
 def _check_same(topic: str, found: TopicFacts, said: WithProperties) -> None:

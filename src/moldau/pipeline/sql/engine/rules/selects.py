@@ -1,6 +1,8 @@
 """CREATE ... AS SELECT and INSERT INTO ... SELECT: the statements that start queries."""
 
+import re
 from dataclasses import replace
+from typing import Final
 
 from moldau.pipeline.sql.analysis.plan import QueryPlan
 from moldau.pipeline.sql.analysis.query import analyse
@@ -21,7 +23,9 @@ from moldau.pipeline.sql.syntax.tree.relations import Query
 from moldau.pipeline.sql.syntax.tree.statements import CreateAsSelect, InsertSelect, Kind
 from moldau.pipeline.sql.types import Column
 
-KEY_FORMAT_OF_MANY = "JSON"
+_OTHER: Final = re.compile(r"[^A-Za-z0-9_]")
+"""What the id of a query does not contain: it becomes part of the names of topics."""
+KEY_FORMAT_OF_MANY: Final = "JSON"
 """Of keys that KAFKA, the default, cannot hold."""
 
 
@@ -40,7 +44,8 @@ def create_as_select(statement: CreateAsSelect, on: Logged) -> Change:
     old, plan = replaced(statement, on.defined), plan_of(statement.query, on)
     target = target_of(statement, plan, on)
     _check_topic(plan, target, statement)
-    query = _query(f"C{statement.kind.value[0]}AS_{statement.name}_{on.offset}", plan, target, on)
+    query_id = f"C{statement.kind.value[0]}AS_{_OTHER.sub('_', statement.name).upper()}_{on.offset}"
+    query = _query(query_id, plan, target, on)
     if old is not None:
         check_source_replacement(old, target, on.defined, statement.at, is_query=True)
         running = on.defined.own_query(old.name)
@@ -63,6 +68,9 @@ def insert_select(statement: InsertSelect, on: Logged) -> Change:
     _check_insert(statement, target, plan)
     _check_topic(plan, target, statement)
     query_id = str(said.get("QUERY_ID") or f"INSERTQUERY_{on.offset}").upper()
+    if _OTHER.search(query_id):
+        hint = "Use letters, digits and underscores: it becomes part of the names of topics."
+        raise said.wrong("QUERY_ID", f"{query_id} cannot be the id of a query", hint)
     if query_id in on.defined.queries:
         raise said.wrong("QUERY_ID", f"a query {query_id} exists already", "SHOW QUERIES; lists them.")
     query = replace(_query(query_id, plan, target, on), kind="INSERT")
