@@ -11,6 +11,8 @@ from moldau.pipeline.sql.formats.json_format import JsonRowSerde
 from moldau.pipeline.sql.formats.json_schema import json_schema, json_sr_reader, json_sr_writer
 from moldau.pipeline.sql.formats.kafka_format import KafkaRowSerde
 from moldau.pipeline.sql.formats.none_format import NoneRowSerde
+from moldau.pipeline.sql.formats.protobuf.rows import ProtobufRowSerde, protobuf_reader, protobuf_writer
+from moldau.pipeline.sql.formats.protobuf.schemas import protobuf_schema
 from moldau.pipeline.sql.formats.schema_serde import SchemaLanguage, SchemaRowSerde
 from moldau.pipeline.sql.syntax.errors import SqlError, did_you_mean
 from moldau.pipeline.sql.types import Column
@@ -21,6 +23,9 @@ AVRO: Final = SchemaLanguage("AVRO", avro_schema, avro_writer, avro_reader)
 JSON_SR: Final = SchemaLanguage(
     "JSON_SR", json_schema, json_sr_writer, json_sr_reader, needs_schema_to_read=False
 )
+PROTOBUF: Final = SchemaLanguage(
+    "PROTOBUF", protobuf_schema, protobuf_writer, protobuf_reader, can_unwrap=False
+)
 FORMATS: Final[dict[str, Make]] = {
     "AVRO": lambda form, columns, wanted: SchemaRowSerde(AVRO, form, columns, wanted),
     "DELIMITED": lambda form, columns, wanted: DelimitedRowSerde(columns, delimiter_of(form)),
@@ -28,6 +33,8 @@ FORMATS: Final[dict[str, Make]] = {
     "JSON_SR": lambda form, columns, wanted: SchemaRowSerde(JSON_SR, form, columns, wanted),
     "KAFKA": lambda form, columns, wanted: KafkaRowSerde(columns),
     "NONE": lambda form, columns, wanted: NoneRowSerde(columns),
+    "PROTOBUF": lambda form, columns, wanted: SchemaRowSerde(PROTOBUF, form, columns, wanted),
+    "PROTOBUF_NOSR": lambda form, columns, wanted: ProtobufRowSerde(form, columns, wanted),
 }
 
 

@@ -6,6 +6,8 @@ from typing import Final
 from moldau.pipeline.sql.definitions import Format
 from moldau.pipeline.sql.formats.avro.rows import avro_columns, avro_schema
 from moldau.pipeline.sql.formats.json_schema import json_schema, json_schema_columns
+from moldau.pipeline.sql.formats.protobuf.rows import protobuf_columns
+from moldau.pipeline.sql.formats.protobuf.schemas import protobuf_schema
 from moldau.pipeline.sql.formats.subject_schema import SubjectSchema
 from moldau.pipeline.sql.syntax.errors import SqlError
 from moldau.pipeline.sql.types import Column
@@ -20,8 +22,9 @@ Infer = Callable[[Format, SubjectSchema, str, Callable[[str], str]], tuple[Colum
 _TYPE_AND_COLUMNS: Final[Mapping[str, tuple[str, Infer]]] = {
     "AVRO": ("AVRO", avro_columns),
     "JSON_SR": ("JSON", json_schema_columns),
+    "PROTOBUF": ("PROTOBUF", protobuf_columns),
 }
-_GENERATED: Final = {"AVRO": avro_schema, "JSON_SR": json_schema}
+_GENERATED: Final = {"AVRO": avro_schema, "JSON_SR": json_schema, "PROTOBUF": protobuf_schema}
 
 
 def inferred_columns(form: Format, schema: SubjectSchema, *, is_key: bool) -> tuple[Column, ...]:

@@ -31,6 +31,8 @@ class SchemaLanguage:
     reader: Callable[[Format, SubjectSchema, Columns, Sequence[str] | None], Callable[[bytes], Any]]
     """Of records with the id in front."""
     needs_schema_to_read: bool = True
+    can_unwrap: bool = True
+    """Whether a column can be written by itself."""
 
 
 class SchemaRowSerde(Serde):
@@ -58,7 +60,8 @@ class SchemaRowSerde(Serde):
         if not self._columns and is_key:
             return lambda row: None
         finder, write = finder_of(self._form), None
-        is_single = not self._form.is_wrapped and len(self._columns) == 1
+        can_unwrap = self._language.can_unwrap and not self._form.is_wrapped
+        is_single = can_unwrap and len(self._columns) == 1
 
         def encode(row: Any) -> bytes | None:
             nonlocal write

@@ -16,7 +16,8 @@ from moldau.pipeline.sql.syntax.errors import SqlError
 from moldau.pipeline.sql.types import BIGINT, DOUBLE, INTEGER, STRING, Array, Column, Map
 
 COLUMNS = (Column("ID", BIGINT), Column("NAME", STRING), Column("TAGS", Map(STRING, INTEGER)))
-ROW = (1, "nail", {"a": 1, "b": None})
+ROW = (1, "nail", {"a": 1, "b": 2})
+FORMATS = ["AVRO", "JSON_SR", "PROTOBUF"]
 
 
 _numbers = itertools.count(1)
@@ -42,7 +43,7 @@ def read(of: Format, columns: tuple[Column, ...], data: bytes | None) -> Any:
     return row_serde(of, columns, is_key=False).decoder("t", is_key=False)(data)
 
 
-@pytest.mark.parametrize("name", ["AVRO", "JSON_SR"])
+@pytest.mark.parametrize("name", FORMATS)
 def test_a_row_comes_back_and_its_schema_is_registered(name: str, url: str) -> None:
     data = written(form(name, url), COLUMNS, ROW)
     assert read(form(name, url), COLUMNS, data) == ROW
@@ -51,7 +52,7 @@ def test_a_row_comes_back_and_its_schema_is_registered(name: str, url: str) -> N
     assert SchemaFinder(url).latest("other-value") is None
 
 
-@pytest.mark.parametrize("name", ["AVRO", "JSON_SR"])
+@pytest.mark.parametrize("name", FORMATS)
 def test_a_pickled_serde_does_the_same(name: str, url: str) -> None:
     serde = row_serde(form(name, url), COLUMNS, is_key=False)
     again = pickle.loads(pickle.dumps(serde))
@@ -59,14 +60,14 @@ def test_a_pickled_serde_does_the_same(name: str, url: str) -> None:
     assert again.decoder("t", is_key=False)(serde.encoder("t", is_key=False)(ROW)) == ROW
 
 
-@pytest.mark.parametrize("name", ["AVRO", "JSON_SR"])
+@pytest.mark.parametrize("name", FORMATS)
 def test_no_registry_is_configured(name: str) -> None:
     serde = row_serde(Format(name), COLUMNS, is_key=False)
     with pytest.raises(SqlError, match=rf"{name} needs a schema registry[^$]*ksql.schema.registry.url"):
         serde.encoder("t", is_key=False)
 
 
-@pytest.mark.parametrize("name", ["AVRO", "JSON_SR"])
+@pytest.mark.parametrize("name", FORMATS)
 def test_a_record_without_schema_id(name: str, url: str) -> None:
     with pytest.raises(ValueError, match=f"no schema id in front, which the format {name} needs"):
         read(form(name, url), COLUMNS, b'{"ID": 1}')
@@ -141,7 +142,7 @@ def test_a_key_by_itself(name: str, url: str) -> None:
     assert SchemaFinder(url).latest("t-key") is not None
 
 
-@pytest.mark.parametrize("name", ["AVRO", "JSON_SR"])
+@pytest.mark.parametrize("name", FORMATS)
 def test_only_wanted_columns(name: str, url: str) -> None:
     serde = row_serde(form(name, url), COLUMNS, is_key=False, wanted=["NAME"])
     assert serde.decoder("t", is_key=False)(written(form(name, url), COLUMNS, ROW)) == (None, "nail", None)
