@@ -37,8 +37,7 @@ class World:
             raise _no_answer(error) from None
         except TimeoutError:
             raise SqlError("the Kafka cluster does not answer; try again") from None
-        found = {need: self._schema(need) for need in needs.subjects}
-        schemas = {need: schema for need, schema in found.items() if schema is not None}
+        schemas = {} if self._finder is None else self._schemas(self._finder, needs.subjects)
         return Facts(topics, schemas, self._settings(), int(time.time() * 1000))
 
     def create(self, topics: Sequence[NewTopic], schemas: Sequence[NewSchema]) -> list[str]:
@@ -49,7 +48,7 @@ class World:
                 self._create(one)
                 created.append(one.name)
             for new in schemas:
-                self._registry(new.subject).registered(new.subject, new.schema)
+                self._register(new)
         except BaseException:
             self.delete(created)
             raise
@@ -109,17 +108,22 @@ class World:
             found[name] = TopicFacts(len(topic.partitions), _replicas(topic.partitions), settings[name])
         return found
 
-    def _schema(self, need: SubjectNeed) -> SubjectSchema | None:
-        finder = self._registry(need.subject)
-        return finder.latest(need.subject) if need.schema_id is None else finder.by_id(need.schema_id)
+    def _schemas(
+        self, finder: SchemaFinder, needs: Iterable[SubjectNeed]
+    ) -> dict[SubjectNeed, SubjectSchema]:
+        found = {
+            need: finder.latest(need.subject) if need.schema_id is None else finder.by_id(need.schema_id)
+            for need in needs
+        }
+        return {need: schema for need, schema in found.items() if schema is not None}
 
-    def _registry(self, subject: str) -> SchemaFinder:
+    def _register(self, new: NewSchema) -> None:
         if self._finder is None:
             raise SqlError(
-                f"the schema of {subject} is in a schema registry, and this server has none",
+                f"the schema of {new.subject} belongs into a schema registry, and this server has none",
                 hint="Set ksql.schema.registry.url, or use a format without schemas, such as JSON.",
             )
-        return self._finder
+        self._finder.registered(new.subject, new.schema)
 
 
 def _replicas(partitions: Iterable[Any]) -> int:
