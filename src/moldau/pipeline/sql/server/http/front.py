@@ -9,9 +9,9 @@ import socket
 from typing import Any, Final
 
 import uvicorn
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from moldau.pipeline.sql.server.http.app import SqlApp
 from moldau.pipeline.sql.server.http.h2.connection import Http2Connection, are_settings
 from moldau.pipeline.sql.server.http.h2.upgrade import (
     BODY_BYTES_MAX,
@@ -35,7 +35,7 @@ WEBSOCKET_BYTES_MAX: Final = 64 << 10
 """Clients send nothing over websockets."""
 
 
-def server_config(app: SqlApp) -> uvicorn.Config:
+def server_config(app: ASGIApp) -> uvicorn.Config:
     """Complete: only `serve(sockets=[...])` is left to the caller."""
     return uvicorn.Config(
         app,

@@ -7,7 +7,8 @@ from typing import Any, Final
 from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from moldau.pipeline.sql.queries import COMPLETE, Tombstone
+from moldau.pipeline.sql.queries import Tombstone
+from moldau.pipeline.sql.queries.row_stream import COMPLETE
 from moldau.pipeline.sql.server.failures import ServiceFailure
 from moldau.pipeline.sql.server.http.bodies import read_statements
 from moldau.pipeline.sql.server.http.entities.schemas import field_objects

@@ -29,7 +29,7 @@ from moldau.pipeline.sql.server.http.h2.upgrade import UpgradeRequest
 
 UPGRADED_STREAM: Final = 1
 CONFIG: Final = h2.config.H2Configuration(client_side=False, header_encoding=None)
-SETTINGS: Final[dict[h2.settings.SettingCodes | int, int]] = {
+SETTINGS: Final = {
     h2.settings.SettingCodes.MAX_CONCURRENT_STREAMS: STREAMS_MAX,
     h2.settings.SettingCodes.INITIAL_WINDOW_SIZE: STREAM_WINDOW_BYTES,
     h2.settings.SettingCodes.MAX_HEADER_LIST_SIZE: HEADER_BYTES_MAX,
