@@ -155,7 +155,7 @@ def _with_wrapping(
     given: tuple[Property, ...], form: str, columns: int, facts: Facts
 ) -> tuple[Property, ...]:
     default = facts.settings.get(WRAP_SETTING)
-    if default and columns == 1 and ability(form).wraps:
+    if default and columns == 1 and ability(form).wraps_by_choice:
         return with_properties(given, WRAP_SINGLE_VALUE=default.lower() == "true")
     return given
 
@@ -185,9 +185,8 @@ def _with_old_key(
     )
 
 
-def subjects_needed(statement: CreateSource, said: WithProperties) -> tuple[SubjectNeed, ...]:
+def subjects_needed(topic: str, said: WithProperties) -> tuple[SubjectNeed, ...]:
     """Of the sides that may have a schema in the registry."""
-    topic = said.get("KAFKA_TOPIC") or statement.name
     formats = (said.key_format, said.value_format)
     return tuple(
         subject_need(topic, side, said)

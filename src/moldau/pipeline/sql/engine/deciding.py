@@ -27,7 +27,7 @@ from moldau.pipeline.sql.engine.schemas import generated, missing_schemas, schem
 from moldau.pipeline.sql.engine.server_properties import checked
 from moldau.pipeline.sql.engine.session import Session
 from moldau.pipeline.sql.engine.state import Change
-from moldau.pipeline.sql.engine.topics import check_copartitioned, sink_topic, topic_of_source
+from moldau.pipeline.sql.engine.topics import check_copartitioned, sink_topic, topic_name, topic_of_source
 from moldau.pipeline.sql.engine.with_properties import COMMON, OF_CREATE, WithProperties, read_properties
 from moldau.pipeline.sql.syntax.printing import expression_text
 from moldau.pipeline.sql.syntax.tree import statements as tree
@@ -41,11 +41,11 @@ def needs_logged(statement: Statement, catalog: Catalog) -> Needs:
     match statement:
         case tree.CreateSource():
             said = read_properties(statement.properties, OF_CREATE)
-            topic = said.get("KAFKA_TOPIC") or statement.name
-            return Needs((topic,), subjects_needed(statement, said))
+            topic = topic_name(statement.name, said, statement.at)
+            return Needs((topic,), subjects_needed(topic, said))
         case tree.CreateAsSelect():
             said = read_properties(statement.properties, COMMON)
-            topic = said.get("KAFKA_TOPIC") or statement.name
+            topic = topic_name(statement.name, said, statement.at)
             subjects = [subject_need(topic, side, said) for side in SIDES]
             by_id = tuple(one for one in subjects if one.schema_id is not None)
             return Needs((topic, *_topics_read(statement.query, catalog)), by_id)

@@ -28,11 +28,17 @@ class Ability:
     has_schemas: bool = False
     """In the registry, so that columns can be inferred."""
     wraps: bool = False
-    """Whether WRAP_SINGLE_VALUE may be true or false."""
+    """Whether a single column can be written as a record with one field."""
+    unwraps: bool = True
+    """Whether it can be written by itself."""
     columns_max: int | None = None
     holds_nested: bool = True
     types: tuple[SqlType, ...] | None = None
     """None: all."""
+
+    @property
+    def wraps_by_choice(self) -> bool:
+        return self.wraps and self.unwraps
 
 
 ABILITIES: Final[Mapping[str, Ability]] = {
@@ -41,9 +47,9 @@ ABILITIES: Final[Mapping[str, Ability]] = {
     "JSON": Ability(wraps=True),
     "JSON_SR": Ability(has_schemas=True, wraps=True),
     "KAFKA": Ability(columns_max=1, holds_nested=False, types=(INTEGER, BIGINT, DOUBLE, STRING, BYTES)),
-    "NONE": Ability(columns_max=0),
-    "PROTOBUF": Ability(has_schemas=True, wraps=True),
-    "PROTOBUF_NOSR": Ability(wraps=True),
+    "NONE": Ability(columns_max=0, unwraps=False),
+    "PROTOBUF": Ability(has_schemas=True, wraps=True, unwraps=False),
+    "PROTOBUF_NOSR": Ability(wraps=True, unwraps=False),
 }
 REGISTRY_PREFIX: Final = "SCHEMA_REGISTRY_"
 
@@ -59,18 +65,17 @@ def ability(name: str) -> Ability:
 def key_format_of(name: str, said: WithProperties, columns: Sequence[Column]) -> Format:
     """A single key column is written by itself wherever the format allows it."""
     check_columns(name, columns, is_key=True)
-    return Format(name, said.of_format("KEY"), is_wrapped=not (ability(name).wraps and len(columns) == 1))
+    is_wrapped = not (ability(name).wraps_by_choice and len(columns) == 1)
+    return Format(name, said.of_format("KEY"), is_wrapped)
 
 
-def value_format_of(
-    name: str, said: WithProperties, columns: Sequence[Column], *, wraps_by_default: bool = True
-) -> Format:
+def value_format_of(name: str, said: WithProperties, columns: Sequence[Column]) -> Format:
     check_columns(name, columns, is_key=False)
-    is_single, wrap = len(columns) == 1, said.get("WRAP_SINGLE_VALUE")
-    if wrap is not None and not ability(name).wraps:
+    can, is_single, wrap = ability(name), len(columns) == 1, said.get("WRAP_SINGLE_VALUE")
+    if wrap is not None and not (can.wraps if wrap else can.unwraps):
         raise said.wrong(
             "WRAP_SINGLE_VALUE",
-            f"format {name} does not support WRAP_SINGLE_VALUE",
+            f"format {name} does not support WRAP_SINGLE_VALUE={str(wrap).lower()}",
             "Leave the property out.",
         )
     if wrap is not None and not is_single:
@@ -79,13 +84,15 @@ def value_format_of(
             f"WRAP_SINGLE_VALUE is about values of a single column; this one has {len(columns)}",
             "Leave the property out.",
         )
-    is_wrapped = wraps_by_default if wrap is None else bool(wrap)
-    return Format(name, said.of_format("VALUE"), is_wrapped=is_wrapped or not is_single)
+    is_bare = wrap is False and can.wraps_by_choice
+    return Format(name, said.of_format("VALUE"), is_wrapped=not is_bare)
 
 
 def check_columns(name: str, columns: Sequence[Column], *, is_key: bool) -> None:
     """SqlError where the format cannot hold these columns."""
     can, side, prop = ability(name), "key" if is_key else "value", "KEY_FORMAT" if is_key else "VALUE_FORMAT"
+    if name == "NONE" and not is_key:
+        raise SqlError("format NONE is for keys only", hint="Give another VALUE_FORMAT, for example JSON.")
     if can.columns_max == 0 and columns:
         names = ", ".join(column.name for column in columns)
         raise SqlError(

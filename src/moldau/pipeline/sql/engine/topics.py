@@ -16,6 +16,18 @@ BROKER_DEFAULT: Final = -1
 """The replication factor that the brokers choose."""
 
 
+def topic_name(name: str, said: WithProperties, at: Position) -> str:
+    """The topic of a stream or table: by default it has its name."""
+    topic: str = said.get("KAFKA_TOPIC") or name
+    if _NAME.fullmatch(topic) and topic not in (".", ".."):
+        return topic
+    raise SqlError(
+        f"'{topic}' cannot be the name of a topic",
+        said.places.get("KAFKA_TOPIC", at),
+        hint="Give KAFKA_TOPIC a name of at most 249 letters, digits, '.', '_' and '-'.",
+    )
+
+
 def topic_of_source(
     source: SourceInfo, said: WithProperties, facts: Facts, at: Position
 ) -> tuple[NewTopic, ...]:
@@ -31,7 +43,6 @@ def topic_of_source(
             at,
             hint="Create it first; or say how many partitions a new one has: WITH (..., PARTITIONS=6).",
         )
-    _check_name(source.topic, said, at)
     replicas = said.get("REPLICAS") or BROKER_DEFAULT
     return (NewTopic(source.topic, partitions, replicas, _configs(source, said, None)),)
 
@@ -46,7 +57,6 @@ def sink_topic(
     if found is not None:
         _check_same(target.topic, found, said)
         return found, ()
-    _check_name(target.topic, said, at)
     first = facts.topics[plan.first.source.topic]
     retention_ms = None
     if plan.grouping is not None and plan.grouping.window is not None:
@@ -58,16 +68,6 @@ def sink_topic(
         _configs(target, said, retention_ms),
     )
     return TopicFacts(new.partitions, new.replicas, new.configs), (new,)
-
-
-def _check_name(topic: str, said: WithProperties, at: Position) -> None:
-    if _NAME.fullmatch(topic) and topic not in (".", ".."):
-        return
-    raise SqlError(
-        f"'{topic}' cannot be the name of a topic",
-        said.places.get("KAFKA_TOPIC", at),
-        hint="Give KAFKA_TOPIC a name of at most 249 letters, digits, '.', '_' and '-'.",
-    )
 
 
 def _check_same(topic: str, found: TopicFacts, said: WithProperties) -> None:
