@@ -240,7 +240,7 @@ class Execution:
         more = self._goes_on(applied)
         return replace(
             answer,
-            message=f"{applied.message} {more}".strip() if more else applied.message,
+            message=f"{applied.message}\n{more}" if more else applied.message,
             command_id=applied.command.id,
             query_id=applied.query_id,
         )
