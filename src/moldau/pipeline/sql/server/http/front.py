@@ -72,6 +72,8 @@ class FrontProtocol(HttpToolsProtocol):
         if found is not None:
             # A peer that vanished without a word is noticed, so that its query ends.
             found.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+            # Head and body of an answer are two writes; without this the second waits for an acknowledgement.
+            found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._watch_head()
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -52,6 +52,8 @@ class Http2Connection(asyncio.Protocol):
         self._own_tasks: set[asyncio.Task[None]] = set()
         self._burden = Burden()
         self._can_write = True
+        self._speaks_http2 = False
+        """Whether the client has sent a frame. After an upgrade curl has no room for much data before it has."""
         self._is_stopping = False
         self._idle: asyncio.TimerHandle | None = None
         self._transport: asyncio.Transport
@@ -111,6 +113,9 @@ class Http2Connection(asyncio.Protocol):
             self._flush()
             self._transport.close()
             return
+        if not self._speaks_http2:
+            self._speaks_http2 = True
+            self._wake(0)
         for event in events:
             self._handle(event)
             if self._transport.is_closing():
@@ -211,7 +216,7 @@ class Http2Connection(asyncio.Protocol):
         self._flush()
 
     def sendable(self, stream_id: int) -> int:
-        if not self._can_write:
+        if not self._can_write or not self._speaks_http2:
             return 0
         return min(self._state.local_flow_control_window(stream_id), self._state.max_outbound_frame_size)
 
