@@ -27,14 +27,23 @@ from moldau.pipeline.sql.engine.schemas import generated, missing_schemas, schem
 from moldau.pipeline.sql.engine.server_properties import checked
 from moldau.pipeline.sql.engine.session import Session
 from moldau.pipeline.sql.engine.state import Change
-from moldau.pipeline.sql.engine.topics import check_copartitioned, sink_topic, topic_name, topic_of_source
+from moldau.pipeline.sql.engine.topics import (
+    check_copartitioned,
+    check_writable,
+    sink_topic,
+    topic_name,
+    topic_of_source,
+)
 from moldau.pipeline.sql.engine.with_properties import COMMON, OF_CREATE, WithProperties, read_properties
+from moldau.pipeline.sql.syntax.errors import SqlError
 from moldau.pipeline.sql.syntax.printing import expression_text
 from moldau.pipeline.sql.syntax.tree import statements as tree
 from moldau.pipeline.sql.syntax.tree.expressions import Constant
 from moldau.pipeline.sql.syntax.tree.relations import Query
 from moldau.pipeline.sql.syntax.tree.statements import Statement
 from moldau.pipeline.sql.translation.query import topology_of
+
+QUERIES_MAX_SETTING: Final = "ksql.query.persistent.active.limit"
 
 
 def needs_logged(statement: Statement, catalog: Catalog) -> Needs:
@@ -131,6 +140,7 @@ def decide_create_as(statement: tree.CreateAsSelect, asked: Asked) -> Decision:
     )
     change = asked.change(complete.statement, complete.text)
     target = change.sources[0]
+    check_room(change, asked, statement)
     topology_of(plan, target, change.query_id or "")  # refuses what cannot run
     return replace(
         asked.decision(statement, complete.text, change),
@@ -155,6 +165,7 @@ def _key_warning(target: SourceInfo, plan: QueryPlan, said: WithProperties) -> t
 def decide_insert(statement: tree.InsertSelect, asked: Asked) -> Decision:
     change = asked.change(statement, asked.text)
     plan = plan_of(statement.query, asked.logged(asked.text))
+    check_writable(asked.catalog.sources[statement.target].topic, statement.at)
     check_copartitioned(plan, asked.facts, statement.at)
     topology_of(
         plan, asked.catalog.sources[statement.target], change.query_id or ""
@@ -162,11 +173,26 @@ def decide_insert(statement: tree.InsertSelect, asked: Asked) -> Decision:
     return asked.decision(statement, asked.text, change)
 
 
+def check_room(change: Change, asked: Asked, statement: Statement) -> None:
+    """SqlError where the server's settings allow no more queries."""
+    limit = asked.facts.settings.get(QUERIES_MAX_SETTING)
+    running = asked.catalog.queries
+    if limit is None or change.query_id in running or len(running) < int(limit):
+        return
+    raise SqlError(
+        f"{len(running)} persistent queries run, and no more are allowed ({QUERIES_MAX_SETTING}={limit})",
+        statement.at,
+        hint="TERMINATE one, or let the server have more.",
+    )
+
+
 def decide_drop(statement: tree.DropSource, asked: Asked) -> Decision:
     decision = decide_simple(statement, asked)
     if decision.command is None or not statement.delete_topic:
         return decision
-    return replace(decision, topics_to_delete=(asked.catalog.sources[statement.name].topic,))
+    topic = asked.catalog.sources[statement.name].topic
+    check_writable(topic, statement.at)
+    return replace(decision, topics_to_delete=(topic,))
 
 
 def decide_alter(statement: tree.AlterSource, asked: Asked) -> Decision:

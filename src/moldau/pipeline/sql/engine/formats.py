@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from moldau.pipeline.sql.definitions import Format
-from moldau.pipeline.sql.engine.with_properties import WithProperties
+from moldau.pipeline.sql.engine.with_properties import FORMAT_PROPERTIES, WithProperties
 from moldau.pipeline.sql.syntax.errors import SqlError, did_you_mean
 from moldau.pipeline.sql.types import (
     BIGINT,
@@ -51,6 +51,13 @@ ABILITIES: Final[Mapping[str, Ability]] = {
     "PROTOBUF": Ability(has_schemas=True, wraps=True, unwraps=False),
     "PROTOBUF_NOSR": Ability(wraps=True, unwraps=False),
 }
+_WITH_SCHEMAS: Final = tuple(name for name, can in ABILITIES.items() if can.has_schemas)
+_FORMATS_WITH: Final[Mapping[str, tuple[str, ...]]] = {
+    "DELIMITER": ("DELIMITED",),
+    "SCHEMA_ID": _WITH_SCHEMAS,
+    "SCHEMA_FULL_NAME": _WITH_SCHEMAS,
+    "PROTOBUF_NULLABLE_REPRESENTATION": ("PROTOBUF", "PROTOBUF_NOSR"),
+}
 REGISTRY_PREFIX: Final = "SCHEMA_REGISTRY_"
 
 
@@ -65,12 +72,14 @@ def ability(name: str) -> Ability:
 def key_format_of(name: str, said: WithProperties, columns: Sequence[Column]) -> Format:
     """A single key column is written by itself wherever the format allows it."""
     check_columns(name, columns, is_key=True)
+    _check_properties(name, said, "KEY")
     is_wrapped = not (ability(name).wraps_by_choice and len(columns) == 1)
     return Format(name, said.of_format("KEY"), is_wrapped)
 
 
 def value_format_of(name: str, said: WithProperties, columns: Sequence[Column]) -> Format:
     check_columns(name, columns, is_key=False)
+    _check_properties(name, said, "VALUE")
     can, is_single, wrap = ability(name), len(columns) == 1, said.get("WRAP_SINGLE_VALUE")
     if wrap is not None and not (can.wraps if wrap else can.unwraps):
         raise said.wrong(
@@ -86,6 +95,18 @@ def value_format_of(name: str, said: WithProperties, columns: Sequence[Column]) 
         )
     is_bare = wrap is False and can.wraps_by_choice
     return Format(name, said.of_format("VALUE"), is_wrapped=not is_bare)
+
+
+def _check_properties(name: str, said: WithProperties, side: str) -> None:
+    """SqlError for a property that belongs to other formats."""
+    for prop in FORMAT_PROPERTIES:
+        formats = _FORMATS_WITH[prop]
+        if f"{side}_{prop}" in said and name not in formats:
+            raise said.wrong(
+                f"{side}_{prop}",
+                f"{side}_{prop} has no meaning for the format {name}",
+                f"It belongs to {', '.join(formats)}.",
+            )
 
 
 def check_columns(name: str, columns: Sequence[Column], *, is_key: bool) -> None:

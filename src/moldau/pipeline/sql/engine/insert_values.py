@@ -22,6 +22,7 @@ from moldau.pipeline.sql.engine.decision import Decision, InsertRow
 from moldau.pipeline.sql.engine.facts import Facts
 from moldau.pipeline.sql.engine.rules.logged import existing
 from moldau.pipeline.sql.engine.session import Session
+from moldau.pipeline.sql.engine.topics import check_writable
 from moldau.pipeline.sql.expressions.casts import conversion, widens
 from moldau.pipeline.sql.expressions.typed import Typed
 from moldau.pipeline.sql.expressions.typing import typed
@@ -45,14 +46,6 @@ from moldau.pipeline.sql.types import (
 from moldau.pipeline.sql.types import Decimal as DecimalType
 
 ENABLED: Final = "ksql.insert.into.values.enabled"
-INTERNAL_TOPICS: Final = (
-    "__consumer_offsets",
-    "__transaction_state",
-    "_schemas",
-    "_confluent",
-    "__confluent",
-)
-"""How the names of topics begin that statements must not write to."""
 _ROWTIME_ONLY: Final = {ROWTIME: PSEUDO_COLUMNS[ROWTIME]}
 _FROM_TEXT: Final = (TIMESTAMP, DATE, TIME, BYTES)
 _RANKS: Final = (INTEGER, BIGINT, DecimalType, DOUBLE)
@@ -89,8 +82,7 @@ def check_target(source: SourceInfo, columns: Sequence[str], at: Position) -> No
             at,
             hint="Insert into what the query reads.",
         )
-    if source.topic.startswith(INTERNAL_TOPICS):
-        raise SqlError(f"topic {source.topic} of {source.name} is internal; nothing is inserted there", at)
+    check_writable(source.topic, at)
     from_headers = {one.column for one in source.headers}
     for name in columns:
         if name in from_headers:

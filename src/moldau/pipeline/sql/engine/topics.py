@@ -12,6 +12,14 @@ from moldau.pipeline.sql.engine.with_properties import WithProperties
 from moldau.pipeline.sql.syntax.errors import Position, SqlError
 
 _NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
+INTERNAL_TOPICS: Final = (
+    "__consumer_offsets",
+    "__transaction_state",
+    "_schemas",
+    "_confluent",
+    "__confluent",
+)
+"""How the names of topics begin that belong to the cluster, the registry and the servers."""
 BROKER_DEFAULT: Final = -1
 """The replication factor that the brokers choose."""
 
@@ -26,6 +34,16 @@ def topic_name(name: str, said: WithProperties, at: Position) -> str:
         said.places.get("KAFKA_TOPIC", at),
         hint="Give KAFKA_TOPIC a name of at most 249 letters, digits, '.', '_' and '-'.",
     )
+
+
+def check_writable(topic: str, at: Position) -> None:
+    """SqlError for a topic that statements must neither write nor delete."""
+    if topic.startswith(INTERNAL_TOPICS):
+        raise SqlError(
+            f"the topic {topic} is internal: no statement writes or deletes it",
+            at,
+            hint="Reading it is allowed.",
+        )
 
 
 def topic_of_source(
@@ -52,6 +70,7 @@ def sink_topic(
 ) -> tuple[TopicFacts, tuple[NewTopic, ...]]:
     """The topic that a query fills, as it is or will be, and what to create for it. A new one has as many partitions as
     what the query reads first."""
+    check_writable(target.topic, at)
     check_copartitioned(plan, facts, at)
     found = facts.topics.get(target.topic)
     if found is not None:

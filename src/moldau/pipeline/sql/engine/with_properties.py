@@ -217,9 +217,6 @@ def _check_delimiter(found: WithProperties, name: str) -> None:
     text = found.get(name)
     if text is None:
         return
-    form = found.key_format if name.startswith("KEY") else found.value_format
-    if form is not None and form != "DELIMITED":
-        raise found.wrong(name, f"{name} belongs to the format DELIMITED, not to {form}")
     if (len(text) != 1 and text not in ("SPACE", "TAB")) or text.isspace():
         raise found.wrong(
             name, f"{name} is '{text}'; it takes one character", "SPACE and TAB are written as words: 'TAB'."

@@ -90,7 +90,7 @@ def test_a_new_topic_has_settings_of_its_kind(
         ),
         (
             "CREATE STREAM s (v INT) WITH (KAFKA_TOPIC='views', VALUE_FORMAT='JSON', TIMESTAMP='w');",
-            "the TIMESTAMP column W does not exist",
+            "the TIMESTAMP column W is not in the value",
         ),
         (
             "CREATE STREAM s (v STRING) WITH (KAFKA_TOPIC='views', VALUE_FORMAT='JSON', TIMESTAMP='v');",
@@ -99,6 +99,14 @@ def test_a_new_topic_has_settings_of_its_kind(
         (
             "CREATE STREAM s (v INT) WITH (KAFKA_TOPIC='views', VALUE_FORMAT='JSON', WINDOW_TYPE='SESSION');",
             "has no key column",
+        ),
+        (
+            "CREATE STREAM s (v INT) WITH (KAFKA_TOPIC='views', VALUE_FORMAT='JSON', VALUE_DELIMITER='|');",
+            "VALUE_DELIMITER has no meaning for the format JSON",
+        ),
+        (
+            "CREATE STREAM `my s` (v INT) WITH (VALUE_FORMAT='JSON', PARTITIONS=1);",
+            "cannot be the name of a topic",
         ),
         (
             "CREATE STREAM s (v INT) WITH (KAFKA_TOPIC='views', VALUE_FORMAT='JSON', CLEANUP='x');",

@@ -251,3 +251,22 @@ def test_the_guarantee_of_a_program_is_a_property() -> None:
     desk.session = desk.session.with_property("processing.guarantee", "at_least_once")
     desk.run("CREATE STREAM a AS SELECT * FROM views;")
     assert topology_from(program_of("CSAS_A_1", desk.catalog).to_json()).guarantee == "at_least_once"
+
+
+def test_a_server_may_have_a_limit_of_queries() -> None:
+    desk = desk_with(VIEWS, "CREATE STREAM a AS SELECT * FROM views;")
+    desk.settings = {"ksql.query.persistent.active.limit": "1"}
+    assert "no more are allowed" in desk.refused("CREATE STREAM b AS SELECT * FROM views;")
+    desk.run("CREATE OR REPLACE STREAM a AS SELECT * FROM views WHERE ms > 1;")
+
+
+def test_internal_topics_are_not_written() -> None:
+    desk = desk_with(VIEWS)
+    desk.topics["__consumer_offsets"] = TopicFacts(50)
+    desk.run(
+        "CREATE STREAM o (k BYTES KEY, v BYTES) WITH (FORMAT='KAFKA', KAFKA_TOPIC='__consumer_offsets');"
+    )
+    assert "is internal" in desk.refused("DROP STREAM o DELETE TOPIC;")
+    assert "is internal" in desk.refused(
+        "CREATE STREAM p WITH (KAFKA_TOPIC='__consumer_offsets') AS SELECT * FROM views;"
+    )

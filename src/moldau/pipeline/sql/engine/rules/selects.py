@@ -112,7 +112,7 @@ def target_of(statement: CreateAsSelect, plan: QueryPlan, on: Logged) -> SourceI
         with_registry(_key_format(said, schema.key, first), on.registry),
         with_registry(_value_format(said, schema.value, first), on.registry),
         plan.window,
-        time_column(said, schema),
+        time_column(said, schema.value),
         said.get("TIMESTAMP_FORMAT"),
         statement=on.text,
     )

@@ -1,5 +1,6 @@
 """CREATE STREAM and CREATE TABLE over a topic, and ALTER."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from moldau.pipeline.sql.definitions import Format, KeyWindow, SourceInfo
@@ -63,7 +64,7 @@ def source_of(statement: CreateSource, on: Logged) -> SourceInfo:
         _registered(key_format_of(said.key_format or KEY_FORMAT_DEFAULT, said, schema.key), on),
         _registered(value_format_of(said.value_format, said, stored), on),
         said.window,
-        time_column(said, schema),
+        time_column(said, stored),
         said.get("TIMESTAMP_FORMAT"),
         headers,
         statement.is_source,
@@ -90,15 +91,16 @@ def _check_key(statement: CreateSource, schema: Schema, window: KeyWindow | None
         )
 
 
-def time_column(said: WithProperties, schema: Schema) -> str | None:
+def time_column(said: WithProperties, stored: Sequence[Column]) -> str | None:
     """The column of TIMESTAMP, which must be able to hold a time."""
     if "TIMESTAMP" not in said:
         return None
-    name = column_of(said.get("TIMESTAMP"))
-    column, pattern = schema.column(name), said.get("TIMESTAMP_FORMAT")
-    if column is None:
-        hint = did_you_mean(name, schema.names) or f"The columns are {', '.join(schema.names)}."
-        raise said.wrong("TIMESTAMP", f"the TIMESTAMP column {name} does not exist", hint)
+    name, pattern = column_of(said.get("TIMESTAMP")), said.get("TIMESTAMP_FORMAT")
+    names = [column.name for column in stored]
+    if name not in names:
+        hint = did_you_mean(name, names) or f"The columns of the value are {', '.join(names)}."
+        raise said.wrong("TIMESTAMP", f"the TIMESTAMP column {name} is not in the value", hint)
+    column = stored[names.index(name)]
     if column.type not in (BIGINT, TIMESTAMP, STRING):
         raise said.wrong(
             "TIMESTAMP",
