@@ -8,14 +8,17 @@ from typing import Any, Final
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from moldau.pipeline.sql.server.failures import SERVER_ERROR, ServiceFailure
+from moldau.core.errors import MoldauError
+from moldau.pipeline.sql.server.failures import BAD_STATEMENT, SERVER_ERROR, ServiceFailure, bad_statement
 from moldau.pipeline.sql.server.http.bodies import InsertTarget, read_insert_target, read_row
 from moldau.pipeline.sql.server.http.call import Call, too_large
 from moldau.pipeline.sql.server.http.failures import bad_request
 from moldau.pipeline.sql.server.http.negotiation import INSERTS, JSON, check_content_type
 from moldau.pipeline.sql.server.http.routing import Route
 from moldau.pipeline.sql.server.http.rows import json_bytes
+from moldau.pipeline.sql.server.inserting import target_of
 from moldau.pipeline.sql.server.service import SqlService
+from moldau.pipeline.sql.syntax.errors import SqlError
 
 OUTSTANDING_MAX: Final = 1_000
 """Rows that wait for their acknowledgement. The client's next rows wait in its connection."""
@@ -28,8 +31,17 @@ async def insert_rows(call: Call) -> ASGIApp:
     check_content_type(call.request.headers.get("content-type"))
     lines = _lines(call.request.stream(), call.service.settings.request_bytes_max)
     async for line in lines:
-        return _InsertResponse(call.service, read_insert_target(line), lines, accepted)
+        return _InsertResponse(call.service, _checked(read_insert_target(line), call), lines, accepted)
     raise bad_request('Invalid JSON in request: the first line must be an object with the field "target".')
+
+
+def _checked(target: InsertTarget, call: Call) -> InsertTarget:
+    """A stream that is not there is an error of the request, not of a row."""
+    try:
+        target_of(call.service.catalog, target.name)
+    except SqlError as wrong:
+        raise bad_statement(wrong, f"INSERT INTO {target.name}") from wrong
+    return target
 
 
 async def _lines(chunks: AsyncIterator[bytes], bytes_max: int) -> AsyncIterator[bytes]:
@@ -83,8 +95,8 @@ class _InsertResponse:
                 row = read_row(line)
                 sent = self._service.send(self._target.name, row, self._target.properties)
                 await self._sent.put(sent)
-        except ServiceFailure as failure:
-            await self._sent.put(failure)
+        except MoldauError as failure:
+            await self._sent.put(_as_service_failure(failure))
         except ClientDisconnect:
             pass
         except Exception:  # The error boundary: the stream ends with an error.
@@ -111,9 +123,15 @@ async def _failure_of(sent: "asyncio.Future[None] | ServiceFailure") -> ServiceF
         return sent
     try:
         await sent
-    except ServiceFailure as failure:
-        return failure
+    except MoldauError as failure:
+        return _as_service_failure(failure)
     return None
+
+
+def _as_service_failure(failure: MoldauError) -> ServiceFailure:
+    if isinstance(failure, ServiceFailure):
+        return failure
+    return ServiceFailure(BAD_STATEMENT if isinstance(failure, SqlError) else SERVER_ERROR, str(failure))
 
 
 def _error(failure: ServiceFailure, sequence: int) -> dict[str, Any]:

@@ -1,5 +1,7 @@
 """What the server says about itself: `/info`, `/healthcheck`, `/status`, `/clusterStatus` and others."""
 
+import asyncio
+
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
@@ -95,7 +97,7 @@ async def acknowledged(call: Call) -> ASGIApp:
 
 
 async def metrics(call: Call) -> ASGIApp:
-    return Response(call.service.metrics_text(), media_type=METRICS_TYPE)
+    return Response(await asyncio.to_thread(call.service.metrics_text), media_type=METRICS_TYPE)
 
 
 ROUTES = [

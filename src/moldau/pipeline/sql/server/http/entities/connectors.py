@@ -1,7 +1,7 @@
 """What a Connect cluster answered, as ksqlDB's entities."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 from moldau.pipeline.sql.definitions import SourceInfo
 from moldau.pipeline.sql.engine.answers import SourceDescription
@@ -10,43 +10,39 @@ from moldau.pipeline.sql.server.http.entities.schemas import Json
 from moldau.pipeline.sql.server.http.entities.sources import described
 from moldau.pipeline.sql.server.requests import ConnectAnswer
 
-ERROR_FROM = 400
+CONFLICT: Final = 409
+NOT_FOUND: Final = 404
 
 
 def connect_entity(answer: ConnectAnswer, context: Context) -> Json:
-    if answer.status >= ERROR_FROM:
-        return {"@type": "error_entity", "errorMessage": _message(answer)}
+    """A conflict, or a connector that is not there, is what IF NOT EXISTS and IF EXISTS allow."""
     match answer.kind:
+        case "CREATE" if answer.status == CONFLICT:
+            return {"@type": "warning_entity", "message": f"Connector {answer.name} already exists"}
         case "CREATE":
             return {"@type": "connector_info", "info": answer.body}
+        case "DROP" if answer.status == NOT_FOUND:
+            return {"@type": "warning_entity", "message": f"Connector '{answer.name}' does not exist."}
         case "DROP":
             return {"@type": "drop_connector", "connectorName": answer.name}
         case "LIST":
-            return {"@type": "connector_list", "connectors": _listed(answer)}
+            return {"@type": "connector_list", "connectors": _listed(_mapping(answer.body))}
         case "PLUGINS":
             return {"@type": "connector_plugins_list", "connectorsPlugins": _plugins(answer.body)}
         case "DESCRIBE":
             return _description(answer, context)
 
 
-def _message(answer: ConnectAnswer) -> str:
-    text = _mapping(answer.body).get("message") or answer.body
-    return f"The Connect cluster refused it with HTTP {answer.status}: {text}"
-
-
-def _listed(answer: ConnectAnswer) -> list[Json]:
-    """Of `GET /connectors?expand=info&expand=status`, or of names with the status beside them."""
-    statuses = _mapping(answer.connector_status)
+def _listed(body: Mapping[str, Any]) -> list[Json]:
+    """Of `GET /connectors?expand=info&expand=status`."""
     found = []
-    for name in answer.body if isinstance(answer.body, Iterable) else ():
-        expanded = _mapping(_mapping(answer.body).get(name))
-        status = _mapping(expanded.get("status") or statuses.get(name))
-        config = _mapping(_mapping(expanded.get("info")).get("config"))
+    for name, expanded in body.items():
+        info, status = _mapping(expanded.get("info")), _mapping(expanded.get("status"))
         found.append(
             {
                 "name": name,
-                "type": status.get("type") or "unknown",
-                "className": config.get("connector.class"),
+                "type": status.get("type") or info.get("type") or "unknown",
+                "className": _mapping(info.get("config")).get("connector.class"),
                 "state": _state(status),
             }
         )

@@ -46,9 +46,22 @@ def test_a_description_names_the_streams_over_its_topics() -> None:
     assert found["status"]["tasks"][0]["worker_id"] == "w:8083"
 
 
-def test_created_dropped_and_refused() -> None:
+def test_created_and_dropped() -> None:
     info = {"name": "pg", "config": {}, "tasks": [], "type": "sink"}
     assert connect_entity(ConnectAnswer("CREATE", "pg", 201, info), Context())["info"] == info
     assert connect_entity(ConnectAnswer("DROP", "pg", 204, None), Context())["connectorName"] == "pg"
-    refused = connect_entity(ConnectAnswer("DROP", "pg", 404, {"message": "not found"}), Context())
-    assert refused["errorMessage"] == "The Connect cluster refused it with HTTP 404: not found"
+
+
+@pytest.mark.parametrize(
+    "answer", [ConnectAnswer("CREATE", "pg", 409, {}), ConnectAnswer("DROP", "pg", 404, {})]
+)
+def test_nothing_to_do_is_a_warning(answer: ConnectAnswer) -> None:
+    found = connect_entity(answer, Context())
+    assert found["@type"] == "warning_entity"
+    assert "pg" in found["message"]
+
+
+def test_plugins() -> None:
+    body = [{"class": "Jdbc", "type": "sink", "version": "1.0"}]
+    found = connect_entity(ConnectAnswer("PLUGINS", "", 200, body), Context())
+    assert found["connectorsPlugins"] == [{"className": "Jdbc", "type": "sink", "version": "1.0"}]
