@@ -3,9 +3,11 @@
 import re
 from collections.abc import Callable
 from datetime import date, timedelta
+from functools import partial
 from typing import Any, Final
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from moldau.pipeline.sql.functions.scalar.date_reading import parse_timestamp as parse_by_pattern
+from moldau.pipeline.sql.time_zones import zone
 from moldau.pipeline.sql.types import STRING, SqlType
 from moldau.pipeline.sql.value_texts import EPOCH, MIDNIGHT
 
@@ -61,13 +63,6 @@ def _zone_ms(zone: str | None) -> int:
     return -ms if zone[0] == "-" else ms
 
 
-def zone(name: str) -> ZoneInfo:
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError):
-        raise ValueError(f"{name!r} is no time zone; one looks like 'Europe/Prague' or 'UTC'") from None
-
-
 def at_zone(ms: int, name: str) -> int:
     """The wall clock's reading in a zone, as milliseconds."""
     moment = (MIDNIGHT + timedelta(milliseconds=ms)).astimezone(zone(name))
@@ -79,6 +74,4 @@ def timestamp_reader(kind: SqlType, pattern: str | None) -> Callable[[Any], int]
     """A record's time in milliseconds from a column: a number, a TIMESTAMP, or text."""
     if kind != STRING:
         return int
-    if pattern is not None:
-        raise NotImplementedError("timestamp patterns")
-    return parse_timestamp
+    return parse_timestamp if pattern is None else partial(parse_by_pattern, pattern=pattern)

@@ -5,7 +5,9 @@ from typing import Final
 from moldau.pipeline.sql.functions.declaration import Scalar
 from moldau.pipeline.sql.functions.scalar import (
     arrays,
+    dates,
     encodings,
+    impure,
     json_texts,
     lambdas,
     maps,
@@ -31,4 +33,6 @@ SCALARS: Final[tuple[Scalar, ...]] = (
     *urls.FUNCTIONS,
     *json_texts.FUNCTIONS,
     *regular_expressions.FUNCTIONS,
+    *dates.FUNCTIONS,
+    *impure.FUNCTIONS,
 )

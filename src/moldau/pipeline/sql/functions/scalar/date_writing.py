@@ -1,0 +1,198 @@
+"""Dates and times as text, by a pattern."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Any, Final
+
+from moldau.pipeline.sql.functions.scalar.date_patterns import (
+    DATE_LETTERS,
+    LETTERS,
+    MONTHS,
+    TIME_LETTERS,
+    WEEKDAYS,
+    Field,
+    Piece,
+    Section,
+    pieces,
+)
+from moldau.pipeline.sql.time_zones import zone
+from moldau.pipeline.sql.value_texts import MIDNIGHT
+
+DAY_MS: Final = 86_400_000
+
+Text = Callable[[datetime], str]
+
+_TEMPLATES: Final = {
+    "d": "{{0.day:0{}}}",
+    "H": "{{0.hour:0{}}}",
+    "m": "{{0.minute:0{}}}",
+    "s": "{{0.second:0{}}}",
+}
+"""Numbers that `datetime` has by itself, by their letter; the width is put in."""
+
+
+def format_timestamp(ms: int, pattern: str, zone_name: str = "UTC") -> str:
+    moment = MIDNIGHT + timedelta(milliseconds=ms)
+    where = zone(zone_name)
+    return _writer(pattern, LETTERS)(moment if where is UTC else moment.astimezone(where))
+
+
+def format_date(days: int, pattern: str) -> str:
+    return _writer(pattern, DATE_LETTERS)(MIDNIGHT + timedelta(days=days))
+
+
+def format_time(ms: int, pattern: str) -> str:
+    return _writer(pattern, TIME_LETTERS)(MIDNIGHT + timedelta(milliseconds=ms))
+
+
+@lru_cache(maxsize=512)
+def _writer(pattern: str, known: frozenset[str]) -> Text:
+    """One template for all of a pattern; what `datetime` does not have by itself is computed for it."""
+    computed: list[Text] = []
+    template = "".join(_template(piece, known, computed, pattern) for piece in pieces(pattern)).format
+    if not computed:
+        return template
+    return lambda moment: template(moment, *[text(moment) for text in computed])
+
+
+def _template(piece: Piece, known: frozenset[str], computed: list[Text], pattern: str) -> str:
+    match piece:
+        case str():
+            return piece.replace("{", "{{").replace("}", "}}")
+        case Section(pieces=inner):
+            if not _is_known(inner, known):
+                return ""
+            return "".join(_template(one, known, computed, pattern) for one in inner)
+        case Field(letter=letter, count=count):
+            if letter not in known:
+                raise ValueError(
+                    f"the pattern {pattern!r} asks for {letter * count}, which the value does not have"
+                )
+            if letter in _TEMPLATES:
+                return _TEMPLATES[letter].format(count)
+            computed.append(_text(letter, count))
+            return f"{{{len(computed)}}}"
+
+
+def _is_known(inner: tuple[Piece, ...], known: frozenset[str]) -> bool:
+    return all(
+        piece.letter in known
+        if isinstance(piece, Field)
+        else not isinstance(piece, Section) or _is_known(piece.pieces, known)
+        for piece in inner
+    )
+
+
+def _text(letter: str, count: int) -> Text:
+    if letter in "uyY":
+        return _year_text(letter, count)
+    if letter in "MLQqEec" and count >= 3:
+        return _name_text(letter, count)
+    if letter in "XxZOVz":
+        return _zone_text(letter, count)
+    if letter == "S":
+        return lambda moment: f"{moment.microsecond:06}000"[:count]
+    if letter == "G":
+        return lambda moment: {4: "Anno Domini", 5: "A"}.get(count, "AD")
+    if letter == "a":
+        return lambda moment: "AM" if moment.hour < 12 else "PM"
+    number, width = _NUMBERS[letter], count
+    return lambda moment: f"{number(moment):0{width}}"
+
+
+_NUMBERS: Final[dict[str, Callable[[datetime], int]]] = {
+    "D": lambda moment: moment.timetuple().tm_yday,
+    "M": lambda moment: moment.month,
+    "L": lambda moment: moment.month,
+    "Q": lambda moment: (moment.month + 2) // 3,
+    "q": lambda moment: (moment.month + 2) // 3,
+    "w": lambda moment: moment.isocalendar().week,
+    "W": lambda moment: (moment.day + (moment.replace(day=1).weekday() + 3) % 7 + 3) // 7,
+    "E": lambda moment: moment.isoweekday(),
+    "e": lambda moment: moment.isoweekday(),
+    "c": lambda moment: moment.isoweekday(),
+    "F": lambda moment: (moment.day - 1) // 7 + 1,
+    "h": lambda moment: (moment.hour - 1) % 12 + 1,
+    "K": lambda moment: moment.hour % 12,
+    "k": lambda moment: moment.hour or 24,
+    "A": lambda moment: _day_us(moment) // 1000,
+    "n": lambda moment: moment.microsecond * 1000,
+    "N": lambda moment: _day_us(moment) * 1000,
+}
+
+
+def _day_us(moment: datetime) -> int:
+    return ((moment.hour * 60 + moment.minute) * 60 + moment.second) * 1_000_000 + moment.microsecond
+
+
+def _year_text(letter: str, count: int) -> Text:
+    if letter == "Y":
+        return lambda moment: _year_of(moment.isocalendar().year, count)
+    return lambda moment: _year_of(moment.year, count)
+
+
+def _year_of(year: int, count: int) -> str:
+    return f"{year % 100:02}" if count == 2 else f"{year:0{count}}"
+
+
+def _name_text(letter: str, count: int) -> Text:
+    if letter in "ML":
+        return lambda moment: _shortened(MONTHS[moment.month - 1], count)
+    if letter in "Eec":
+        return lambda moment: _shortened(WEEKDAYS[moment.weekday()], count)
+    ordinals = {3: "Q{}", 4: "{}{} quarter", 5: "{}"}
+    return lambda moment: _quarter((moment.month + 2) // 3, ordinals[count])
+
+
+def _quarter(number: int, text: str) -> str:
+    return text.format(number, ("st", "nd", "rd", "th")[number - 1])
+
+
+def _shortened(name: str, count: int) -> str:
+    return {3: name[:3], 5: name[:1]}.get(count, name)
+
+
+def _zone_text(letter: str, count: int) -> Text:
+    if letter == "V":
+        return lambda moment: _zone_id(moment)
+    if letter == "z":
+        return lambda moment: moment.tzname() or ""
+    if letter == "O" or (letter == "Z" and count == 4):
+        return lambda moment: _localized_offset(_offset_s(moment), is_short=letter == "O" and count < 4)
+    if letter == "Z":
+        count, zero = (5, "Z") if count == 5 else (2, "+0000")
+    else:
+        zero = "Z" if letter == "X" else offset_text(0, count)
+    return lambda moment: offset_text(seconds, count) if (seconds := _offset_s(moment)) else zero
+
+
+def _zone_id(moment: datetime) -> str:
+    key: Any = getattr(moment.tzinfo, "key", None)
+    return str(key) if key else offset_text(seconds, 5) if (seconds := _offset_s(moment)) else "UTC"
+
+
+def _offset_s(moment: datetime) -> int:
+    offset = moment.utcoffset()
+    return 0 if offset is None else int(offset.total_seconds())
+
+
+def offset_text(seconds: int, count: int) -> str:
+    """As one to five letters X write an offset: +02, +0200, +02:00, and with seconds where there are any."""
+    sign, rest = "-" if seconds < 0 else "+", abs(seconds)
+    hours, minutes, seconds = rest // 3600, rest // 60 % 60, rest % 60
+    colon = ":" if count in (3, 5) else ""
+    text = f"{sign}{hours:02}"
+    if count > 1 or minutes:
+        text += f"{colon}{minutes:02}"
+    return text + (f"{colon}{seconds:02}" if count > 3 and seconds else "")
+
+
+def _localized_offset(seconds: int, *, is_short: bool) -> str:
+    if not seconds:
+        return "GMT"
+    if not is_short:
+        return f"GMT{offset_text(seconds, 5)}"
+    minutes = abs(seconds) // 60
+    text = f"GMT{'-' if seconds < 0 else '+'}{minutes // 60}"
+    return text + (f":{minutes % 60:02}" if minutes % 60 else "")
