@@ -11,9 +11,9 @@ from typing import Any, Final, Protocol
 from moldau.core.errors import MoldauError
 from moldau.pipeline.operators.failures import PASSED_ON, DoesNotReturn
 from moldau.pipeline.sql.functions.declaration import Pattern
-from moldau.pipeline.sql.functions.user import limits
 from moldau.pipeline.sql.functions.user.columns import columns_reader, values_of
 from moldau.pipeline.sql.functions.user.hints import Shape
+from moldau.pipeline.sql.functions.user.limits import within
 from moldau.pipeline.sql.functions.user.options import Options
 from moldau.pipeline.sql.functions.user.signatures import Argument
 from moldau.pipeline.sql.functions.user.values import reader, writer
@@ -48,9 +48,12 @@ class Guarded:
         self._declared = declared
         self._function = function
         self._limit_s = declared.options.time_limit_ms / 1000
+        self._has_setup = declared.options.setup is not None
 
     def call(self, arguments: tuple[Any, ...]) -> Any:
-        return limits.within(self._limit_s, self._function, (*self._declared.leading(), *arguments))
+        if self._has_setup:
+            arguments = (*self._declared.leading(), *arguments)
+        return within(self._limit_s, self._function, arguments)
 
     def failure(self, failure: BaseException) -> BaseException:
         """ValueError makes the expression NULL, and the processing log says why."""
@@ -103,7 +106,7 @@ class Call:
             if self._columns is not None:
                 [found] = self._vectorised([values])
                 return self._write(found)
-            found = self._guarded.call(self._converted(values))
+            found = self._guarded.call(values if self._readers is None else self._converted(values))
             if self._gives_rows:
                 return None if found is None else [self._write(one) for one in found]
             return self._write(found)

@@ -14,10 +14,10 @@ from typing import Any, Final
 from moldau.pipeline.operators.failures import DoesNotReturn
 
 LOOK_S: Final = 0.1
-_running: dict[int, tuple[float, list[bool]]] = {}
-"""By thread: until when its call may run, and a token. The one who takes the token decides: the call has ended in time,
-or it is interrupted."""
-_watcher: threading.Thread | None = None
+_running: dict[int, list[float]] = {}
+"""By thread: the limit of its call in seconds, in a list. The one who takes it out decides: the call has ended in time,
+or it is interrupted. A call notes no time: the watching thread knows since when it has seen the list."""
+_is_watched = False
 
 
 def within(limit_s: float, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
@@ -25,57 +25,67 @@ def within(limit_s: float, function: Callable[..., Any], arguments: tuple[Any, .
     thread = threading.get_ident()
     if thread in _running:
         return function(*arguments)
-    if _watcher is None or not _watcher.is_alive():
+    if not _is_watched:
         _start()
-    token = [True]
-    _running[thread] = (time.monotonic() + limit_s, token)
+    call = _running[thread] = [limit_s]
     try:
         result = function(*arguments)
     except DoesNotReturn:
         del _running[thread]
-        _take(token)
+        call.clear()
         raise
     except BaseException:
-        _end(thread, token)
+        _end(thread, call)
         raise
-    _end(thread, token)
+    _end(thread, call)
     return result
 
 
-def _end(thread: int, token: list[bool]) -> None:
+def _end(thread: int, call: list[float]) -> None:
     del _running[thread]
-    if not _take(token):
+    try:
+        call.pop()
+    except IndexError:
         # The exception is under way. It must not reach what comes after the call.
         for _ in range(100):
             time.sleep(0.01)
 
 
-def _take(token: list[bool]) -> bool:
-    """Only one thread gets it."""
-    try:
-        return token.pop()
-    except IndexError:
-        return False
-
-
 def _start() -> None:
-    global _watcher
-    _watcher = threading.Thread(target=_watch, name="time limits of functions", daemon=True)
-    _watcher.start()
+    global _is_watched
+    _is_watched = True
+    threading.Thread(target=_watch, name="time limits of functions", daemon=True).start()
 
 
 def _watch() -> None:
+    since: dict[int, tuple[list[float], float]] = {}
     while True:
         time.sleep(LOOK_S)
         now = time.monotonic()
-        for thread, (until, token) in list(_running.items()):
-            if until <= now and _take(token):
-                _interrupt(thread)
+        calls = dict(_running)
+        since = {
+            thread: since[thread] if thread in since and since[thread][0] is call else (call, now)
+            for thread, call in calls.items()
+        }
+        for thread, (call, first_seen) in since.items():
+            if call and now - first_seen >= call[0]:
+                _interrupt(thread, call)
 
 
-def _interrupt(thread: int) -> None:
+def _interrupt(thread: int, call: list[float]) -> None:
+    try:
+        call.pop()
+    except IndexError:
+        return  # it has just ended
     raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
     raise_in(ctypes.c_ulong(thread), ctypes.py_object(DoesNotReturn))
 
 
-os.register_at_fork(after_in_child=_running.clear)
+def _forget() -> None:
+    """A forked process has no thread but the one that forked."""
+    global _is_watched
+    _is_watched = False
+    _running.clear()
+
+
+os.register_at_fork(after_in_child=_forget)

@@ -104,14 +104,20 @@ def untyped(given: Any) -> Any:
     return given
 
 
+_EXACT_TYPES: Final[Mapping[SqlType, type]] = {BOOLEAN: bool, DOUBLE: float, STRING: str, BYTES: bytes}
+"""Values of these types need no look."""
+
+
 class _Unfit(Exception):
     """The value is not of the type."""
 
 
 def _nullable(convert: Convert, kind: SqlType) -> Convert:
+    exact = _EXACT_TYPES.get(kind)
+
     def converted(given: Any) -> Any:
-        if given is None:
-            return None
+        if given is None or type(given) is exact:
+            return given
         try:
             return convert(_plain(given))
         except _Unfit:
@@ -141,7 +147,7 @@ def _whole(kind: SqlType) -> Convert:
     def whole(given: Any) -> int:
         if not low <= (value := number(given)) <= high:
             raise _Unfit
-        return int(value)
+        return value if type(value) is int else int(value)
 
     return whole
 
