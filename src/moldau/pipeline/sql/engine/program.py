@@ -12,7 +12,7 @@ from moldau.pipeline.sql.analysis.scope import FunctionLibrary
 from moldau.pipeline.sql.definitions import Format, HeaderColumn, KeyWindow, SourceInfo
 from moldau.pipeline.sql.engine.catalog import Catalog
 from moldau.pipeline.sql.engine.formats import with_registry, without_registry
-from moldau.pipeline.sql.functions.library import builtin
+from moldau.pipeline.sql.functions.user.loading import library_of
 from moldau.pipeline.sql.syntax.errors import SqlError
 from moldau.pipeline.sql.syntax.parser import parse, parse_type
 from moldau.pipeline.sql.syntax.tree.statements import CreateAsSelect, InsertSelect, Kind
@@ -101,18 +101,12 @@ def program_of(
 def topology_from(text: str) -> Topology:
     """The topology of `Program.to_json`."""
     program = Program.from_json(text)
-    return program.topology(_library(program.function_paths))
+    return program.topology(library_of(program.function_paths))
 
 
 def guarantee_of(properties: Mapping[str, str]) -> Guarantee:
     said = properties.get("processing.guarantee") or properties.get("ksql.streams.processing.guarantee")
     return Guarantee.AT_LEAST_ONCE if said == "at_least_once" else Guarantee.EXACTLY_ONCE
-
-
-def _library(paths: Sequence[str]) -> FunctionLibrary:
-    if not paths:
-        return builtin()
-    raise NotImplementedError
 
 
 def _source_json(source: SourceInfo) -> dict[str, Any]:

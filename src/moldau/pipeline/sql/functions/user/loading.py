@@ -50,7 +50,7 @@ class UserFunctions:
 
 
 def library_of(paths: Sequence[str], *, with_packages: bool = True) -> Library:
-    """ConfigError where a file cannot be loaded."""
+    """The built-in functions with those of the user. ConfigError where a file cannot be loaded."""
     loaded = load(paths, with_packages=with_packages)
     if loaded.errors:
         raise ConfigError("\n".join(loaded.errors))
