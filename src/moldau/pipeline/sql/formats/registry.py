@@ -69,6 +69,10 @@ class SchemaFinder:
                 hint="Declare columns that fit the schema that is there, or change the subject's compatibility level.",
             ) from None
 
+    def delete(self, subject: str) -> None:
+        """One that is not there is skipped. SqlError if the registry refuses."""
+        self._found(lambda client: client.delete_subject(subject))
+
     def _found(self, ask: Callable[[Any], Found]) -> Found | None:
         from confluent_kafka.schema_registry.error import SchemaRegistryError
 
