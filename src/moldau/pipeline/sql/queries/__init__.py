@@ -8,9 +8,10 @@
     await host.inserts.insert(target, key, value, timestamp_ms)
     lines = await asyncio.to_thread(host.print_topic, statement)
 
-`row_stream` delivers what a query gives; `tail` shares one consumer among push queries; `push` runs a query's own
-operators on it; `tables` keeps the content of tables in memory and `pull` asks them; `inserts` writes rows and `printing`
-shows a topic. Knows Kafka, but not HTTP. Imported by `server`. Start reading at `host.py`.
+`row_stream` delivers what a query gives. `memory_run` runs a query's operators; a `reader` takes it through its topics:
+`history` reads what is there, `tail` shares one consumer among all that are live, `following` moves readers between the
+two. `tables` keeps the content of tables in memory and `pull` asks them; `inserts` writes rows. Knows Kafka, but not
+HTTP. Imported by `server`. Start reading at `host.py`.
 """
 
 from moldau.pipeline.sql.queries.host import QueryHost

@@ -45,7 +45,7 @@ class EndReason(Enum):
 @dataclass(frozen=True, slots=True)
 class End:
     reason: EndReason
-    error: Exception | None = None
+    error: BaseException | None = None
     """Why it failed: a SqlError where the statement or a table is the reason."""
 
     @property
