@@ -142,7 +142,6 @@ class FrontProtocol(HttpToolsProtocol):
         self._stop_watching()
         self._unset_keepalive_if_required()
         self.connections.discard(self)
-        connection = Http2Connection(self.app, self.connections, self.tasks)
-        connection.connection_made(self.transport)
+        connection = Http2Connection(self.app, self.transport, self.connections, self.tasks)
         self.transport.set_protocol(connection)
         connection.start(received, upgrade, body)

@@ -41,8 +41,15 @@ log = logging.getLogger("moldau.sql")
 class Http2Connection(asyncio.Protocol):
     """`connections` and `tasks` are the server's sets, by which it knows what to wait for when it stops."""
 
-    def __init__(self, app: ASGIApp, connections: set[Any], tasks: set[asyncio.Task[None]]) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        transport: asyncio.Transport,
+        connections: set[Any],
+        tasks: set[asyncio.Task[None]],
+    ) -> None:
         self._app = app
+        self._transport = transport
         self._connections = connections
         self._all_tasks = tasks
         self._loop = asyncio.get_running_loop()
@@ -56,18 +63,13 @@ class Http2Connection(asyncio.Protocol):
         """Whether the client has sent a frame. After an upgrade curl has no room for much data before it has."""
         self._is_stopping = False
         self._idle: asyncio.TimerHandle | None = None
-        self._transport: asyncio.Transport
 
     # How it begins and ends
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
-        self._connections.add(self)
-        self._watch_idleness()
-
     def start(self, received: bytes, upgrade: UpgradeRequest | None = None, body: bytes = b"") -> None:
         """With what was received on the connection before. ValueError: the upgrade's settings are no settings."""
+        self._connections.add(self)
+        self._watch_idleness()
         if upgrade is None:
             self._state.initiate_connection()
         else:
