@@ -206,6 +206,10 @@ def _with_inferred(
     keys = [one for one in statement.columns if is_key(one)]
     values = [one for one in statement.columns if not is_key(one)]
     has_values = any(one.constraint is Constraint.NONE for one in values)
+    for side, is_declared in zip(SIDES, (bool(keys), has_values), strict=True):
+        if is_declared and f"{side}_SCHEMA_ID" in said:
+            message = f"{side}_SCHEMA_ID says what the {side.lower()}'s columns are, and the statement declares some"
+            raise said.wrong(f"{side}_SCHEMA_ID", message, "Leave the columns out, or the property.")
     if not keys:
         keys = _inferred(statement, "KEY", said, topic, facts)
     if not has_values:

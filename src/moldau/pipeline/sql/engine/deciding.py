@@ -23,6 +23,7 @@ from moldau.pipeline.sql.engine.decision import Decision
 from moldau.pipeline.sql.engine.facts import Facts, Needs
 from moldau.pipeline.sql.engine.rules.logged import Logged, nothing_to_create
 from moldau.pipeline.sql.engine.rules.selects import plan_of
+from moldau.pipeline.sql.engine.rules.topologies import topology_that_runs
 from moldau.pipeline.sql.engine.schemas import generated, missing_schemas, schemas_of
 from moldau.pipeline.sql.engine.server_properties import checked
 from moldau.pipeline.sql.engine.session import Session
@@ -41,7 +42,6 @@ from moldau.pipeline.sql.syntax.tree import statements as tree
 from moldau.pipeline.sql.syntax.tree.expressions import Constant
 from moldau.pipeline.sql.syntax.tree.relations import Query
 from moldau.pipeline.sql.syntax.tree.statements import Statement
-from moldau.pipeline.sql.translation.query import topology_of
 
 QUERIES_MAX_SETTING: Final = "ksql.query.persistent.active.limit"
 
@@ -141,7 +141,7 @@ def decide_create_as(statement: tree.CreateAsSelect, asked: Asked) -> Decision:
     change = asked.change(complete.statement, complete.text)
     target = change.sources[0]
     check_room(change, asked, statement)
-    topology_of(plan, target, change.query_id or "")  # refuses what cannot run
+    topology_that_runs(plan, target, change.query_id or "")
     return replace(
         asked.decision(statement, complete.text, change),
         topics_to_create=new,
@@ -167,9 +167,7 @@ def decide_insert(statement: tree.InsertSelect, asked: Asked) -> Decision:
     plan = plan_of(statement.query, asked.logged(asked.text))
     check_writable(asked.catalog.sources[statement.target].topic, statement.at)
     check_copartitioned(plan, asked.facts, statement.at)
-    topology_of(
-        plan, asked.catalog.sources[statement.target], change.query_id or ""
-    )  # refuses what cannot run
+    topology_that_runs(plan, asked.catalog.sources[statement.target], change.query_id or "")
     return asked.decision(statement, asked.text, change)
 
 

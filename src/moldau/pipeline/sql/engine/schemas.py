@@ -1,12 +1,13 @@
 """The schemas that statements register for the topics they define."""
 
-from moldau.pipeline.sql.definitions import SourceInfo
+from moldau.pipeline.sql.definitions import Format, SourceInfo
 from moldau.pipeline.sql.engine.completion import SIDES, subject_need
 from moldau.pipeline.sql.engine.decision import NewSchema
 from moldau.pipeline.sql.engine.facts import Facts, SubjectNeed
 from moldau.pipeline.sql.engine.formats import ability, without_registry
 from moldau.pipeline.sql.engine.with_properties import WithProperties
-from moldau.pipeline.sql.formats.infer import generated_schema
+from moldau.pipeline.sql.formats.infer import generated_schema, inferred_columns
+from moldau.pipeline.sql.types import Column
 
 
 def missing_schemas(source: SourceInfo, said: WithProperties, facts: Facts) -> tuple[NewSchema, ...]:
@@ -21,24 +22,40 @@ def schemas_of(target: SourceInfo, said: WithProperties, facts: Facts) -> tuple[
     found = []
     for side in SIDES:
         need = subject_need(target.topic, side, said)
-        one = generated(target, side) if need.schema_id is None else _named(need, side, said, facts)
+        one = generated(target, side) if need.schema_id is None else _named(target, need, side, said, facts)
         found += [] if one is None else [one]
     return tuple(found)
 
 
-def _named(need: SubjectNeed, side: str, said: WithProperties, facts: Facts) -> NewSchema:
+def _named(target: SourceInfo, need: SubjectNeed, side: str, said: WithProperties, facts: Facts) -> NewSchema:
+    """SqlError where the schema has not all the columns of the query."""
+    name = f"{side}_SCHEMA_ID"
     schema = facts.schemas.get(need)
     if schema is None:
-        raise said.wrong(f"{side}_SCHEMA_ID", f"the registry has no schema with the id {need.schema_id}")
+        raise said.wrong(name, f"the registry has no schema with the id {need.schema_id}")
+    form, columns = format_and_columns(target, side)
+    known = inferred_columns(form, schema, is_key=side == "KEY")
+    missing = [str(column) for column in columns if column not in known]
+    if missing:
+        raise said.wrong(
+            name,
+            f"the schema {need.schema_id} lacks columns of the query, or has others: {', '.join(missing)}",
+            f"Its columns are {', '.join(map(str, known))}.",
+        )
     return NewSchema(need.subject, schema)
+
+
+def format_and_columns(source: SourceInfo, side: str) -> tuple[Format, tuple[Column, ...]]:
+    """Of the keys or the values, as the registry knows them."""
+    if side == "KEY":
+        return without_registry(source.key_format), source.schema.key
+    return without_registry(source.value_format), source.stored_columns
 
 
 def generated(source: SourceInfo, side: str) -> NewSchema | None:
     """None for a format without schemas, and for a key without columns."""
-    is_key = side == "KEY"
-    form = source.key_format if is_key else source.value_format
+    form, columns = format_and_columns(source, side)
     if not ability(form.name).has_schemas:
         return None
-    columns = source.schema.key if is_key else source.stored_columns
-    schema = generated_schema(without_registry(form), columns, is_key=is_key)
+    schema = generated_schema(form, columns, is_key=side == "KEY")
     return None if schema is None else NewSchema(f"{source.topic}-{side.lower()}", schema)

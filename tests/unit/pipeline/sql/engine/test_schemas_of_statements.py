@@ -58,6 +58,20 @@ def test_a_schema_by_its_id(desk: StatementDesk) -> None:
     assert ("SCHEMA_ID", "3") in source.value_format.properties
     assert source.schema.names == ["K", "id", "item"]
     assert desk.replayed() == desk.catalog
+    assert "those of a schema by its id" in desk.refused("ALTER STREAM orders ADD COLUMN x INT;")
+    both = "CREATE STREAM o (id BIGINT) WITH (KAFKA_TOPIC='orders', VALUE_FORMAT='AVRO', VALUE_SCHEMA_ID=3);"
+    assert "the statement declares some" in desk.refused(both)
+
+
+def test_a_query_that_writes_with_a_schema_by_its_id(desk: StatementDesk) -> None:
+    desk.run("CREATE STREAM orders (k INT KEY) WITH (KAFKA_TOPIC='orders', VALUE_FORMAT='AVRO');")
+    schema = desk.schemas[SubjectNeed("orders-value", 3)]
+    desk.schemas[SubjectNeed("BIG-value", 3)] = schema
+    query = "CREATE STREAM big WITH (VALUE_SCHEMA_ID={}) AS SELECT k, id AS `id`, {} AS `item` FROM orders;"
+    assert "lacks columns of the query, or has others: `item` BIGINT" in desk.refused(query.format(3, "id"))
+    assert "no schema with the id 4" in desk.refused(query.format(4, "item"))
+    [decision] = desk.run(query.format(3, "item"))
+    assert [(new.subject, new.schema) for new in decision.schemas_to_register] == [("BIG-value", schema)]
 
 
 def test_schemas_of_new_topics_are_registered(desk: StatementDesk) -> None:

@@ -90,7 +90,7 @@ def control_query(statement: QueryControl, on: Logged) -> Change:
 
 
 def _found(statement: QueryControl, query_id: str, on: Logged) -> PersistentQuery:
-    found = on.defined.queries.get(query_id)
+    found = on.defined.queries.get(query_id.upper())
     if found is None:
         hint = did_you_mean(query_id, on.defined.queries) or "SHOW QUERIES; lists them."
         raise SqlError(f"there is no query {query_id}", statement.at, hint=hint)

@@ -11,12 +11,12 @@ from moldau.pipeline.sql.analysis.query import analyse
 from moldau.pipeline.sql.definitions import SourceInfo
 from moldau.pipeline.sql.engine.formats import without_registry
 from moldau.pipeline.sql.engine.rules.logged import Logged
+from moldau.pipeline.sql.engine.rules.topologies import topology_that_runs
 from moldau.pipeline.sql.engine.state import Definitions, PersistentQuery
 from moldau.pipeline.sql.syntax.errors import Position, SqlError
 from moldau.pipeline.sql.syntax.parser import parse
 from moldau.pipeline.sql.syntax.tree.relations import Query
 from moldau.pipeline.sql.syntax.tree.statements import CreateAsSelect
-from moldau.pipeline.sql.translation.query import topology_of
 from moldau.pipeline.sql.types import Column
 
 
@@ -96,8 +96,8 @@ def _name_differences(
 ) -> list[str]:
     """State is found again by the names of its stores and topics, and those follow from the steps before them."""
     assert running.target is not None
-    old_topology = topology_of(earlier, running.target, running.id)
-    new_topology = topology_of(plan, new, running.id)
+    old_topology = topology_that_runs(earlier, running.target, running.id)
+    new_topology = topology_that_runs(plan, new, running.id)
     names = [(set(one.stores), one.internal_topics) for one in (old_topology, new_topology)]
     return [] if names[0] == names[1] else ["the steps before its state"]
 

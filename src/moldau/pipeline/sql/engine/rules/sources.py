@@ -131,6 +131,11 @@ def alter_source(statement: AlterSource, on: Logged) -> Change:
             statement.at,
             hint=hint,
         )
+    if "SCHEMA_ID" in dict(source.value_format.properties):
+        hint = f"CREATE OR REPLACE {source.kind} {source.name} with another VALUE_SCHEMA_ID."
+        raise SqlError(
+            f"the columns of {source.name} are those of a schema by its id", statement.at, hint=hint
+        )
     added = resolved_columns(statement.added, on.defined.types)
     check_columns(statement.kind, added)
     for one in added:
