@@ -50,7 +50,6 @@ CHANGES: Final = (
 """What the command topic gets."""
 LONG_TEXT: Final = 20_000
 """A longer one is cut in a thread, so that the event loop does not wait for it."""
-CATCH_UP_S_MAX: Final = 5.0
 ASSERT_EVERY_S: Final = 0.2
 
 
@@ -140,7 +139,8 @@ class Execution:
         if command_sequence_number is None or command_sequence_number < 0:
             return
         try:
-            await asyncio.to_thread(self._log.wait_until, command_sequence_number, CATCH_UP_S_MAX)
+            wait_s = self._settings.response_timeout_ms / 1000
+            await asyncio.to_thread(self._log.wait_until, command_sequence_number, wait_s)
         except MoldauError as late:
             raise ServiceFailure(COMMAND_QUEUE_TIMEOUT, str(late)) from late
 

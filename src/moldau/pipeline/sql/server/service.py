@@ -102,7 +102,7 @@ class SqlService:
         self._world = World(self._admin, _schema_finder(configuration.texts), self._texts)
         self._transient = TransientQueries(self.settings, self.catalog, self.queries)
         self._statistics = Statistics(
-            self.settings, self.catalog, self._admin, self._driver, self._membership, self._transient
+            self.settings, self.catalog, self._admin, client, self._driver, self._membership, self._transient
         )
         self._execution = Execution(
             self.settings,
@@ -296,6 +296,12 @@ class SqlService:
     def _require_open(self) -> None:
         if self._terminating.is_set():
             raise ServiceFailure(SHUTTING_DOWN, "The server is shutting down")
+        if self.is_headless:
+            raise ServiceFailure(
+                BAD_REQUEST,
+                f"This server runs the statements of {self.settings.queries_file} (ksql.queries.file), and takes no "
+                "others: change the file and restart it",
+            )
 
     def _reach(self, deadline: float) -> str:
         """The id of the cluster. Raises ConfigError where no broker answers in time."""

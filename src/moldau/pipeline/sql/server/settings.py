@@ -62,7 +62,6 @@ WITHOUT_EFFECT: Final = frozenset(
         "ksql.rowpartition.rowoffset.enabled",
         "ksql.runtime.feature.shared.enabled",
         "ksql.security.extension.class",
-        "ksql.server.command.response.timeout.ms",
         "ksql.server.install.dir",
         "ksql.server.preconditions",
         "ksql.server.static.queries",
@@ -200,6 +199,12 @@ class ServerSettings(SettingsView):
         30_000,
         "How long a write to the command topic may take.",
         at_least=100,
+    )
+    response_timeout_ms = integer(
+        "ksql.server.command.response.timeout.ms",
+        5_000,
+        "How long a request waits for the command that its commandSequenceNumber names.",
+        at_least=1,
     )
     start_timeout_ms = integer(
         "ksql.server.start.timeout.ms",

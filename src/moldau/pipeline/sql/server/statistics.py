@@ -3,9 +3,9 @@
 import logging
 import time
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
-from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition
+from confluent_kafka import KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from moldau.pipeline.driver_process.process import Status
@@ -13,6 +13,7 @@ from moldau.pipeline.lifecycle import PipelineState
 from moldau.pipeline.sql.engine import Catalog, PersistentQuery, QueryState
 from moldau.pipeline.sql.engine import answers as engine
 from moldau.pipeline.sql.engine.answers import Answer
+from moldau.pipeline.sql.server.groups import committed, members_of
 from moldau.pipeline.sql.server.hosting.membership import Membership
 from moldau.pipeline.sql.server.hosting.query_driver import QueryDriver
 from moldau.pipeline.sql.server.requests import (
@@ -40,6 +41,7 @@ class Statistics:
         settings: ServerSettings,
         catalog: Catalog,
         admin: AdminClient,
+        client: Mapping[str, str],
         driver: QueryDriver,
         membership: Membership,
         transient: TransientQueries,
@@ -47,6 +49,7 @@ class Statistics:
         self._settings = settings
         self._catalog = catalog
         self._admin = admin
+        self._client = client
         self._driver = driver
         self._membership = membership
         self._transient = transient
@@ -133,27 +136,31 @@ class Statistics:
     def _offsets(self, query: PersistentQuery) -> QueryOffsets | None:
         group = self._settings.application_id(query.id)
         try:
-            return QueryOffsets(query.id, group, self._topic_offsets(group))
+            return QueryOffsets(
+                query.id, group, self._topic_offsets(group, [one.topic for one in query.inputs])
+            )
         except (KafkaException, TimeoutError) as error:
             log.warning("the offsets of %s are not known: %s", group, error)
             return None
 
-    def _topic_offsets(self, group: str) -> tuple[TopicOffsets, ...]:
-        asked = self._admin.list_consumer_group_offsets(
-            [ConsumerGroupTopicPartitions(group)], request_timeout=ANSWER_S_MAX
-        )
-        committed = [one for one in asked[group].result(ANSWER_S_MAX).topic_partitions if one.offset >= 0]
-        starts = self._listed(committed, OffsetSpec.earliest())
-        ends = self._listed(committed, OffsetSpec.latest())
-        topics: dict[str, list[PartitionOffsets]] = {}
-        for one in sorted(committed, key=lambda place: (place.topic, place.partition)):
-            place = (one.topic, one.partition)
-            found = PartitionOffsets(one.partition, starts.get(place, 0), ends.get(place, 0), one.offset)
-            topics.setdefault(one.topic, []).append(found)
-        return tuple(TopicOffsets(topic, tuple(partitions)) for topic, partitions in topics.items())
+    def _topic_offsets(self, group: str, topics: Iterable[str]) -> tuple[TopicOffsets, ...]:
+        known = self._admin.list_topics(timeout=ANSWER_S_MAX).topics
+        places = [
+            (topic, partition) for topic in topics if topic in known for partition in known[topic].partitions
+        ]
+        reached = committed(self._client, group, places)
+        starts = self._listed(places, OffsetSpec.earliest())
+        ends = self._listed(places, OffsetSpec.latest())
+        found: dict[str, list[PartitionOffsets]] = {}
+        for topic, partition in places:
+            place = (topic, partition)
+            start = starts.get(place, 0)
+            offsets = PartitionOffsets(partition, start, ends.get(place, 0), reached.get(place, start))
+            found.setdefault(topic, []).append(offsets)
+        return tuple(TopicOffsets(topic, tuple(partitions)) for topic, partitions in found.items())
 
-    def _listed(self, places: list[TopicPartition], spec: OffsetSpec) -> dict[tuple[str, int], int]:
-        asked = {TopicPartition(one.topic, one.partition): spec for one in places}
+    def _listed(self, places: Iterable[tuple[str, int]], spec: OffsetSpec) -> dict[tuple[str, int], int]:
+        asked = {TopicPartition(topic, partition): spec for topic, partition in places}
         if not asked:
             return {}
         answers = self._admin.list_offsets(asked, request_timeout=ANSWER_S_MAX)
@@ -168,26 +175,17 @@ class Statistics:
     def _consumers(self) -> dict[str, TopicConsumers]:
         """Members and groups that read each topic."""
         try:
-            listed = self._admin.list_consumer_groups(request_timeout=ANSWER_S_MAX).result(ANSWER_S_MAX).valid
-            names = [group.group_id for group in listed]
-            described = self._admin.describe_consumer_groups(names) if names else {}
-            groups = [future.result(ANSWER_S_MAX) for future in described.values()]
-        except (KafkaException, TimeoutError) as error:
+            groups = members_of(self._admin)
+        except KafkaException as error:
             log.warning("the consumers of topics are not known: %s", error)
             return {}
         found: dict[str, TopicConsumers] = {}
-        for group in groups:
-            reading = [_topics_of(member) for member in group.members]
-            for topic in set().union(*reading) if reading else ():
+        for members in groups.values():
+            for topic in frozenset[str]().union(*(member.topics for member in members)):
                 before = found.get(topic, TopicConsumers())
-                members = sum(topic in topics for topics in reading)
-                found[topic] = TopicConsumers(before.consumers + members, before.groups + 1)
+                count = sum(topic in member.topics for member in members)
+                found[topic] = TopicConsumers(before.consumers + count, before.groups + 1)
         return found
-
-
-def _topics_of(member: Any) -> set[str]:
-    assignment = member.assignment
-    return {one.topic for one in assignment.topic_partitions} if assignment is not None else set()
 
 
 def _errors(status: Status) -> tuple[QueryError, ...]:

@@ -9,9 +9,10 @@ from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
 from confluent_kafka.admin import NewTopic as KafkaTopic
 
+from moldau.core.errors import MoldauError
 from moldau.pipeline.sql.engine import Facts, Needs, NewSchema, NewTopic, SubjectNeed, TopicFacts
 from moldau.pipeline.sql.formats.infer import SubjectSchema
-from moldau.pipeline.sql.formats.registry import SchemaFinder
+from moldau.pipeline.sql.formats.registry import SchemaFinder, subject_of
 from moldau.pipeline.sql.syntax.errors import SqlError
 
 ANSWER_S_MAX: Final = 30.0
@@ -64,6 +65,16 @@ class World:
             except (KafkaException, TimeoutError) as error:
                 if not _is_unknown(error):
                     log.warning("the topic %s could not be deleted: %s", topic, error)
+        if with_subjects and self._finder is not None:
+            for topic in topics:
+                for is_key in (True, False):
+                    self._delete_subject(self._finder, subject_of(topic, is_key=is_key))
+
+    def _delete_subject(self, finder: SchemaFinder, subject: str) -> None:
+        try:
+            finder.delete(subject)
+        except MoldauError as failed:
+            log.warning("the subject %s could not be deleted: %s", subject, failed)
 
     def topic_names(self) -> list[str]:
         return list(self._admin.list_topics(timeout=ANSWER_S_MAX).topics)

@@ -1,4 +1,7 @@
-"""What a query leaves behind when it has ended: its checkpoint, its group, its internal topics. All of it goes."""
+"""What a query leaves behind when it has ended: its checkpoint and its internal topics go.
+
+Its group stays until the brokers forget it: no other query ever has the same id.
+"""
 
 import logging
 import shutil
@@ -36,6 +39,5 @@ def remove_leftovers(
         topics = internal_topics(application_id, admin.list_topics(timeout=ANSWER_S_MAX).topics, others)
         for future in (admin.delete_topics(topics) if topics else {}).values():
             future.result(ANSWER_S_MAX)
-        admin.delete_consumer_groups([application_id])[application_id].result(ANSWER_S_MAX)
     except (KafkaException, TimeoutError) as error:
         log.info("not all that %s has left behind could be removed: %s", application_id, error)

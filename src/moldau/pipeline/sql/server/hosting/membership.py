@@ -13,12 +13,12 @@ from typing import Any, Final
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 
+from moldau.pipeline.sql.server.groups import Member, members_of
 from moldau.pipeline.sql.server.requests import HostStatus
 
 POLL_S: Final = 0.1
 REJOIN_S: Final = 1.0
 ASK_EVERY_S: Final = 5.0
-ASK_S: Final = 10.0
 
 log = logging.getLogger("moldau.sql")
 
@@ -126,18 +126,17 @@ class Membership:
         admin = AdminClient({**self._client, "log_level": 0})
         while not self._stopping.is_set():
             try:
-                group = admin.describe_consumer_groups([self._group], request_timeout=ASK_S)[self._group]
-                self._see(group.result(ASK_S).members)
-            except (KafkaException, TimeoutError) as error:
+                self._see(members_of(admin, self._group).get(self._group, []))
+            except KafkaException as error:
                 log.debug("the members of %s are not known: %s", self._group, error)
             self._stopping.wait(ASK_EVERY_S)
 
-    def _see(self, members: list[Any]) -> None:
+    def _see(self, members: list[Member]) -> None:
         now_ms = int(time.time() * 1000)
         seen = {name: _gone(status) for name, status in self._seen.items()}
         for member in members:
-            has_it = bool(member.assignment and member.assignment.topic_partitions)
-            seen[_host(member.client_id)] = HostStatus(_host(member.client_id), True, now_ms, has_it)
+            name = _host(member.client_id)
+            seen[name] = HostStatus(name, True, now_ms, hosts_queries=bool(member.topics))
         self._seen = seen
 
 
