@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from moldau.pipeline.code.tree import Apply, Code, Operation
 from moldau.pipeline.plan.expressions import Expression
@@ -39,6 +39,10 @@ from moldau.pipeline.streams.stream import KStream
 from moldau.pipeline.streams.table import KTable
 
 EAGER_GRACE_MS = 24 * 3_600_000
+GROUPS: Final = "Aggregate-GroupBy"
+AGGREGATES: Final = "Aggregate-Aggregate-Materialize"
+SUPPRESSED: Final = "Suppress"
+"""ksqlDB's names. They do not depend on the steps before, so that CREATE OR REPLACE may add a WHERE."""
 
 
 def topology_of(
@@ -207,30 +211,41 @@ class _Translation:
         )
         if isinstance(source, KTable):
             table = source.group_by(
-                GroupOf(key, row), key=self._inner_key(), value=internal_serde()
-            ).aggregate(fold.initial, fold.add, fold.remove, value=internal_serde())
+                GroupOf(key, row), key=self._inner_key(), value=internal_serde(), name=GROUPS
+            ).aggregate(fold.initial, fold.add, fold.remove, value=internal_serde(), store=AGGREGATES)
         else:
             table = self._aggregated(source, grouping, key, row, fold)
         if self._plan.is_final:
-            table = table.suppress()
+            table = table.suppress(name=SUPPRESSED)
         if grouping.having is not None:
             table = table.filter(Condition(grouping.having, "HAVING", self._on_failure))
         return table
 
     def _aggregated(self, source: KStream, grouping: Grouping, key: KeyOf, row: Row, fold: Fold) -> KTable:
         keyed = source if grouping.is_by_record_key else source.select_key(key, key=self._inner_key())
-        grouped = keyed.map_values(row, value=internal_serde()).group_by_key(key=self._inner_key())
+        grouped = keyed.map_values(row, value=internal_serde()).group_by_key(
+            key=self._inner_key(), name=GROUPS
+        )
         if grouping.window is None:
-            return grouped.aggregate(fold.initial, fold.add, value=internal_serde())
+            return grouped.aggregate(fold.initial, fold.add, value=internal_serde(), store=AGGREGATES)
         window = grouping.window
         if window.key_window.kind == "SESSION":
             sessions = SessionWindows(window.retention_ms - window.grace_ms, window.grace_ms)
             return grouped.windowed_by(sessions).aggregate(
-                fold.initial, fold.add, fold.merge, value=internal_serde(), retention_ms=window.retention_ms
+                fold.initial,
+                fold.add,
+                fold.merge,
+                value=internal_serde(),
+                store=AGGREGATES,
+                retention_ms=window.retention_ms,
             )
         windows = TimeWindows(window.key_window.size_ms, window.advance_ms, window.grace_ms)
         return grouped.windowed_by(windows).aggregate(
-            fold.initial, fold.add, value=internal_serde(), retention_ms=window.retention_ms
+            fold.initial,
+            fold.add,
+            value=internal_serde(),
+            store=AGGREGATES,
+            retention_ms=window.retention_ms,
         )
 
     # Writing
