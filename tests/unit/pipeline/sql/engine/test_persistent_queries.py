@@ -212,6 +212,25 @@ def test_a_condition_after_the_grouping_may_change() -> None:
     assert desk.catalog.sources["T"].schema.names == ["USER_ID", "N", "MORE"]
 
 
+@pytest.mark.parametrize(
+    ("window", "tail"),
+    [
+        ("", ""),
+        ("WINDOW TUMBLING (SIZE 1 HOUR)", ""),
+        ("WINDOW SESSION (1 HOUR)", ""),
+        ("WINDOW TUMBLING (SIZE 1 HOUR, GRACE PERIOD 1 MINUTE)", "EMIT FINAL"),
+    ],
+)
+def test_a_condition_before_the_grouping_may_come_and_change(window: str, tail: str) -> None:
+    desk = desk_with(VIEWS)
+    for condition in ("", "WHERE ms > 1", "WHERE ms > 2", ""):
+        desk.run(
+            f"CREATE OR REPLACE TABLE t AS SELECT page, COUNT(*) AS n FROM views {window} {condition} "
+            f"GROUP BY page {tail};"
+        )
+    assert list(desk.catalog.queries) == ["CTAS_T_1"]
+
+
 def test_a_join_with_a_condition_more_keeps_its_state() -> None:
     joined = "SELECT v.user_id, page, region FROM views v JOIN users u ON v.user_id = u.id"
     desk = desk_with(VIEWS, USERS, f"CREATE STREAM j AS {joined};")
