@@ -12,6 +12,7 @@ from moldau.pipeline.sql.queries.memory_run import MemoryRun
 from moldau.pipeline.sql.queries.messages import Place
 from moldau.pipeline.sql.queries.prepared import Definitions, Prepared, PullSettings, QueryKind
 from moldau.pipeline.sql.queries.preparing import parsed_query, prepared
+from moldau.pipeline.sql.queries.printing import LINE, Printing
 from moldau.pipeline.sql.queries.pull import answer_rows, hand_over
 from moldau.pipeline.sql.queries.reader import Reader
 from moldau.pipeline.sql.queries.row_stream import COMPLETE, End, EndReason, RowStream
@@ -109,7 +110,18 @@ class QueryHost:
 
     def print_topic(self, statement: Print) -> RowStream:
         """PRINT. The rows are lines: each has one column, the text. Asks brokers, so call it in a thread."""
-        raise NotImplementedError
+        if statement.interval < 1:
+            raise SqlError(f"INTERVAL is at least 1, not {statement.interval}", statement.at)
+        stream = RowStream((LINE,))
+        if statement.limit == 0:
+            stream.finish(End(EndReason.LIMIT))
+            return stream
+        places = self._topics.places([statement.topic])
+        positions = dict.fromkeys(places, 0) if statement.from_beginning else self._topics.ends(places)
+        printing = Printing(statement, stream, self._registry_url)
+        self._keep(stream)
+        self._following.start(Reader(stream, printing.take, positions), from_end=not statement.from_beginning)
+        return stream
 
     def close(self) -> None:
         """Ends all queries, and waits until their threads have ended."""
