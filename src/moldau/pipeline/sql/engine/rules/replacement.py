@@ -17,7 +17,7 @@ from moldau.pipeline.sql.syntax.errors import Position, SqlError
 from moldau.pipeline.sql.syntax.parser import parse
 from moldau.pipeline.sql.syntax.tree.relations import Query
 from moldau.pipeline.sql.syntax.tree.statements import CreateAsSelect
-from moldau.pipeline.sql.types import Column
+from moldau.pipeline.sql.types import Column, Schema
 
 
 def check_source_replacement(
@@ -86,9 +86,13 @@ def _state_differences(old: QueryPlan, new: QueryPlan) -> list[str]:
     new_calls = [] if new.grouping is None else [(one.text, one.result) for one in new.grouping.calls]
     if old_calls != new_calls:
         found.append("its aggregates")
-    if old.joins and [one.source.schema for one in old.inputs] != [one.source.schema for one in new.inputs]:
+    if old.joins and _columns_read(old) != _columns_read(new):
         found.append("the columns of what it joins")
     return found
+
+
+def _columns_read(plan: QueryPlan) -> list[tuple[Schema, object]]:
+    return [(one.source.schema, one.metadata) for one in plan.inputs]
 
 
 def _name_differences(
