@@ -2,7 +2,7 @@
 
 import base64
 import binascii
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from importlib import import_module
 from typing import Any, Final
@@ -13,6 +13,7 @@ SCHEMAS_MAX: Final = 500
 DECIMAL_PATH: Final = "confluent/type/decimal.proto"
 META_PATH: Final = "confluent/meta.proto"
 _PATH: Final = "default.proto"
+_DECIMAL_ALIAS: Final = "confluent/types/decimal.proto"
 _CONFLUENT: Final = "confluent_kafka.schema_registry.confluent"
 
 
@@ -106,27 +107,26 @@ def _known_file(path: str) -> Any:
     """Google's and Confluent's files may be imported without a reference."""
     from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
-    module = _KNOWN.get(path) or path.removesuffix(".proto").replace("/", ".") + "_pb2"
-    if path not in _KNOWN and not path.startswith(("google/protobuf/", "google/type/")):
-        raise ValueError(f"the Protobuf schema imports {path}, and the registry has no reference to it")
-    try:
-        found: Any = import_module(module).DESCRIPTOR
-    except ImportError:
-        raise ValueError(f"the Protobuf schema imports {path}, which does not exist") from None
-    file = FileDescriptorProto.FromString(found.serialized_pb)
     if path == _DECIMAL_ALIAS:
         return FileDescriptorProto(syntax="proto3", dependency=[DECIMAL_PATH], public_dependency=[0])
-    return file
+    if path == DECIMAL_PATH:
+        found: Any = import_module(f"{_CONFLUENT}.types.decimal_pb2").Decimal.DESCRIPTOR.file
+    elif path == META_PATH:
+        found = import_module(f"{_CONFLUENT}.meta_pb2").DESCRIPTOR
+    elif path.startswith(("google/protobuf/", "google/type/")):
+        found = _file_of_google(path)
+    else:
+        raise ValueError(f"the Protobuf schema imports {path}, and the registry has no reference to it")
+    return FileDescriptorProto.FromString(found.serialized_pb)
 
 
-_DECIMAL_ALIAS: Final = "confluent/types/decimal.proto"
-_KNOWN: Final[Mapping[str, str]] = {
-    DECIMAL_PATH: f"{_CONFLUENT}.types.decimal_pb2",
-    _DECIMAL_ALIAS: f"{_CONFLUENT}.types.decimal_pb2",
-    META_PATH: f"{_CONFLUENT}.meta_pb2",
-}
+def _file_of_google(path: str) -> Any:
+    try:
+        return import_module(path.removesuffix(".proto").replace("/", ".") + "_pb2").DESCRIPTOR
+    except ImportError:
+        raise ValueError(f"the Protobuf schema imports {path}, which does not exist") from None
 
 
 def meta_extension() -> Any:
     """The option of a field that holds a decimal's precision and scale."""
-    return import_module(_KNOWN[META_PATH]).field_meta
+    return import_module(f"{_CONFLUENT}.meta_pb2").field_meta

@@ -109,8 +109,8 @@ class _File:
         self._type(message, field, kind, around)
 
     def _map(self, message: Any, field: Any, of: SqlType, around: str, whole: SqlType) -> None:
-        words = re.split(r"_+", field.name)
-        entry = message.nested_type.add(name="".join(word[:1].upper() + word[1:] for word in words) + "Entry")
+        self._messages += 1
+        entry = message.nested_type.add(name=f"ConnectDefault{self._messages}Entry")
         entry.options.map_entry = True
         entry.field.add(name="key", number=1, label=self._types.LABEL_OPTIONAL, type=self._types.TYPE_STRING)
         value = entry.field.add(name="value", number=2, label=self._types.LABEL_OPTIONAL)
