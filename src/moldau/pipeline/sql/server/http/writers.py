@@ -37,7 +37,7 @@ class Writer:
     """`begin`, then `rows` any number of times, then `finish`."""
 
     content_type: str
-    idle = b""
+    idle: bytes = b""
     """What is sent when nothing has happened for a while, so that a client sees that the query lives."""
     has_tombstones = False
     """Whether the shape can say that a row of a table was deleted. ksqlDB leaves such rows out elsewhere."""
@@ -99,22 +99,31 @@ class ArrayWriter(Writer):
 
 
 class ObjectsWriter(Writer):
-    """A JSON array of objects that say what they are, one a line."""
+    """A JSON array of objects that say what they are, one a line.
+
+    Clients read it by the line while it comes. A push query always has a last object, so each object can be sent with
+    its comma; behind the rows of a pull query there may be nothing.
+    """
 
     content_type = KSQL_JSON
-    idle = b"\n"
     has_tombstones = True
+
+    def __init__(self, header: Header) -> None:
+        super().__init__(header)
+        is_pull = header.kind == "PULL"
+        self.idle = b"" if is_pull else b"\n"
+        self._before, self._after = (b",\n", b"") if is_pull else (b"", b",\n")
 
     def begin(self) -> bytes:
         header = {"queryId": self.header.query_id, "schema": self.header.schema_text()}
-        return b"[" + json_bytes({"header": header})
+        return b"[" + json_bytes({"header": header}) + self._after
 
     def _row(self, values: list[Any], is_tombstone: bool) -> bytes:
-        return b",\n" + json_bytes(row_object(values, is_tombstone))
+        return self._before + json_bytes(row_object(values, is_tombstone)) + self._after
 
     def finish(self, end: End) -> bytes:
         last = last_object(end, self.header)
-        return b"]\n" if last is None else b",\n" + json_bytes(last) + b"]\n"
+        return b"]\n" if last is None else self._before + json_bytes(last) + b"]\n"
 
 
 class LegacyWriter(Writer):

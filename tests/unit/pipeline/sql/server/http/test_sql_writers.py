@@ -62,6 +62,12 @@ def test_objects_of_a_pull_query_name_the_key_and_have_no_final_message() -> Non
     assert len(rows) == 2
 
 
+def test_every_piece_of_a_push_query_ends_its_line() -> None:
+    writer = ObjectsWriter(PUSH)
+    assert all(piece.endswith(b",\n") for piece in [writer.begin(), *writer.rows(ROWS)])
+    assert writer.idle == b"\n"
+
+
 def test_a_push_query_that_ends_by_itself() -> None:
     assert orjson.loads(body(ObjectsWriter(PUSH)))[-1] == {"finalMessage": "Query Completed"}
 
@@ -69,7 +75,7 @@ def test_a_push_query_that_ends_by_itself() -> None:
 def test_deleted_rows_are_only_in_objects() -> None:
     deleted = [Tombstone((1, None))]
     assert b"".join(ObjectsWriter(PUSH).rows(deleted)) == (
-        b',\n{"row":{"columns":[1,null],"tombstone":true}}'
+        b'{"row":{"columns":[1,null],"tombstone":true}},\n'
     )
     assert list(DelimitedWriter(PUSH).rows(deleted)) == []
     assert list(ArrayWriter(PUSH).rows(deleted)) == []

@@ -1,6 +1,7 @@
 """One request of an HTTP/2 connection, as ASGI sees it."""
 
 import asyncio
+import re
 from collections import deque
 from typing import Any, Final, Protocol
 from urllib.parse import unquote
@@ -9,6 +10,8 @@ from starlette.types import Message, Scope
 
 _NOT_SENT: Final = frozenset({b"connection", b"transfer-encoding", b"keep-alive", b"upgrade"})
 """Headers that HTTP/2 forbids."""
+_ABSOLUTE: Final = re.compile(rb"^https?://[^/?]*")
+"""What stands before the path in the absolute form, which HTTP/1.1 clients may use."""
 
 
 class Peer(Protocol):
@@ -110,7 +113,7 @@ def request_scope(headers: list[tuple[bytes, bytes]], **facts: Any) -> Scope:
     plain = [(name, value) for name, value in headers if not name.startswith(b":")]
     if b":authority" in pseudo and not any(name == b"host" for name, _ in plain):
         plain.insert(0, (b"host", pseudo[b":authority"]))
-    path, _, query = pseudo[b":path"].partition(b"?")
+    path, _, query = _ABSOLUTE.sub(b"", pseudo[b":path"]).partition(b"?")
     return {
         "type": "http",
         "asgi": {"version": "3.0", "spec_version": "2.3"},

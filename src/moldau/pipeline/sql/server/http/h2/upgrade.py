@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 PREFACE: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-SWITCHING: Final = b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n"
+SWITCHING: Final = b"HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n"
+"""In small letters: there are clients that compare so."""
 BODY_BYTES_MAX: Final = 1 << 20
 """A request with a larger body stays HTTP/1.1, as the client must expect."""
 HEAD_END: Final = b"\r\n\r\n"

@@ -52,6 +52,8 @@ def test_a_request_as_asgi_sees_it() -> None:
     scope = request_scope(headers, client=("127.0.0.1", 5))
     assert (scope["path"], scope["raw_path"], scope["query_string"]) == ("/a b", b"/a%20b", b"c=d")
     assert scope["headers"] == [(b"host", b"x:1"), (b"accept", b"*/*")]
+    absolute = request_scope([(b":method", b"POST"), (b":path", b"http://x:1/ksql?a")])
+    assert (absolute["path"], absolute["query_string"]) == ("/ksql", b"a")
     with pytest.raises(KeyError):
         request_scope([(b":method", b"CONNECT")])
 
