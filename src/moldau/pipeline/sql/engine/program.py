@@ -17,6 +17,7 @@ from moldau.pipeline.sql.syntax.errors import SqlError
 from moldau.pipeline.sql.syntax.parser import parse, parse_type
 from moldau.pipeline.sql.syntax.tree.statements import CreateAsSelect, InsertSelect, Kind
 from moldau.pipeline.sql.translation.query import topology_of
+from moldau.pipeline.sql.translation.row import OnFailure, log_failure
 from moldau.pipeline.sql.types import Column, Schema, SqlType
 
 
@@ -66,7 +67,7 @@ class Program:
             said["application_id"],
         )
 
-    def topology(self, library: FunctionLibrary) -> Topology:
+    def topology(self, library: FunctionLibrary, on_failure: OnFailure = log_failure) -> Topology:
         """SqlError where a function is no longer there, or has changed."""
         statement = parse(self.statement)[0].statement
         assert isinstance(statement, CreateAsSelect | InsertSelect)
@@ -76,7 +77,8 @@ class Program:
         except SqlError as wrong:
             raise wrong.within(self.statement) from None
         name = self.application_id or self.query_id
-        return topology_of(plan, self.sink, name, guarantee=guarantee_of(self.properties))
+        guarantee = guarantee_of(self.properties)
+        return topology_of(plan, self.sink, name, guarantee=guarantee, on_failure=on_failure)
 
 
 def program_of(
@@ -98,10 +100,10 @@ def program_of(
     )
 
 
-def topology_from(text: str) -> Topology:
-    """The topology of `Program.to_json`."""
+def topology_from(text: str, on_failure: OnFailure = log_failure) -> Topology:
+    """The topology of `Program.to_json`. `on_failure` is told of expressions that fail."""
     program = Program.from_json(text)
-    return program.topology(library_of(program.function_paths))
+    return program.topology(library_of(program.function_paths), on_failure)
 
 
 def guarantee_of(properties: Mapping[str, str]) -> Guarantee:
