@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
+from itertools import chain, count
 
 from moldau.pipeline.code.tree import Apply, Argument, Code, Operation
 from moldau.pipeline.sql.analysis import aggregation
@@ -182,12 +182,14 @@ class _Analysis:
     def _name_of(self, expression: tree.Expression, before: Sequence[_Item], read_from: _From) -> str:
         """A column that several sources have gets the name of its source before its own."""
         taken = {one.name for one in before}
+        taken |= {one.alias for one in self._query.items if isinstance(one, OneColumn) and one.alias}
         match expression:
             case tree.ColumnName(name=name, source=source):
                 owners = {one.source for one in read_from.scope.bindings if one.name == name}
                 return f"{source}_{name}" if source and len(owners - {""}) > 1 else name
             case tree.FieldOf(name=name):
-                return next(one for one in (name, *(f"{name}_{n}" for n in count(1))) if one not in taken)
+                numbered = (f"{name}_{number}" for number in count(1))
+                return next(one for one in chain((name,), numbered) if one not in taken)
         taken |= {one.name for one in read_from.scope.bindings}
         return next(name for number in count() if (name := f"KSQL_COL_{number}") not in taken)
 

@@ -6,7 +6,7 @@ from typing import Protocol
 from moldau.pipeline.code.tree import Argument, Branch, Constant, Function, Logic
 from moldau.pipeline.sql.expressions import operators
 from moldau.pipeline.sql.expressions.calls import Given, Unit, call_scalar
-from moldau.pipeline.sql.expressions.casts import cast
+from moldau.pipeline.sql.expressions.casts import cast, literal_like
 from moldau.pipeline.sql.expressions.named_types import real_type
 from moldau.pipeline.sql.expressions.typed import NULL, Typed, applied
 from moldau.pipeline.sql.functions.declaration import Scalar
@@ -21,9 +21,13 @@ from moldau.pipeline.sql.types import (
     INTEGER_MAX,
     INTEGER_MIN,
     STRING,
+    TIMESTAMP,
     SqlType,
 )
 from moldau.pipeline.sql.types import Decimal as DecimalType
+
+MOMENTS = ("ROWTIME", "WINDOWSTART", "WINDOWEND")
+"""BIGINT columns that may be compared with a time as text."""
 
 CALENDAR_MS = {"MONTHS": 30 * UNIT_MS["DAYS"], "YEARS": 365 * UNIT_MS["DAYS"]}
 """As a DURATION of ksqlDB counts them."""
@@ -75,7 +79,7 @@ class _Typing:
             case tree.ColumnName():
                 return self._scope.column(expression)
             case tree.Comparison(operator=operator, left=left, right=right):
-                return operators.compare(operator, self.value(left), self.value(right), at)
+                return operators.compare(operator, self._beside(left, right), self._beside(right, left), at)
             case tree.Arithmetic(operator=operator, left=left, right=right):
                 return operators.compute(operator, self.value(left), self.value(right), at)
             case tree.Call():
@@ -101,8 +105,8 @@ class _Typing:
             case tree.Between(of=of, low=low, high=high, is_negated=is_negated):
                 value = self.value(of)
                 bounds = (
-                    operators.compare(">=", value, self.value(low), at).code,
-                    operators.compare("<=", value, self.value(high), at).code,
+                    operators.compare(">=", value, self._beside(low, of), at).code,
+                    operators.compare("<=", value, self._beside(high, of), at).code,
                 )
                 return _negated(Typed(BOOLEAN, Logic(False, bounds)), is_negated)
             case tree.InList(of=of, choices=choices, is_negated=is_negated):
@@ -140,6 +144,14 @@ class _Typing:
             case tree.Unit(name=name):
                 return self._scope.column(tree.ColumnName(name, at=at))
         raise TypeError(f"{expression!r} is no expression")
+
+    def _beside(self, expression: tree.Expression, other: tree.Expression) -> Typed:
+        """One side of a comparison. Beside ROWTIME and its like, a text is a time."""
+        found = self.value(expression)
+        is_moment = isinstance(other, tree.ColumnName) and other.name in MOMENTS
+        if not (is_moment and found.type == STRING and isinstance(found.code, Constant)):
+            return found
+        return Typed(BIGINT, literal_like(found, TIMESTAMP, expression.at).code)
 
     def _truth(self, expression: tree.Expression) -> Typed:
         found = self.value(expression)
