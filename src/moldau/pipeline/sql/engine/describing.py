@@ -1,7 +1,6 @@
 """DESCRIBE: a stream or table, all of them, or a function."""
 
-import inspect
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from moldau.pipeline.sql.analysis.scope import FunctionLibrary
 from moldau.pipeline.sql.definitions import SourceInfo
@@ -22,9 +21,9 @@ from moldau.pipeline.sql.functions.declaration import (
     AggregateForm,
     Form,
     Function,
-    Result,
     Scalar,
 )
+from moldau.pipeline.sql.functions.reference import result_text
 from moldau.pipeline.sql.syntax.errors import Position, SqlError, did_you_mean
 from moldau.pipeline.sql.syntax.tree.statements import Describe, Kind
 
@@ -125,14 +124,6 @@ def _variation(form: Form | AggregateForm, function: Function) -> FunctionVariat
             ArgumentDescription(one.name, str(one.type), one.doc, index == variadic)
             for index, one in enumerate(form.parameters)
         ),
-        returns=result_text(form.result),
+        returns=result_text(form),
         doc=form.doc or function.doc,
     )
-
-
-def result_text(result: Result) -> str:
-    """Where the type follows from those of the arguments, the rule says how in its documentation."""
-    if not callable(result):
-        return str(result)
-    doc: Any = inspect.getdoc(result)
-    return str(doc).splitlines()[0].rstrip(".") if doc else "a type that follows from the arguments"
