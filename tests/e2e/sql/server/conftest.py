@@ -18,6 +18,8 @@ BROKER_SETTINGS = {
     "group.initial.rebalance.delay.ms": "0",
     "offsets.topic.num.partitions": "1",
     "transaction.state.log.num.partitions": "1",
+    # Records of the tests are of 1970: retention must not find them too old.
+    "log.retention.ms": "-1",
 }
 
 

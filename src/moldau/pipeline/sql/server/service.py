@@ -14,22 +14,23 @@ from confluent_kafka.admin import AdminClient
 
 from moldau import __version__
 from moldau.core.errors import ConfigError
-from moldau.pipeline.sql.engine import Applied, Catalog
+from moldau.pipeline.sql.engine import Applied, Catalog, NewTopic, Session
 from moldau.pipeline.sql.engine.answers import Answer
 from moldau.pipeline.sql.engine.server_properties import is_editable
 from moldau.pipeline.sql.formats.registry import SchemaFinder
-from moldau.pipeline.sql.functions.library import builtin
 from moldau.pipeline.sql.queries import QueryHost
 from moldau.pipeline.sql.server.commands.command_log import CommandLog, LocalLog
 from moldau.pipeline.sql.server.commands.command_topic import prepare_topic
 from moldau.pipeline.sql.server.connectors import Connectors
 from moldau.pipeline.sql.server.execution import Execution
+from moldau.pipeline.sql.server.failed_records import FailedRecords
 from moldau.pipeline.sql.server.failures import BAD_REQUEST, SHUTTING_DOWN, ServiceFailure, bad_statement
 from moldau.pipeline.sql.server.headless import run_file
 from moldau.pipeline.sql.server.hosting.membership import Membership
 from moldau.pipeline.sql.server.hosting.query_driver import QueryDriver
 from moldau.pipeline.sql.server.inserting import record_of, target_of
 from moldau.pipeline.sql.server.metrics import metrics_text
+from moldau.pipeline.sql.server.processing_log import FailureLog, stream_statement
 from moldau.pipeline.sql.server.requests import (
     CommandStatus,
     Executed,
@@ -46,8 +47,10 @@ from moldau.pipeline.sql.server.settings import Configuration, ServerSettings
 from moldau.pipeline.sql.server.statistics import Statistics
 from moldau.pipeline.sql.server.table_upkeep import TableUpkeep
 from moldau.pipeline.sql.server.transient import TransientQueries
+from moldau.pipeline.sql.server.user_functions import UserFunctions
 from moldau.pipeline.sql.server.world import World
 from moldau.pipeline.sql.syntax.errors import SqlError
+from moldau.pipeline.sql.translation.row import log_failure
 
 REGISTRY_PREFIX: Final = "ksql.schema.registry."
 RETRY_S: Final = 0.2
@@ -74,12 +77,26 @@ class SqlService:
             raise ConfigError(f"the Kafka client rejects its settings: {error.args[0].str()}") from None
         self._client = client
         registry = _registry_settings(configuration.texts)
-        self.catalog = Catalog(builtin(), registry)
+        self._functions = UserFunctions(self.settings.extension_dir)
+        self._functions.refresh()
+        self.catalog = Catalog(self._functions.library, registry)
         servers = client["bootstrap.servers"]
         others = {name: text for name, text in configuration.client.items() if name != "bootstrap.servers"}
-        self.queries = QueryHost(servers, others, registry_url=self.settings.registry_url)
+        has_log = self.settings.processing_log_topic_create
+        self.queries = QueryHost(
+            servers,
+            others,
+            registry_url=self.settings.registry_url,
+            on_failure=self._failures_of("transient") if has_log else log_failure,
+        )
         self._tables = TableUpkeep(self.queries.tables, self.catalog)
-        self._driver = QueryDriver(configuration, self.catalog, self._admin, self._function_paths)
+        self._driver = QueryDriver(
+            configuration,
+            self.catalog,
+            self._admin,
+            lambda: self._functions.paths,
+            self._failures_of if has_log else None,
+        )
         self._membership = Membership(
             client,
             self._membership_topic,
@@ -87,6 +104,14 @@ class SqlService:
             session_timeout_ms=self.settings.session_timeout_ms,
             heartbeat_interval_ms=self.settings.heartbeat_interval_ms,
             on_turn=self._driver.turn,
+        )
+        self._failed_records = FailedRecords(
+            client,
+            self.settings.dead_letter_topic,
+            self.settings.log_topic,
+            with_rows=self.settings.processing_log_rows,
+            query_of=self._query_of,
+            is_host=lambda: self._membership.is_host,
         )
         self._log: CommandLog | LocalLog = (
             LocalLog(self.catalog, self._applied)
@@ -100,7 +125,7 @@ class SqlService:
             )
         )
         self._world = World(self._admin, _schema_finder(configuration.texts), self._texts)
-        self._transient = TransientQueries(self.settings, self.catalog, self.queries)
+        self._transient = TransientQueries(self.settings, self.catalog, self.queries, self._functions)
         self._statistics = Statistics(
             self.settings, self.catalog, self._admin, client, self._driver, self._membership, self._transient
         )
@@ -144,10 +169,13 @@ class SqlService:
         self._tables.keep_up()
         self._driver.start()
         self._membership.start()
+        if self.settings.processing_log_topic_create:
+            self._start_processing_log()
 
     def stop(self) -> None:
         """Ends transient queries, and the driver process after its batches."""
         self._terminating.set()
+        self._failed_records.stop()
         self._membership.stop()
         self._execution.close()
         self._driver.stop()
@@ -160,11 +188,13 @@ class SqlService:
         """POST /ksql: statements in their order, up to the first that fails. SELECT and PRINT fail with QUERY_ENDPOINT.
         The result has one entry for each statement."""
         self._require_open()
+        self._refresh_functions()
         return await self._execution.run(request)
 
     async def start_query(self, request: StatementRequest) -> StartedQuery:
         """POST /query, /query-stream, /ws/query: one SELECT or PRINT."""
         self._require_open()
+        self._refresh_functions()
         return await self._transient.start(request, self._execution.session(request))
 
     def close_query(self, query_id: str) -> bool:
@@ -264,8 +294,41 @@ class SqlService:
         """Headless servers have no commands, but a topic to divide the work by."""
         return f"{self.settings.internal_prefix}_configs" if self.is_headless else self.settings.command_topic
 
-    def _function_paths(self) -> tuple[str, ...]:
-        return ()
+    def _refresh_functions(self) -> None:
+        if self._functions.refresh():
+            self.catalog.library = self._functions.library
+
+    def _failures_of(self, query_id: str) -> FailureLog:
+        settings = {
+            name: text
+            for name, text in self.configuration.plain_client.items()
+            if name != "bootstrap.servers"
+        }
+        servers = self.configuration.plain_client["bootstrap.servers"]
+        return FailureLog(
+            servers, self.settings.log_topic, query_id, settings, self.settings.processing_log_rows
+        )
+
+    def _query_of(self, topic: str) -> str:
+        """The queries that read a topic, for the name of a logger."""
+        names = {source.name for source in self.catalog.sources.values() if source.topic == topic}
+        return "_".join(query.id for query in self.catalog.queries.values() if names & {*query.sources})
+
+    def _start_processing_log(self) -> None:
+        """Raises ConfigError where its topic or stream cannot be made."""
+        settings = self.settings
+        wanted = NewTopic(
+            settings.log_topic, settings.processing_log_partitions, settings.processing_log_replicas
+        )
+        try:
+            if settings.log_topic not in self._world.topic_names():
+                self._world.create([wanted], [])
+            if settings.processing_log_stream_create and not self.is_headless:
+                text = stream_statement(settings.processing_log_stream, settings.log_topic)
+                self._execution.run_blocking(text, Session())
+        except (SqlError, ServiceFailure) as wrong:
+            raise ConfigError(f"the processing log cannot be made: {wrong}") from None
+        self._failed_records.start()
 
     def _texts(self) -> Mapping[str, str]:
         return {**self.configuration.effective, **self.catalog.system_properties}

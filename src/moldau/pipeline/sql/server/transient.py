@@ -26,6 +26,7 @@ from moldau.pipeline.sql.server.failures import (
 from moldau.pipeline.sql.server.requests import StartedQuery, StatementRequest, TransientQuery
 from moldau.pipeline.sql.server.settings import ServerSettings
 from moldau.pipeline.sql.server.statement_texts import single
+from moldau.pipeline.sql.server.user_functions import UserFunctions
 from moldau.pipeline.sql.syntax.errors import SqlError
 from moldau.pipeline.sql.syntax.parser import Parsed
 from moldau.pipeline.sql.syntax.tree import statements as tree
@@ -41,10 +42,11 @@ class CatalogView:
     """The catalog as transient queries want it."""
 
     catalog: Catalog
+    user_functions: UserFunctions
 
     @property
     def version(self) -> int:
-        return self.catalog.next_offset
+        return self.catalog.next_offset + (self.user_functions.generation << 40)
 
     @property
     def sources(self) -> Mapping[str, SourceInfo]:
@@ -60,9 +62,11 @@ class CatalogView:
 
 
 class TransientQueries:
-    def __init__(self, settings: ServerSettings, catalog: Catalog, host: QueryHost) -> None:
+    def __init__(
+        self, settings: ServerSettings, catalog: Catalog, host: QueryHost, user_functions: UserFunctions
+    ) -> None:
         self._settings = settings
-        self._definitions = CatalogView(catalog)
+        self._definitions = CatalogView(catalog, user_functions)
         self._catalog = catalog
         self._host = host
         self._numbers = itertools.count(1)

@@ -1,25 +1,27 @@
 """Persistent queries as files that the driver process loads: one for each query, in a folder of the state."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from moldau.pipeline.sql.engine import Catalog, QueryState
 from moldau.pipeline.sql.engine.program import program_of
+from moldau.pipeline.sql.server.processing_log import FailureLog
 from moldau.pipeline.sql.server.settings import ServerSettings
 
 OWNER_ONLY: Final = 0o600
 TEMPLATE: Final = '''"""{query_id}, a query of the SQL server, which writes this file: changes are lost."""
 
 from moldau.pipeline.sql.engine import topology_from
-
+{log_import}
 PROGRAM = {program!r}
 
 
 def build():
-    return topology_from(PROGRAM)
+    return topology_from(PROGRAM{log})
 '''
+LOG_IMPORT: Final = "from moldau.pipeline.sql.server.processing_log import FailureLog\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +40,11 @@ class Wanted:
 
 
 class ApplicationFiles:
-    def __init__(self, settings: ServerSettings) -> None:
+    """`failures_of` gives the processing log of a query; None: there is none."""
+
+    def __init__(self, settings: ServerSettings, failures_of: Callable[[str], FailureLog] | None) -> None:
         self._settings = settings
+        self._failures_of = failures_of
         state = Path(settings.state_dir).absolute()
         self.folder = state / "queries"
         self.checkpoints = state / "checkpoints"
@@ -50,7 +55,13 @@ class ApplicationFiles:
         for query in list(catalog.queries.values()):
             name = self._settings.application_id(query.id)
             program = program_of(query.id, catalog, function_paths, name).to_json()
-            content = TEMPLATE.format(query_id=query.id, program=program)
+            failures = None if self._failures_of is None else self._failures_of(query.id)
+            content = TEMPLATE.format(
+                query_id=query.id,
+                program=program,
+                log_import=LOG_IMPORT if failures else "",
+                log=f", {failures!r}" if failures else "",
+            )
             found[name] = Wanted(query.id, name, content, query.state is QueryState.PAUSED)
         return found
 

@@ -24,6 +24,7 @@ from moldau.pipeline.sql.engine import Catalog
 from moldau.pipeline.sql.engine.state import Definitions
 from moldau.pipeline.sql.server.hosting.application_files import ApplicationFiles, Wanted
 from moldau.pipeline.sql.server.hosting.leftovers import remove_leftovers
+from moldau.pipeline.sql.server.processing_log import FailureLog
 from moldau.pipeline.sql.server.settings import Configuration
 
 LOOK_EVERY_S: Final = 1.0
@@ -53,13 +54,14 @@ class QueryDriver:
         catalog: Catalog,
         admin: AdminClient,
         function_paths: Callable[[], tuple[str, ...]],
+        failures_of: Callable[[str], FailureLog] | None,
     ) -> None:
         self._configuration = configuration
         self._settings = configuration.settings
         self._catalog = catalog
         self._admin = admin
         self._function_paths = function_paths
-        self.files = ApplicationFiles(self._settings)
+        self.files = ApplicationFiles(self._settings, failures_of)
         self._is_host = False
         self._made_of: Definitions | None = None
         self._made: Mapping[str, Wanted] = {}
