@@ -85,7 +85,7 @@ there. [anomaly.py](../../examples/sql_functions/anomaly.py) is an example with 
 | `Callable[[int], str]` | a lambda |
 | <code>T &#124; None</code> | takes NULL; without it, a NULL makes the result NULL without a call |
 | `*values: float`, `times: int = 1` | any number of arguments, an argument that may be left out |
-| `Annotated[pandas.Series, "DOUBLE"]`, `pyarrow.DoubleArray` | a column; a query calls it for each record, with one value |
+| `Annotated[pandas.Series, "DOUBLE"]`, `pyarrow.DoubleArray` | a column; a query calls it with one record each |
 
 `@udtf` makes a table function of one that returns a list or yields. `@udaf` makes an aggregate of a class with
 `initial()`, `add(state, value)` and `result(state)`; `merge(one, other)` lets it stand in session windows, and
