@@ -49,8 +49,7 @@ class World:
         """(key, value) or (key, value, time); values become JSON, None and bytes stay."""
         for key, value, *more in records:
             data = value if value is None or isinstance(value, bytes) else json.dumps(value).encode()
-            times = {"timestamp": more[0]} if more else {}
-            self.producer.produce(topic, data, key, **times)
+            self.producer.produce(topic, data, key, timestamp=more[0] if more else 0)
         assert self.producer.flush(WAIT_S) == 0
 
     def start(

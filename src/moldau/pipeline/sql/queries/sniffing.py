@@ -33,12 +33,11 @@ class Sniffer:
         """The record's own text, in the first format that is possible."""
         if data is None:
             return NULL_TEXT
-        found = self._framed(data) if self._framed and _is_framed(data) else None
-        if found is not None:
-            name, text = found
-            if name not in self._registered:
-                self._registered.append(name)
-            return text
+        framed = self._framed(data) if self._framed and _is_framed(data) else None
+        if framed is not None:
+            if framed[0] not in self._registered:
+                self._registered.append(framed[0])
+            return framed[1]
         texts = {name: text for name in self._possible if (text := _READERS[name](data)) is not None}
         self._has_seen = True
         if not texts:
