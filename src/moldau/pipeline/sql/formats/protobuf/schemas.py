@@ -2,6 +2,7 @@
 
 import base64
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -71,11 +72,14 @@ class _File:
         self._messages += 1
         message.name = self._root if self._messages == 1 and self._root else f"ConnectDefault{self._messages}"
         full_name = f"{around}.{message.name}" if around else str(message.name)
+        json_names = Counter(_json_name(name) for name, _ in fields)
         for number, (name, kind) in enumerate(fields, 1):
-            self._field(message, name, kind, number, full_name)
+            field = self._field(message, name, kind, number, full_name)
+            if json_names[_json_name(name)] > 1:
+                field.json_name = name
         return f".{full_name}"
 
-    def _field(self, message: Any, name: str, kind: SqlType, number: int, around: str) -> None:
+    def _field(self, message: Any, name: str, kind: SqlType, number: int, around: str) -> Any:
         if not _NAME.fullmatch(name):
             raise SqlError(
                 f"{name!r} cannot be the name of a field in the format PROTOBUF",
@@ -99,6 +103,7 @@ class _File:
                     field.proto3_optional = True
                     field.oneof_index = len(message.oneof_decl)
                     message.oneof_decl.add(name=f"_{name}")
+        return field
 
     def _element(self, message: Any, field: Any, kind: SqlType, around: str, whole: SqlType) -> None:
         if isinstance(kind, Array | Map):
@@ -142,3 +147,8 @@ class _File:
     def _import(self, path: str) -> None:
         if path not in self._file.dependency:
             self._file.dependency.append(path)
+
+
+def _json_name(name: str) -> str:
+    """Without underscores, and the letter after each in upper case: two fields must differ in it."""
+    return re.sub("_+(.?)", lambda found: found[1].upper(), name)
