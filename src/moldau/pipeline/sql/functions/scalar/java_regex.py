@@ -51,6 +51,7 @@ _PIECE: Final = re.compile(
     re.S,
 )
 _GROUP_NAME: Final = re.compile(r"\(\?<(?=[A-Za-z])")
+_NAMED_REFERENCE: Final = re.compile(r"\\k<(\w+)>")
 _CODE_POINT: Final = re.compile(r"\\x\{([0-9A-Fa-f]+)\}")
 _PROPERTY: Final = re.compile(r"\\[pP]")
 _REFERENCE: Final = re.compile(
@@ -73,7 +74,7 @@ def compiled(pattern: str) -> Any:
 def _backtracking(pattern: str, translated: str, reason: Any) -> Any:
     if _PROPERTY.search(translated):
         raise ValueError(_told(pattern, reason))
-    own = _GROUP_NAME.sub("(?P<", translated).replace("\\z", "\\Z")
+    own = _NAMED_REFERENCE.sub(r"(?P=\1)", _GROUP_NAME.sub("(?P<", translated)).replace("\\z", "\\Z")
     try:
         return re.compile(_CODE_POINT.sub(lambda found: re.escape(chr(int(found[1], 16))), own), re.ASCII)
     except (re.error, OverflowError, RecursionError):

@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Final
 
 from moldau.pipeline.sql.functions.declaration import Category, Form, Parameter, Scalar
@@ -53,14 +54,30 @@ def _place(count: int) -> int:
     return count
 
 
-def _masked(text: str, masks: Masks) -> str:
+class _Table(dict[int, str]):
+    """For `str.translate`: what stands for each character, looked up once."""
+
+    def __init__(self, masks: Masks) -> None:
+        self._masks = masks
+
+    def __missing__(self, code: int) -> str:
+        letter = chr(code)
+        mask = self._masks[_KINDS.get(unicodedata.category(letter), _OTHER)]
+        return self.setdefault(code, letter if mask is None else mask)
+
+
+@lru_cache(maxsize=64)
+def _table(masks: Masks) -> _Table:
     for one in masks:
         if one is not None and len(one) != 1:
             raise ValueError(
                 f"{one!r} is no mask: a mask is one character, or NULL to leave characters as they are"
             )
-    used = masks or DEFAULT
-    return "".join(used[_KINDS.get(unicodedata.category(letter), _OTHER)] or letter for letter in text)
+    return _Table(masks or DEFAULT)
+
+
+def _masked(text: str, masks: Masks) -> str:
+    return text.translate(_table(masks))
 
 
 _TEXT: Final = Parameter("text", STRING)

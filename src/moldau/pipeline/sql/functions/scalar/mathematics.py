@@ -77,10 +77,6 @@ def ln(value: float) -> float:
     return -math.inf if value == 0 else _or_nan(math.log, value)
 
 
-def log10(value: float) -> float:
-    return -math.inf if value == 0 else _or_nan(math.log10, value)
-
-
 def log(base: float, value: float) -> float:
     if base <= 0 or base == 1:
         return math.nan
@@ -222,18 +218,18 @@ FUNCTIONS: Final[tuple[Scalar, ...]] = (
     Scalar(
         "LOG",
         Category.MATHEMATICAL,
-        "The logarithm: to base 10, or to a base that comes first. NaN where base or value have none.",
+        "The logarithm: the natural one, or to a base that comes first. NaN where base or value have none.",
         (
-            Form((Parameter("value", DOUBLE),), DOUBLE, meaning=log10),
+            Form((Parameter("value", DOUBLE),), DOUBLE, meaning=ln),
             Form((Parameter("base", DOUBLE), Parameter("value", DOUBLE)), DOUBLE),
         ),
         log,
         examples=(
-            "LOG(1000) => 3.0",
+            "LOG(1) => 0.0",
             "LOG(2, 8) => 3.0",
             "LOG(2, 0) => -Infinity",
             "LOG(1, 8) => NaN",
-            "LOG(-10) => NaN",
+            "LOG(10, 1000) => 3.0",
         ),
     ),
     Scalar(
