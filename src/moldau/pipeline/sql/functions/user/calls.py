@@ -65,7 +65,7 @@ class Guarded:
     def _reason(self, failure: BaseException) -> str:
         if isinstance(failure, DoesNotReturn):
             return f"has not returned within {self._declared.options.time_limit_ms} ms"
-        file = getattr(getattr(self._function, "__code__", None), "co_filename", None)
+        file = self._declared.place[1]
         lines = [one.lineno for one in traceback.extract_tb(failure.__traceback__) if one.filename == file]
         where = f" ({file}, line {lines[-1]})" if lines else ""
         return f"{type(failure).__name__}: {failure}{where}"
