@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from moldau.pipeline.code.tree import Apply, Code, Operation
 from moldau.pipeline.plan.expressions import Expression
+from moldau.pipeline.plan.nodes import OffsetReset
 from moldau.pipeline.plan.topology import Guarantee, Topology
 from moldau.pipeline.plan.windows import JoinWindows, SessionWindows, TimeWindows
 from moldau.pipeline.serdes.serde import Serde
@@ -52,9 +53,11 @@ def topology_of(
     *,
     guarantee: Guarantee = Guarantee.EXACTLY_ONCE,
     on_failure: OnFailure = log_failure,
+    offset_reset: OffsetReset = OffsetReset.EARLIEST,
 ) -> Topology:
-    """`target` is the stream or table the query fills; `query_id` becomes the application's id."""
-    return _Translation(plan, target, query_id, on_failure).topology(guarantee)
+    """`target` is the stream or table the query fills; `query_id` becomes the application's id. `offset_reset` says
+    where a new query begins to read streams; tables are always read from their beginning."""
+    return _Translation(plan, target, query_id, on_failure, offset_reset).topology(guarantee)
 
 
 def key_serde(source: SourceInfo) -> Serde:
@@ -70,10 +73,18 @@ def windowed(inner: Serde, window: KeyWindow | None) -> Serde:
 
 
 class _Translation:
-    def __init__(self, plan: QueryPlan, target: SourceInfo, query_id: str, on_failure: OnFailure) -> None:
+    def __init__(
+        self,
+        plan: QueryPlan,
+        target: SourceInfo,
+        query_id: str,
+        on_failure: OnFailure,
+        offset_reset: OffsetReset,
+    ) -> None:
         self._plan = plan
         self._target = target
         self._on_failure = on_failure
+        self._offset_reset = offset_reset
         self._builder = StreamsBuilder(query_id)
 
     def topology(self, guarantee: Guarantee) -> Topology:
@@ -104,7 +115,9 @@ class _Translation:
                 return table
             add = partial(AddToTable, one.metadata)
             return table.transform_values(add, value=internal_serde(), store=f"{one.alias}-METADATA")
-        stream = self._builder.stream(source.topic, key=keys, value=values, timestamp=time)
+        stream = self._builder.stream(
+            source.topic, key=keys, value=values, timestamp=time, offset_reset=self._offset_reset
+        )
         if not one.metadata:
             return stream
         return stream.process_values(partial(AddToStream, one.metadata), value=internal_serde())
