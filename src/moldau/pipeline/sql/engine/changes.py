@@ -40,7 +40,15 @@ def change_of(
         statements = parse(command.statement)
         if len(statements) != 1:
             raise SqlError(f"command {command.id} has {len(statements)} statements; it must be one")
-        on = Logged(command.statement, offset, command.properties, defined, library, registry)
+        on = Logged(
+            command.statement,
+            offset,
+            command.properties,
+            defined,
+            library,
+            registry,
+            command.original_properties,
+        )
         return change_by(statements[0].statement, on)
     except SqlError as wrong:
         raise wrong.within(command.statement) from None

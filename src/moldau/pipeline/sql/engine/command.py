@@ -26,7 +26,7 @@ class Command:
     properties: Mapping[str, str] = field(default_factory=dict)
     """Set by the session, and part of the query for good."""
     original_properties: Mapping[str, str] = field(default_factory=dict)
-    """The server's settings at the time, for people."""
+    """What the server's settings said of queries at the time; those of the session come before them."""
     version: int = VERSION
 
     @property

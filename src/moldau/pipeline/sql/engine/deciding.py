@@ -25,7 +25,7 @@ from moldau.pipeline.sql.engine.rules.logged import Logged, nothing_to_create
 from moldau.pipeline.sql.engine.rules.selects import plan_of
 from moldau.pipeline.sql.engine.rules.topologies import topology_that_runs
 from moldau.pipeline.sql.engine.schemas import generated, missing_schemas, schemas_of
-from moldau.pipeline.sql.engine.server_properties import checked
+from moldau.pipeline.sql.engine.server_properties import canonical_name, checked
 from moldau.pipeline.sql.engine.session import Session
 from moldau.pipeline.sql.engine.state import Change
 from moldau.pipeline.sql.engine.topics import (
@@ -43,6 +43,8 @@ from moldau.pipeline.sql.syntax.tree.expressions import Constant
 from moldau.pipeline.sql.syntax.tree.relations import Query
 from moldau.pipeline.sql.syntax.tree.statements import Statement
 
+OF_QUERIES: Final = ("auto.offset.reset", "processing.guarantee")
+"""The settings of Kafka Streams that change what a query does."""
 QUERIES_MAX_SETTING: Final = "ksql.query.persistent.active.limit"
 
 
@@ -85,11 +87,23 @@ class Asked:
     def logged(self, text: str) -> Logged:
         catalog, properties = self.catalog, self.session.properties
         return Logged(
-            text, catalog.next_offset, properties, catalog.definitions, self.library, catalog.registry
+            text,
+            catalog.next_offset,
+            properties,
+            catalog.definitions,
+            self.library,
+            catalog.registry,
+            self.server_properties,
         )
 
+    @property
+    def server_properties(self) -> Mapping[str, str]:
+        """The server's settings that queries have. Logged, since servers may differ."""
+        settings = {canonical_name(name): value for name, value in self.facts.settings.items()}
+        return {name: settings[name] for name in OF_QUERIES if name in settings}
+
     def decision(self, statement: Statement, text: str, change: Change) -> Decision:
-        command = Command(*_id_of(statement), text, dict(self.session.properties))
+        command = Command(*_id_of(statement), text, dict(self.session.properties), self.server_properties)
         return Decision(CurrentStatus(change.message, command.id, query_id=change.query_id), command)
 
 

@@ -6,12 +6,14 @@ from typing import Any
 
 import orjson
 
+from moldau.pipeline.plan.nodes import OffsetReset
 from moldau.pipeline.plan.topology import Guarantee, Topology
 from moldau.pipeline.sql.analysis.query import analyse
 from moldau.pipeline.sql.analysis.scope import FunctionLibrary
 from moldau.pipeline.sql.definitions import Format, HeaderColumn, KeyWindow, SourceInfo
 from moldau.pipeline.sql.engine.catalog import Catalog
 from moldau.pipeline.sql.engine.formats import with_registry, without_registry
+from moldau.pipeline.sql.engine.server_properties import canonical_name
 from moldau.pipeline.sql.functions.user.loading import library_of
 from moldau.pipeline.sql.syntax.errors import SqlError
 from moldau.pipeline.sql.syntax.parser import parse, parse_type
@@ -76,9 +78,14 @@ class Program:
             plan = analyse(statement.query, sources, library, self.types, is_persistent=True)
         except SqlError as wrong:
             raise wrong.within(self.statement) from None
-        name = self.application_id or self.query_id
-        guarantee = guarantee_of(self.properties)
-        return topology_of(plan, self.sink, name, guarantee=guarantee, on_failure=on_failure)
+        return topology_of(
+            plan,
+            self.sink,
+            self.application_id or self.query_id,
+            guarantee=guarantee_of(self.properties),
+            on_failure=on_failure,
+            offset_reset=offset_reset_of(self.properties),
+        )
 
 
 def program_of(
@@ -107,8 +114,20 @@ def topology_from(text: str, on_failure: OnFailure = log_failure) -> Topology:
 
 
 def guarantee_of(properties: Mapping[str, str]) -> Guarantee:
-    said = properties.get("processing.guarantee") or properties.get("ksql.streams.processing.guarantee")
+    said = property_of(properties, "processing.guarantee")
     return Guarantee.AT_LEAST_ONCE if said == "at_least_once" else Guarantee.EXACTLY_ONCE
+
+
+def offset_reset_of(properties: Mapping[str, str]) -> OffsetReset:
+    """As in ksqlDB, a query reads what comes from now on, unless it is told otherwise."""
+    said = property_of(properties, "auto.offset.reset")
+    return OffsetReset.EARLIEST if said == "earliest" else OffsetReset.LATEST
+
+
+def property_of(properties: Mapping[str, str], name: str) -> str | None:
+    """By its short name, or with the prefix that Kafka Streams' settings have in ksqlDB."""
+    found = {canonical_name(given): value for given, value in properties.items()}.get(name)
+    return None if found is None else found.lower()
 
 
 def _source_json(source: SourceInfo) -> dict[str, Any]:

@@ -265,11 +265,32 @@ def test_programs_run_without_a_catalog() -> None:
     assert set(topology.source_topics) >= {"views", "users"}
 
 
-def test_the_guarantee_of_a_program_is_a_property() -> None:
-    desk = desk_with(VIEWS)
+def test_properties_say_where_a_query_begins_and_how_it_writes() -> None:
+    desk = desk_with(VIEWS, USERS)
+    desk.settings = {"ksql.streams.auto.offset.reset": "earliest", "ksql.streams.num.stream.threads": "4"}
+    joined = "AS SELECT v.user_id, page, region FROM views v JOIN users u ON v.user_id = u.id;"
+    desk.run(f"CREATE STREAM a {joined}")
     desk.session = desk.session.with_property("processing.guarantee", "at_least_once")
-    desk.run("CREATE STREAM a AS SELECT * FROM views;")
-    assert topology_from(program_of("CSAS_A_1", desk.catalog).to_json()).guarantee == "at_least_once"
+    desk.session = desk.session.with_property("auto.offset.reset", "latest")
+    desk.run(f"CREATE STREAM b {joined}")
+    found = {}
+    for query_id in desk.catalog.queries:
+        topology = topology_from(program_of(query_id, desk.catalog).to_json())
+        sources = [source for part in topology.sub_topologies for source in part.sources()]
+        resets = {source.topics[0]: str(source.offset_reset) for source in sources}
+        found[query_id] = (str(topology.guarantee), resets["views"], resets["users"])
+    assert found == {
+        "CSAS_A_2": ("exactly_once", "earliest", "earliest"),
+        "CSAS_B_3": ("at_least_once", "latest", "earliest"),
+    }
+    assert desk.catalog.queries["CSAS_A_2"].properties == {"auto.offset.reset": "earliest"}
+    assert desk.replayed() == desk.catalog
+
+
+def test_a_query_reads_what_comes_from_now_on() -> None:
+    desk = desk_with(VIEWS, "CREATE STREAM a AS SELECT * FROM views;")
+    topology = topology_from(program_of("CSAS_A_1", desk.catalog).to_json())
+    assert [str(one.offset_reset) for one in topology.sub_topologies[0].sources()] == ["latest"]
 
 
 def test_a_server_may_have_a_limit_of_queries() -> None:

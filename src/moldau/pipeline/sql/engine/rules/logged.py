@@ -1,10 +1,11 @@
 """A statement of the command log, and what it is applied to."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from moldau.pipeline.sql.analysis.scope import FunctionLibrary
 from moldau.pipeline.sql.definitions import SourceInfo
+from moldau.pipeline.sql.engine.server_properties import canonical_name
 from moldau.pipeline.sql.engine.state import Change, Definitions
 from moldau.pipeline.sql.syntax.errors import Position, SqlError, did_you_mean
 from moldau.pipeline.sql.syntax.tree.statements import CreateAsSelect, CreateSource, Kind
@@ -12,12 +13,21 @@ from moldau.pipeline.sql.syntax.tree.statements import CreateAsSelect, CreateSou
 
 @dataclass(frozen=True, slots=True)
 class Logged:
+    """`properties` are the session's."""
+
     text: str
     offset: int
     properties: Mapping[str, str]
     defined: Definitions
     library: FunctionLibrary
     registry: Mapping[str, str]
+    server_properties: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def query_properties(self) -> Mapping[str, str]:
+        """Of a query that starts now: the session's before the system's before the server's."""
+        levels = (self.server_properties, self.defined.system_properties, self.properties)
+        return {canonical_name(name): value for level in levels for name, value in level.items()}
 
 
 def existing(name: str, at: Position, defined: Definitions) -> SourceInfo:

@@ -85,7 +85,7 @@ def _query(query_id: str, plan: QueryPlan, target: SourceInfo, on: Logged) -> Pe
         on.text,
         tuple(inputs),
         target.name,
-        {**on.defined.system_properties, **on.properties},
+        on.query_properties,
         version=on.offset,
         inputs=tuple(inputs.values()),
         target=target,
