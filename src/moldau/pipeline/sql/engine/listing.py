@@ -1,5 +1,6 @@
 """SHOW and LIST: what there is of one kind."""
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -22,14 +23,19 @@ from moldau.pipeline.sql.engine.catalog import Catalog
 from moldau.pipeline.sql.engine.decision import Decision, Forward
 from moldau.pipeline.sql.engine.describing import description_of, kind_of
 from moldau.pipeline.sql.engine.explaining import explanation_of
-from moldau.pipeline.sql.engine.facts import Facts, Needs, TopicFacts
+from moldau.pipeline.sql.engine.facts import Facts, Needs
 from moldau.pipeline.sql.engine.server_properties import all_properties
 from moldau.pipeline.sql.engine.session import Session
 from moldau.pipeline.sql.syntax.tree.statements import Kind, Show
 
-INTERNAL_PREFIXES: Final = ("__", "_confluent", "_schemas")
-"""Of topics that only SHOW ALL TOPICS lists."""
+HIDDEN_TOPICS: Final = "ksql.hidden.topics"
+HIDDEN_BY_DEFAULT: Final = (
+    "_confluent.*,__confluent.*,_schemas,__consumer_offsets,__transaction_state,"
+    "connect-configs,connect-offsets,connect-status,connect-statuses"
+)
+"""Regular expressions of topics that only SHOW ALL TOPICS lists, where the server's setting says nothing else."""
 INTERNAL_SUFFIXES: Final = ("-changelog", "-repartition")
+"""Of topics that belong to queries: hidden too."""
 
 
 def needs_listing(statement: Show, catalog: Catalog) -> Needs:
@@ -56,7 +62,7 @@ def _answer(
         case "STREAMS" | "TABLES":
             return sources_answer(_sources(statement, catalog), statement, catalog, facts)
         case "TOPICS":
-            return _topics(facts.topics, statement, catalog)
+            return _topics(facts, statement)
         case "QUERIES":
             return _queries(statement, catalog, library)
         case "FUNCTIONS":
@@ -87,19 +93,20 @@ def sources_answer(
     return SourcesList("TABLES" if statement.what == "TABLES" else "STREAMS", sources)
 
 
-def _topics(topics: Mapping[str, TopicFacts], statement: Show, catalog: Catalog) -> TopicsList:
+def _topics(facts: Facts, statement: Show) -> TopicsList:
     return TopicsList(
         tuple(
             TopicSummary(name, one.partitions, one.replicas)
-            for name, one in sorted(topics.items())
-            if statement.shows_all or not _is_internal(name)
+            for name, one in sorted(facts.topics.items())
+            if statement.shows_all or not _is_internal(name, facts.settings)
         ),
         statement.is_extended,
     )
 
 
-def _is_internal(name: str) -> bool:
-    return name.startswith(INTERNAL_PREFIXES) or name.endswith(INTERNAL_SUFFIXES)
+def _is_internal(name: str, settings: Mapping[str, str]) -> bool:
+    patterns = settings.get(HIDDEN_TOPICS, HIDDEN_BY_DEFAULT).split(",")
+    return name.endswith(INTERNAL_SUFFIXES) or any(re.fullmatch(one.strip(), name) for one in patterns)
 
 
 def _queries(statement: Show, catalog: Catalog, library: FunctionLibrary) -> QueriesList:

@@ -52,6 +52,10 @@ def test_topics_without_internal_ones() -> None:
         ("orders", 3, 2),
         ("users", 2, 1),
     ]
+    hidden = Facts(topics=TOPICS.topics, settings={"ksql.hidden.topics": "u.*, _.*"})
+    fewer = decided("SHOW TOPICS;", facts=hidden).answer
+    assert isinstance(fewer, TopicsList)
+    assert [one.name for one in fewer.topics] == ["orders"]
     everything = decided("SHOW ALL TOPICS EXTENDED;", facts=TOPICS).answer
     assert isinstance(everything, TopicsList)
     assert len(everything.topics) == len(TOPICS.topics)
