@@ -1,5 +1,6 @@
 """Push queries over a real broker."""
 
+from compat.moldau_broker import MoldauBroker
 from e2e.sql.queries.world import World, read
 from moldau.pipeline.sql.queries import EndReason
 
@@ -74,3 +75,34 @@ def test_a_stream_meets_what_a_table_held_before(world: World) -> None:
     world.write("push-join-views", ("u42", {"PAGE": "a", "MS": 1}))
     assert read(stream, 1) == [("u42", "changed")]
     stream.close()
+
+
+def test_history_is_joined_as_it_happened(world: World) -> None:
+    """Each record meets the row of its time, though the whole table lies there when the query starts."""
+    world.define(VIEWS.format("push-history-views"))
+    world.define(
+        "CREATE TABLE USERS (ID STRING PRIMARY KEY, NAME STRING) "
+        "WITH (KAFKA_TOPIC='push-history-users', VALUE_FORMAT='JSON')"
+    )
+    world.write("push-history-users", *(("u", {"NAME": f"N{n}"}, 1_000_000 + 100 * n) for n in range(500)))
+    world.write(
+        "push-history-views", *(("u", {"PAGE": "p", "MS": n}, 1_000_050 + 100 * n) for n in range(500))
+    )
+    query = "SELECT V.MS, U.NAME FROM VIEWS V JOIN USERS U ON V.USERID = U.ID EMIT CHANGES LIMIT 500;"
+    assert world.rows(query, offset_reset="earliest") == [(n, f"N{n}") for n in range(500)]
+
+
+def test_a_record_that_cannot_be_read_is_told_and_left_out(queried_broker: MoldauBroker) -> None:
+    told: list[str] = []
+    world = World(
+        queried_broker.bootstrap, on_failure=lambda text, failure, row: told.append(f"{text}: {failure}")
+    )
+    try:
+        world.define(VIEWS.format("push-bad"))
+        stream = world.start("SELECT MS, 10 / MS AS TENTH FROM VIEWS EMIT CHANGES;")
+        world.write("push-bad", ("u", b"no json"), ("u", {"MS": 0}), ("u", {"MS": 5}))
+        assert read(stream, 2) == [(0, None), (5, 2)]
+        assert any("offset 0" in one for one in told)
+        assert any("TENTH" in one for one in told)
+    finally:
+        world.close()

@@ -4,16 +4,17 @@ import queue
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from confluent_kafka import Consumer, TopicPartition
 
 from moldau.pipeline.operators.failures import FAILURES
 from moldau.pipeline.sql.queries import clients
-from moldau.pipeline.sql.queries.messages import Place, receive
+from moldau.pipeline.sql.queries.messages import Place, Received, receive
 from moldau.pipeline.sql.queries.reader import Reader, Stage
 from moldau.pipeline.sql.queries.row_stream import COMPLETE
 from moldau.pipeline.sql.queries.tail import Tail
+from moldau.pipeline.sql.queries.time_merge import TimeMerge
 from moldau.pipeline.sql.queries.topics import topic_failure
 
 THREADS_MAX: Final = 4
@@ -72,10 +73,13 @@ class History:
                     self._idle -= 1
                 if reader is None:
                     return
-                _Turn(reader, consumer, self._tail, self._closing.is_set).run()
+                _Turn(reader, consumer, self._tail, self._closing.is_set, self._others_wait).run()
                 self._after(reader)
         finally:
             consumer.close()
+
+    def _others_wait(self) -> bool:
+        return not self._todo.empty()
 
     def _after(self, reader: Reader) -> None:
         if reader.is_over:
@@ -92,8 +96,14 @@ class _Turn:
     """Of one reader with one consumer: until it is live, at its stop, has no room, or has had its time."""
 
     def __init__(
-        self, reader: Reader, consumer: Consumer, tail: Tail, is_closing: Callable[[], bool]
+        self,
+        reader: Reader,
+        consumer: Consumer,
+        tail: Tail,
+        is_closing: Callable[[], bool],
+        others_wait: Callable[[], bool],
     ) -> None:
+        self._others_wait = others_wait
         self._reader = reader
         self._consumer = consumer
         self._tail = tail
@@ -120,7 +130,7 @@ class _Turn:
                 return
             if not self._unread and self._is_done():
                 return
-            if time.monotonic() > until_s and self._live_from is None:
+            if self._live_from is None and time.monotonic() > until_s and self._others_wait():
                 return
 
     def _assign(self) -> None:
@@ -129,16 +139,34 @@ class _Turn:
             place for place in reader.positions if not reader.first_topics or place[0] in reader.first_topics
         ]
         self._unread = set(chosen)
+        self._merge = TimeMerge(chosen) if reader.is_ordered and len(chosen) > 1 else None
+        self._paused: set[Place] = set()
         self._consumer.assign([TopicPartition(*place, reader.positions[place]) for place in chosen])
 
-    def _take(self, received: Any) -> bool:
+    def _hold_back(self, ahead: set[Place]) -> None:
+        """Partitions that are ahead of the others are not read on."""
+        for change, places in (
+            (self._consumer.pause, ahead - self._paused),
+            (self._consumer.resume, self._paused - ahead),
+        ):
+            if places:
+                change([TopicPartition(*place) for place in places])
+        self._paused = ahead
+
+    def _take(self, received: Received) -> bool:
         reader = self._reader
         for topic, error in received.failures.items():
             reader.fail(topic_failure(topic, error))
             return False
-        if received.batch and not reader.take(received.batch):
+        batch, ends = received.batch, received.ends
+        if self._merge is not None:
+            self._merge.add(batch, ends)
+            batch = self._merge.released()
+            ends = self._merge.passed_ends()
+            self._hold_back(self._merge.too_far_ahead())
+        if batch and not reader.take(batch):
             return False
-        for place, offset in received.ends.items():
+        for place, offset in ends.items():
             reader.positions[place] = max(reader.positions[place], offset)
             self._unread.discard(place)
         if self._live_from is not None:
@@ -158,6 +186,7 @@ class _Turn:
             reader.stream.finish(COMPLETE)
             return True
         if self._live_from is None:
+            reader.expect_live_batches()
             self._live_from = self._tail.join(reader)
             self._unread = {
                 place for place, offset in self._live_from.items() if reader.positions[place] < offset

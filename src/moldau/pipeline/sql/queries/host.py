@@ -161,8 +161,15 @@ class QueryHost:
             place: 0 if place[0] in from_start else ends[place] for place in places
         }
         run = MemoryRun(prepared.plan, self._on_failure)
-        first = tables if from_start and tables != topics else ()
-        reader = Reader(stream, run.take, positions, first_topics=first, stops=ends if is_pull else None)
+        first = tables if from_start == tables != topics else ()
+        reader = Reader(
+            stream,
+            run.take,
+            positions,
+            first_topics=first,
+            stops=ends if is_pull else None,
+            is_ordered=run.is_stateful,
+        )
         self._keep(stream)
         self._following.start(reader, from_end=not from_start)
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 from moldau.pipeline.operators.records import Columns, OutputRecord
 from moldau.pipeline.operators.task import Task
 from moldau.pipeline.operators.topic_heads import TopicHeads
-from moldau.pipeline.plan.nodes import Sink
+from moldau.pipeline.plan.nodes import Node, Sink, Source
 from moldau.pipeline.plan.topology import Guarantee, Topology
 from moldau.pipeline.serdes.serde import Decoder, Encoder, Serde
 from moldau.pipeline.sql.analysis.plan import QueryPlan
@@ -106,16 +106,37 @@ def transient_topology(plan: QueryPlan, on_failure: OnFailure) -> Topology:
     """The topology of a query whose rows are not written but handed over, as the values they are."""
     target = SourceInfo(RESULT, plan.kind, plan.schema, RESULT, JSON_KEY, JSON, plan.window)
     made = topology_of(plan, target, "query", guarantee=Guarantee.AT_LEAST_ONCE, on_failure=on_failure)
-    as_is = AsIs()
-    return replace(
-        made,
-        nodes=tuple(
-            replace(node, key_serde=as_is, value_serde=as_is)
-            if isinstance(node, Sink) and node.topic == RESULT
-            else node
-            for node in made.nodes
-        ),
-    )
+    return replace(made, nodes=tuple(_transient(node) for node in made.nodes))
+
+
+def _transient(node: Node) -> Node:
+    match node:
+        case Sink() if node.topic == RESULT:
+            return replace(node, key_serde=AsIs(), value_serde=AsIs())
+        case Source():
+            return replace(node, key_serde=Kept(node.key_serde), value_serde=Kept(node.value_serde))
+    return node
+
+
+class Kept(Serde):
+    """Makes a decoder once for each topic: a task asks for it with every batch, and these batches are small."""
+
+    def __init__(self, inner: Serde) -> None:
+        self._inner = inner
+        self._decoders: dict[tuple[str, bool], Decoder] = {}
+
+    @property
+    def name(self) -> str:
+        return self._inner.name
+
+    def encoder(self, topic: str, *, is_key: bool) -> Encoder:
+        return self._inner.encoder(topic, is_key=is_key)
+
+    def decoder(self, topic: str, *, is_key: bool) -> Decoder:
+        found = self._decoders.get((topic, is_key))
+        if found is None:
+            found = self._decoders[topic, is_key] = self._inner.decoder(topic, is_key=is_key)
+        return found
 
 
 class AsIs(Serde):

@@ -67,3 +67,15 @@ def sort_messages(messages: Iterable[Any]) -> Received:
         columns.keys.append(message.key())  # type: ignore[attr-defined]
         columns.values.append(message.value())  # type: ignore[attr-defined]
     return received
+
+
+def cut(columns: Columns, start: int, end: int) -> Columns:
+    return Columns(
+        columns.topic,
+        columns.partition,
+        columns.offsets[start:end],
+        columns.timestamps_ms[start:end],
+        columns.keys[start:end],
+        columns.values[start:end],
+        columns.headers[start:end] if columns.headers else None,
+    )

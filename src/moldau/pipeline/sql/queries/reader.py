@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from moldau.pipeline.operators.failures import FAILURES
 from moldau.pipeline.operators.records import Columns
-from moldau.pipeline.sql.queries.messages import Place
+from moldau.pipeline.sql.queries.messages import Place, cut
 from moldau.pipeline.sql.queries.row_stream import End, EndReason, RowStream
 
 WAITING_BATCHES_MAX: Final = 20
@@ -38,13 +38,15 @@ class Reader:
         *,
         first_topics: Collection[str] = (),
         stops: Mapping[Place, int] | None = None,
+        is_ordered: bool = False,
     ) -> None:
         """`first_topics` are read to their end before all others: tables that records are joined with. `stops`: where
-        reading ends; None: it does not end."""
+        reading ends; None: it does not end. `is_ordered`: partitions are merged by time."""
         self.stream = stream
         self.positions = dict(positions)
         self.stops = stops
         self.first_topics = set(first_topics)
+        self.is_ordered = is_ordered
         self.stage = Stage.HISTORY
         self._take: Take | None = take
         self._lock = threading.Lock()
@@ -71,7 +73,7 @@ class Reader:
         take = self._take
         if take is None:
             return False
-        fresh = [cut for columns in batch if len(cut := self._new_part(columns))]
+        fresh = [part for columns in batch if len(part := self._new_part(columns))]
         if not fresh:
             return True
         try:
@@ -96,6 +98,11 @@ class Reader:
             if self.stage is not Stage.LIVE:
                 return False
         return self.take(batch)
+
+    def expect_live_batches(self) -> None:
+        with self._lock:
+            self._waiting.clear()
+            self.missed = False
 
     def go_live(self) -> bool:
         """It has all that was before the live batches: takes those that wait, then becomes live. Returns False if its
@@ -137,22 +144,10 @@ class Reader:
         place = columns.topic, columns.partition
         position = self.positions.get(place)
         if position is None:
-            return _cut(columns, 0, 0)
+            return cut(columns, 0, 0)
         offsets = columns.offsets
         start = 0 if offsets[0] >= position else bisect_left(offsets, position)
         end = len(offsets)
         if self.stops is not None and offsets[-1] >= self.stops[place]:
             end = bisect_left(offsets, self.stops[place])
-        return columns if (start, end) == (0, len(offsets)) else _cut(columns, start, end)
-
-
-def _cut(columns: Columns, start: int, end: int) -> Columns:
-    return Columns(
-        columns.topic,
-        columns.partition,
-        columns.offsets[start:end],
-        columns.timestamps_ms[start:end],
-        columns.keys[start:end],
-        columns.values[start:end],
-        columns.headers[start:end] if columns.headers else None,
-    )
+        return columns if (start, end) == (0, len(offsets)) else cut(columns, start, end)
