@@ -96,16 +96,16 @@ def _date(fields: Fields, text: str, pattern: str, default: date | None) -> date
         raise ValueError(
             f"the pattern {pattern!r} does not say which day it is: it needs year, month and day"
         )
+    year = 1970 if year is None else year
+    if not date.min.year <= year <= date.max.year:
+        raise ValueError(f"{text!r}: the year must lie between 1 and 9999")
     if "day_of_year" in fields:
-        found = date(year or 1970, 1, 1) + timedelta(days=fields["day_of_year"] - 1)
-        if found.year != (year or 1970):
-            raise ValueError(f"{text!r}: the year {year or 1970} has no day {fields['day_of_year']}")
+        found = date(year, 1, 1) + timedelta(days=fields["day_of_year"] - 1)
+        if found.year != year:
+            raise ValueError(f"{text!r}: the year {year} has no day {fields['day_of_year']}")
     else:
-        year = 1970 if year is None else year
-        month, day = month or 1, day or 1
-        if not date.min.year <= year <= date.max.year:
-            raise ValueError(f"{text!r}: the year must lie between 1 and 9999")
-        found = date(year, month, min(day, calendar.monthrange(year, month)[1]))
+        month = month or 1
+        found = date(year, month, min(day or 1, calendar.monthrange(year, month)[1]))
     weekday = fields.get("weekday")
     if weekday is not None and fields.keys() >= {"year", "month", "day"} and found.isoweekday() != weekday:
         raise ValueError(f"{text!r}: {found} is a {WEEKDAYS[found.weekday()]}")

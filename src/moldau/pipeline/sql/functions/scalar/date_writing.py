@@ -87,6 +87,8 @@ def _is_known(inner: tuple[Piece, ...], known: frozenset[str]) -> bool:
 def _text(letter: str, count: int) -> Text:
     if letter in "uyY":
         return _year_text(letter, count)
+    if letter == "E":
+        count = max(count, 3)
     if letter in "MLQqEec" and count >= 3:
         return _name_text(letter, count)
     if letter in "XxZOVz":
@@ -109,7 +111,6 @@ _NUMBERS: Final[dict[str, Callable[[datetime], int]]] = {
     "q": lambda moment: (moment.month + 2) // 3,
     "w": lambda moment: moment.isocalendar().week,
     "W": lambda moment: (moment.day + (moment.replace(day=1).weekday() + 3) % 7 + 3) // 7,
-    "E": lambda moment: moment.isoweekday(),
     "e": lambda moment: moment.isoweekday(),
     "c": lambda moment: moment.isoweekday(),
     "F": lambda moment: (moment.day - 1) // 7 + 1,
