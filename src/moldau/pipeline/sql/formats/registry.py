@@ -31,7 +31,8 @@ class SchemaFinder:
     Holds no connection; each process keeps one client for each URL and settings.
     """
 
-    def __init__(self, url: str, settings: Mapping[str, str] | None = None) -> None:
+    def __init__(self, url: str, settings: Mapping[str, Any] | None = None) -> None:
+        """`settings` are those of confluent-kafka's registry client."""
         self._url = url
         self._settings = tuple(sorted((settings or {}).items()))
 
@@ -122,4 +123,5 @@ def finder_of(form: Format) -> SchemaFinder:
             hint="Set ksql.schema.registry.url, or use a format without schemas, such as JSON.",
         )
     settings = {name.removeprefix(_PREFIX).lower().replace("_", "."): value for name, value in said.items()}
-    return SchemaFinder(url, settings)
+    numbers = {name: int(value) for name, value in settings.items() if value.isdecimal()}
+    return SchemaFinder(url, settings | numbers)
