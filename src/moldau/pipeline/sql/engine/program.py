@@ -14,7 +14,8 @@ from moldau.pipeline.sql.definitions import Format, HeaderColumn, KeyWindow, Sou
 from moldau.pipeline.sql.engine.catalog import Catalog
 from moldau.pipeline.sql.engine.formats import with_registry, without_registry
 from moldau.pipeline.sql.engine.server_properties import canonical_name
-from moldau.pipeline.sql.functions.user.loading import library_of
+from moldau.pipeline.sql.functions.library import builtin
+from moldau.pipeline.sql.functions.user.loading import load
 from moldau.pipeline.sql.syntax.errors import SqlError
 from moldau.pipeline.sql.syntax.parser import parse, parse_type
 from moldau.pipeline.sql.syntax.tree.statements import CreateAsSelect, InsertSelect, Kind
@@ -110,7 +111,13 @@ def program_of(
 def topology_from(text: str, on_failure: OnFailure = log_failure) -> Topology:
     """The topology of `Program.to_json`. `on_failure` is told of expressions that fail."""
     program = Program.from_json(text)
-    return program.topology(library_of(program.function_paths), on_failure)
+    loaded = load(program.function_paths)
+    try:
+        return program.topology(builtin().with_user(loaded.functions), on_failure)
+    except SqlError as wrong:
+        # A file that cannot be loaded may be the reason why a function is unknown.
+        wrong.hint = "\n".join((wrong.hint, *loaded.errors)).strip()
+        raise
 
 
 def guarantee_of(properties: Mapping[str, str]) -> Guarantee:

@@ -1,8 +1,8 @@
 """Finds functions of the user: in files, in folders, and in installed packages.
 
-A package offers its functions as an entry point of the group `moldau.sql.functions` that names a module. Files are
-read again by `reload`: statements from then on get the new functions, and queries that run keep theirs until they start
-again.
+A package offers its functions as an entry point of the group `moldau.sql.functions` that names a module. A file that
+has changed is another module when it is loaded again: new statements get the new functions, and queries that run keep
+theirs until they start again.
 """
 
 import traceback
@@ -27,38 +27,6 @@ class Loaded:
     functions: tuple[Function, ...] = ()
     errors: tuple[str, ...] = ()
     """Of files that could not be loaded, each with file and line; the functions of the others are there."""
-
-
-class UserFunctions:
-    """The functions of some paths, and of the packages."""
-
-    def __init__(self, paths: Sequence[str] = (), *, with_packages: bool = True) -> None:
-        self.paths = tuple(paths)
-        self._with_packages = with_packages
-        self.loaded = Loaded()
-        self.library = builtin()
-        """The built-in functions with those of the user."""
-        self._seen: dict[str, tuple[int, int]] = {}
-        self.reload()
-
-    def reload(self) -> Loaded:
-        """Reads all files again. A file with an error keeps nothing of what it had: its functions are unknown."""
-        self._seen = self._stamps()
-        self.loaded = load(self.paths, with_packages=self._with_packages)
-        self.library = builtin().with_user(self.loaded.functions)
-        return self.loaded
-
-    @property
-    def has_changed(self) -> bool:
-        """Whether a file has been added, changed or removed since the last reload. Takes microseconds per file."""
-        return self._stamps() != self._seen
-
-    def _stamps(self) -> dict[str, tuple[int, int]]:
-        found = {}
-        for file in _files(self.paths, []):
-            state = file.stat()
-            found[str(file)] = (state.st_mtime_ns, state.st_size)
-        return found
 
 
 def library_of(paths: Sequence[str], *, with_packages: bool = True) -> Library:

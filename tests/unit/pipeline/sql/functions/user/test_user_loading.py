@@ -7,7 +7,7 @@ import pytest
 from user_files import evaluated, written
 
 from moldau.core.errors import ConfigError
-from moldau.pipeline.sql.functions.user.loading import GROUP, UserFunctions, library_of, load
+from moldau.pipeline.sql.functions.user.loading import GROUP, library_of, load
 
 ONE = """
     @udf
@@ -53,22 +53,17 @@ def test_a_file_may_import_its_neighbours(tmp_path: Path, monkeypatch: pytest.Mo
     assert evaluated("VALUE()", library)[1] == 5
 
 
-def test_reload_changes_what_comes_and_not_what_runs(tmp_path: Path) -> None:
+def test_a_changed_file_changes_what_comes_and_not_what_runs(tmp_path: Path) -> None:
     file = written(tmp_path, ONE)
-    functions = UserFunctions([str(tmp_path)], with_packages=False)
-    before = functions.library
-    assert not functions.has_changed
+    before = library_of([str(tmp_path)], with_packages=False)
     file.write_text(file.read_text().replace("return 1", "return 1000"))
     written(tmp_path, ONE.replace("one", "another"), "more.py")
-    assert functions.has_changed
-    functions.reload()
-    assert not functions.has_changed
+    after = library_of([str(tmp_path)], with_packages=False)
     assert evaluated("ONE()", before)[1] == 1
-    assert evaluated("ONE()", functions.library)[1] == 1000
-    assert functions.library.is_user("ANOTHER")
+    assert evaluated("ONE()", after)[1] == 1000
+    assert after.is_user("ANOTHER")
     file.unlink()
-    functions.reload()
-    assert functions.library.find("ONE") is None
+    assert library_of([str(tmp_path)], with_packages=False).find("ONE") is None
 
 
 def installed(folder: Path, text: str, module: str) -> None:
