@@ -200,6 +200,8 @@ class Execution:
         decided: list[Decision] = []
 
         def prepare() -> Command | None:
+            if isinstance(one.statement, tree.CreateAsSelect | tree.InsertSelect):
+                self._require_room()
             decision = self._decided(one, session)
             decided.append(decision)
             if decision.command is not None:
@@ -231,6 +233,14 @@ class Execution:
             self._before_deletion(applied)
             self._world.delete(decision.topics_to_delete, with_subjects=True)
         return Executed(one.text, self._final(decision, applied), applied.offset, decision.warnings)
+
+    def _require_room(self) -> None:
+        count = len(self._catalog.queries)
+        if count >= self._settings.queries_max:
+            raise SqlError(
+                f"{count} persistent queries are defined, which is the limit (ksql.query.persistent.active.limit)",
+                hint="TERMINATE one that is no longer needed.",
+            )
 
     def _final(self, decision: Decision, applied: Applied) -> Answer | None:
         """The answer with what replaying the command has shown."""

@@ -6,6 +6,7 @@ DeleteConsumerGroups) abort the whole process when the connection breaks at the 
 """
 
 import struct
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
@@ -23,6 +24,8 @@ class Member(NamedTuple):
 
 def members_of(admin: AdminClient, group: str | None = None) -> dict[str, list[Member]]:
     """Of one group, or of all of them. Raises KafkaException where the brokers do not answer."""
+    # Deprecated for the requests that abort the process. Said again each time: a test resets the filters.
+    warnings.filterwarnings("ignore", r"list_groups\(\) is deprecated", DeprecationWarning)
     found = admin.list_groups(group, timeout=ASK_S) if group is not None else admin.list_groups(timeout=ASK_S)
     return {
         one.id or "": [

@@ -125,7 +125,9 @@ class SqlService:
             )
         )
         self._world = World(self._admin, _schema_finder(configuration.texts), self._texts)
-        self._transient = TransientQueries(self.settings, self.catalog, self.queries, self._functions)
+        self._transient = TransientQueries(
+            self.settings, self.catalog, self.queries, self._functions, self._texts
+        )
         self._statistics = Statistics(
             self.settings, self.catalog, self._admin, client, self._driver, self._membership, self._transient
         )
@@ -224,9 +226,10 @@ class SqlService:
             patterns = [re.compile(pattern) for pattern in topics]
         except re.error as wrong:
             raise ServiceFailure(BAD_REQUEST, f"deleteTopicList has an invalid pattern: {wrong}") from None
+        running = [self.settings.application_id(query) for query in self.catalog.queries]
         await self._execution.run(StatementRequest("TERMINATE ALL;"))
         self._terminating.set()
-        await asyncio.to_thread(self._delete_everything, patterns)
+        await asyncio.to_thread(self._delete_everything, patterns, running)
 
     # What it tells. None of these block.
 
@@ -387,12 +390,10 @@ class SqlService:
             return False
         return True
 
-    def _delete_everything(self, patterns: Sequence[re.Pattern[str]]) -> None:
+    def _delete_everything(self, patterns: Sequence[re.Pattern[str]], ended: list[str]) -> None:
         used = {source.topic for source in self.catalog.sources.values()}
         doomed = [topic for topic in used if any(pattern.fullmatch(topic) for pattern in patterns)]
-        self._driver.wait_gone(
-            [self.settings.application_id(query) for query in self.catalog.queries], GONE_S_MAX
-        )
+        self._driver.wait_gone(ended, GONE_S_MAX)
         self._world.delete(doomed, with_subjects=True)
         self._world.delete([self.settings.command_topic])
 

@@ -323,7 +323,12 @@ class Configuration:
         self.settings = ServerSettings.parse(own)
         self.settings.address  # noqa: B018 Reports an invalid address now, not later.
         self.texts = dict(texts)
-        """All properties by name, as SHOW PROPERTIES lists them."""
+        """The properties that were set, by name."""
+        defaults = {
+            name: _text(key.default) for name, key in ServerSettings.KEYS.items() if key.default is not None
+        }
+        self.effective: Mapping[str, str] = {**defaults, **texts}
+        """Every setting as text, with its default where it was not set."""
         self.without_effect = sorted(WITHOUT_EFFECT & texts.keys())
         servers = ",".join(server.rpartition("://")[2] for server in self.settings.bootstrap_servers)
         self.client = {"bootstrap.servers": servers} | {
@@ -340,14 +345,6 @@ class Configuration:
             for name, text in texts.items()
             if name.startswith(STREAMS_PREFIX) and name not in own
         }
-
-    @property
-    def effective(self) -> dict[str, str]:
-        """Every setting as text, with its default where it was not set."""
-        defaults = {
-            name: _text(key.default) for name, key in ServerSettings.KEYS.items() if key.default is not None
-        }
-        return {**defaults, **self.texts}
 
 
 def read_configuration(

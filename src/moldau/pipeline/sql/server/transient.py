@@ -6,7 +6,7 @@ import secrets
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -63,11 +63,17 @@ class CatalogView:
 
 class TransientQueries:
     def __init__(
-        self, settings: ServerSettings, catalog: Catalog, host: QueryHost, user_functions: UserFunctions
+        self,
+        settings: ServerSettings,
+        catalog: Catalog,
+        host: QueryHost,
+        user_functions: UserFunctions,
+        properties: Callable[[], Mapping[str, str]],
     ) -> None:
+        """`properties`: what is set for the whole server."""
         self._settings = settings
+        self._properties = properties
         self._definitions = CatalogView(catalog, user_functions)
-        self._catalog = catalog
         self._host = host
         self._numbers = itertools.count(1)
         self._running: dict[str, tuple[TransientQuery, RowStream]] = {}
@@ -147,15 +153,22 @@ class TransientQueries:
     def _started(
         self, prepared: Prepared, session: Session, query_id: str, settings: PullSettings
     ) -> RowStream:
-        said = {**self._catalog.system_properties, **session.properties}
-        reset = next((said[name] for name in OFFSET_RESET if name in said), None)
+        reset = next(
+            (
+                said[name]
+                for said in (session.properties, self._properties())
+                for name in OFFSET_RESET
+                if name in said
+            ),
+            None,
+        )
         return self._host.start(
             prepared, offset_reset=reset and reset.lower(), query_id=query_id, settings=settings
         )
 
     def _pull_settings(self, session: Session) -> PullSettings:
-        said = {**self._catalog.system_properties, **session.properties}.get(SCAN_SETTING)
-        return PullSettings(self._settings.allows_table_scan if said is None else said.lower() == "true")
+        said = session.properties.get(SCAN_SETTING) or self._properties().get(SCAN_SETTING, "true")
+        return PullSettings(said.lower() == "true")
 
     def _new_id(self, name: str) -> str:
         return f"transient_{name}_{next(self._numbers)}{secrets.randbelow(10**12):012}"

@@ -296,6 +296,7 @@ class QueryDriver:
                 "checkpoint_dir": str(self.files.checkpoints),
                 "instances": settings.instances,
                 "trigger_ms": settings.trigger_ms,
+                "dead_letters": not settings.fails_on_bad_records,
                 "dead_letter_topic": settings.dead_letter_topic,
                 "on_change": "keep",
                 "client_settings": client,
