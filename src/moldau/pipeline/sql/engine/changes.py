@@ -48,6 +48,7 @@ def change_of(
             library,
             registry,
             command.original_properties,
+            command.outline,
         )
         return change_by(statements[0].statement, on)
     except SqlError as wrong:

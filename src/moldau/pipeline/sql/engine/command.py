@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import orjson
 
@@ -28,6 +28,8 @@ class Command:
     original_properties: Mapping[str, str] = field(default_factory=dict)
     """What the server's settings said of queries at the time; those of the session come before them."""
     version: int = VERSION
+    outline: Mapping[str, Any] | None = field(default=None, compare=False)
+    """Of a query: the columns of what it makes."""
 
     @property
     def id(self) -> str:
@@ -40,7 +42,7 @@ class Command:
             "statement": self.statement,
             "streamsProperties": dict(self.properties),
             "originalProperties": dict(self.original_properties),
-            "plan": None,
+            "plan": None if self.outline is None else {"outline": self.outline},
             "version": self.version,
         }
         return orjson.dumps(self.id), orjson.dumps(value)
@@ -60,6 +62,7 @@ class Command:
                 _texts(said.get("streamsProperties")),
                 _texts(said.get("originalProperties")),
                 version,
+                (said.get("plan") or {}).get("outline"),
             )
         except (ValueError, KeyError, TypeError, AttributeError) as wrong:
             raise SqlError(f"a record of the command topic is not a command: {wrong}") from None

@@ -22,7 +22,7 @@ from moldau.pipeline.sql.engine.completion import (
 from moldau.pipeline.sql.engine.decision import Decision
 from moldau.pipeline.sql.engine.facts import Facts, Needs
 from moldau.pipeline.sql.engine.rules.logged import Logged, nothing_to_create
-from moldau.pipeline.sql.engine.rules.selects import plan_of
+from moldau.pipeline.sql.engine.rules.outline import outline_json, plan_of
 from moldau.pipeline.sql.engine.rules.topologies import topology_that_runs
 from moldau.pipeline.sql.engine.schemas import generated, missing_schemas, schemas_of
 from moldau.pipeline.sql.engine.server_properties import canonical_name, checked
@@ -102,8 +102,12 @@ class Asked:
         settings = {canonical_name(name): value for name, value in self.facts.settings.items()}
         return {name: settings[name] for name in OF_QUERIES if name in settings}
 
-    def decision(self, statement: Statement, text: str, change: Change) -> Decision:
+    def decision(
+        self, statement: Statement, text: str, change: Change, plan: QueryPlan | None = None
+    ) -> Decision:
         command = Command(*_id_of(statement), text, dict(self.session.properties), self.server_properties)
+        if plan is not None:
+            command = replace(command, outline=outline_json(plan))
         return Decision(CurrentStatus(change.message, command.id, query_id=change.query_id), command)
 
 
@@ -157,7 +161,7 @@ def decide_create_as(statement: tree.CreateAsSelect, asked: Asked) -> Decision:
     check_room(change, asked, statement)
     topology_that_runs(plan, target, change.query_id or "")
     return replace(
-        asked.decision(statement, complete.text, change),
+        asked.decision(statement, complete.text, change, plan),
         topics_to_create=new,
         schemas_to_register=schemas_of(target, said, asked.facts),
         warnings=_key_warning(target, plan, said),
@@ -182,7 +186,7 @@ def decide_insert(statement: tree.InsertSelect, asked: Asked) -> Decision:
     check_writable(asked.catalog.sources[statement.target].topic, statement.at)
     check_copartitioned(plan, asked.facts, statement.at)
     topology_that_runs(plan, asked.catalog.sources[statement.target], change.query_id or "")
-    return asked.decision(statement, asked.text, change)
+    return asked.decision(statement, asked.text, change, plan)
 
 
 def check_room(change: Change, asked: Asked, statement: Statement) -> None:

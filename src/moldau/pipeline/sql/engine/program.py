@@ -10,9 +10,10 @@ from moldau.pipeline.plan.nodes import OffsetReset
 from moldau.pipeline.plan.topology import Guarantee, Topology
 from moldau.pipeline.sql.analysis.query import analyse
 from moldau.pipeline.sql.analysis.scope import FunctionLibrary
-from moldau.pipeline.sql.definitions import Format, HeaderColumn, KeyWindow, SourceInfo
+from moldau.pipeline.sql.definitions import Format, HeaderColumn, SourceInfo
 from moldau.pipeline.sql.engine.catalog import Catalog
 from moldau.pipeline.sql.engine.formats import with_registry, without_registry
+from moldau.pipeline.sql.engine.rules.outline import columns_json, columns_of, window_json, window_of
 from moldau.pipeline.sql.engine.server_properties import canonical_name
 from moldau.pipeline.sql.functions.library import builtin
 from moldau.pipeline.sql.functions.user.loading import load
@@ -21,7 +22,7 @@ from moldau.pipeline.sql.syntax.parser import parse, parse_type
 from moldau.pipeline.sql.syntax.tree.statements import CreateAsSelect, InsertSelect, Kind
 from moldau.pipeline.sql.translation.query import topology_of
 from moldau.pipeline.sql.translation.row import OnFailure, log_failure
-from moldau.pipeline.sql.types import Column, Schema, SqlType
+from moldau.pipeline.sql.types import Schema, SqlType
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,12 +142,12 @@ def _source_json(source: SourceInfo) -> dict[str, Any]:
     return {
         "name": source.name,
         "kind": source.kind.value,
-        "key": _columns_json(source.schema.key),
-        "value": _columns_json(source.schema.value),
+        "key": columns_json(source.schema.key),
+        "value": columns_json(source.schema.value),
         "topic": source.topic,
         "key_format": _format_json(source.key_format),
         "value_format": _format_json(source.value_format),
-        "window": None if source.window is None else [source.window.kind, source.window.size_ms],
+        "window": window_json(source.window),
         "timestamp": [source.timestamp_column, source.timestamp_format],
         "headers": [[one.column, one.header] for one in source.headers],
         "is_read_only": source.is_read_only,
@@ -158,25 +159,17 @@ def _source_of(said: Mapping[str, Any], registry: Mapping[str, str]) -> SourceIn
     return SourceInfo(
         said["name"],
         Kind(said["kind"]),
-        Schema(_columns_of(said["key"]), _columns_of(said["value"])),
+        Schema(columns_of(said["key"]), columns_of(said["value"])),
         said["topic"],
         with_registry(_format_of(said["key_format"]), registry),
         with_registry(_format_of(said["value_format"]), registry),
-        None if said["window"] is None else KeyWindow(*said["window"]),
+        window_of(said["window"]),
         said["timestamp"][0],
         said["timestamp"][1],
         tuple(HeaderColumn(*one) for one in said["headers"]),
         said["is_read_only"],
         said["statement"],
     )
-
-
-def _columns_json(columns: Sequence[Column]) -> list[list[str]]:
-    return [[column.name, str(column.type)] for column in columns]
-
-
-def _columns_of(said: Sequence[Sequence[str]]) -> tuple[Column, ...]:
-    return tuple(Column(name, parse_type(kind)) for name, kind in said)
 
 
 def _format_json(form: Format) -> dict[str, Any]:

@@ -1,5 +1,8 @@
+from pathlib import Path
+
 from moldau.pipeline.sql.engine import Catalog, Command
 from moldau.pipeline.sql.functions.library import builtin
+from moldau.pipeline.sql.functions.user.loading import library_of
 from sql_kit import StatementDesk
 
 VIEWS = (
@@ -77,3 +80,24 @@ def test_the_version_is_another_after_every_change() -> None:
     versions.append(desk.catalog.version)
     assert len(set(versions)) == 3
     assert desk.catalog.functions is desk.catalog.library
+
+
+def test_definitions_outlive_the_functions_of_the_user(tmp_path: Path) -> None:
+    file = tmp_path / "scores.py"
+    file.write_text(
+        "from moldau.pipeline.sql.functions.user import udf\n\n"
+        "@udf\ndef score(text: str) -> int:\n    return len(text)\n"
+    )
+    desk = StatementDesk(catalog=Catalog(library_of([str(file)], with_packages=False)))
+    desk.run(
+        VIEWS + "CREATE STREAM scored AS SELECT k, SCORE(v) AS points FROM views;"
+        "CREATE TABLE totals AS SELECT k, SUM(points) AS total FROM scored GROUP BY k;"
+        "CREATE STREAM best (k INT KEY, points BIGINT) WITH (VALUE_FORMAT='JSON', PARTITIONS=1);"
+        "INSERT INTO best SELECT k, SCORE(v) AS points FROM views;"
+        "CREATE OR REPLACE STREAM scored AS SELECT k, SCORE(v) AS points FROM views WHERE SCORE(v) > 3;"
+    )
+    desk.catalog.library = builtin()
+    without = desk.replayed()
+    assert without == desk.catalog
+    assert without.failures == {}
+    assert "unknown function SCORE" in desk.refused("CREATE STREAM more AS SELECT k, SCORE(v) FROM views;")

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from moldau.pipeline.sql.analysis.scope import FunctionLibrary
 from moldau.pipeline.sql.definitions import SourceInfo
@@ -22,6 +23,8 @@ class Logged:
     library: FunctionLibrary
     registry: Mapping[str, str]
     server_properties: Mapping[str, str] = field(default_factory=dict)
+    outline: Mapping[str, Any] | None = None
+    """What the query makes, as it was logged. None: the statement is being decided."""
 
     @property
     def query_properties(self) -> Mapping[str, str]:

@@ -4,8 +4,6 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from moldau.pipeline.sql.analysis.plan import QueryPlan
-from moldau.pipeline.sql.analysis.query import analyse
 from moldau.pipeline.sql.definitions import Format, SourceInfo
 from moldau.pipeline.sql.engine.formats import (
     key_format_of,
@@ -14,12 +12,12 @@ from moldau.pipeline.sql.engine.formats import (
     without_registry,
 )
 from moldau.pipeline.sql.engine.rules.logged import Logged, existing, nothing_to_create, replaced
+from moldau.pipeline.sql.engine.rules.outline import Outline, outline_of
 from moldau.pipeline.sql.engine.rules.replacement import check_query_replacement, check_source_replacement
 from moldau.pipeline.sql.engine.rules.sources import KEY_FORMAT_DEFAULT, time_column
 from moldau.pipeline.sql.engine.state import Change, PersistentQuery
 from moldau.pipeline.sql.engine.with_properties import COMMON, OF_INSERT, WithProperties, read_properties
 from moldau.pipeline.sql.syntax.errors import SqlError
-from moldau.pipeline.sql.syntax.tree.relations import Query
 from moldau.pipeline.sql.syntax.tree.statements import CreateAsSelect, InsertSelect, Kind
 from moldau.pipeline.sql.types import Column
 
@@ -29,28 +27,20 @@ KEY_FORMAT_OF_MANY: Final = "JSON"
 """Of keys that KAFKA, the default, cannot hold."""
 
 
-def plan_of(query: Query, on: Logged) -> QueryPlan:
-    """Of a query that runs for good."""
-    if query.limit is not None:
-        hint = "A SELECT by itself can have it."
-        raise SqlError("a query that fills a stream or table has no LIMIT", query.at, hint=hint)
-    return analyse(query, on.defined.sources, on.library, on.defined.types, is_persistent=True)
-
-
 def create_as_select(statement: CreateAsSelect, on: Logged) -> Change:
     nothing = nothing_to_create(statement, on.defined)
     if nothing is not None:
         return nothing
-    old, plan = replaced(statement, on.defined), plan_of(statement.query, on)
-    target = target_of(statement, plan, on)
-    _check_topic(plan, target, statement)
+    old, outline = replaced(statement, on.defined), outline_of(statement.query, on)
+    target = target_of(statement, outline, on)
+    _check_topic(outline, target, statement)
     query_id = f"C{statement.kind.value[0]}AS_{_OTHER.sub('_', statement.name).upper()}_{on.offset}"
-    query = _query(query_id, plan, target, on)
+    query = _query(query_id, outline, target, on)
     if old is not None:
         check_source_replacement(old, target, on.defined, statement.at, is_query=True)
         running = on.defined.own_query(old.name)
         if running is not None:
-            check_query_replacement(running, statement.query, plan, target, on, statement.at)
+            check_query_replacement(running, statement.query, outline, target, on, statement.at)
             query = replace(query, id=running.id, state=running.state)
     return Change(
         f"Created query with ID {query.id}",
@@ -64,21 +54,21 @@ def create_as_select(statement: CreateAsSelect, on: Logged) -> Change:
 def insert_select(statement: InsertSelect, on: Logged) -> Change:
     said = read_properties(statement.properties, OF_INSERT)
     target = existing(statement.target, statement.at, on.defined)
-    plan = plan_of(statement.query, on)
-    _check_insert(statement, target, plan)
-    _check_topic(plan, target, statement)
+    outline = outline_of(statement.query, on)
+    _check_insert(statement, target, outline)
+    _check_topic(outline, target, statement)
     query_id = str(said.get("QUERY_ID") or f"INSERTQUERY_{on.offset}").upper()
     if _OTHER.search(query_id):
         hint = "Use letters, digits and underscores: it becomes part of the names of topics."
         raise said.wrong("QUERY_ID", f"{query_id} cannot be the id of a query", hint)
     if query_id in on.defined.queries:
         raise said.wrong("QUERY_ID", f"a query {query_id} exists already", "SHOW QUERIES; lists them.")
-    query = replace(_query(query_id, plan, target, on), kind="INSERT")
+    query = replace(_query(query_id, outline, target, on), kind="INSERT")
     return Change(f"Created query with ID {query_id}", queries=(query,), query_id=query_id)
 
 
-def _query(query_id: str, plan: QueryPlan, target: SourceInfo, on: Logged) -> PersistentQuery:
-    inputs = {one.source.name: one.source for one in plan.inputs}
+def _query(query_id: str, outline: Outline, target: SourceInfo, on: Logged) -> PersistentQuery:
+    inputs = {one.name: one for one in outline.inputs}
     return PersistentQuery(
         query_id,
         "CREATE_AS",
@@ -93,17 +83,15 @@ def _query(query_id: str, plan: QueryPlan, target: SourceInfo, on: Logged) -> Pe
     )
 
 
-def target_of(statement: CreateAsSelect, plan: QueryPlan, on: Logged) -> SourceInfo:
+def target_of(statement: CreateAsSelect, outline: Outline, on: Logged) -> SourceInfo:
     """The stream or table that the query fills."""
-    if plan.kind is not statement.kind:
-        hint = f"Write CREATE {plan.kind} {statement.name} AS SELECT."
+    if outline.kind is not statement.kind:
+        hint = f"Write CREATE {outline.kind} {statement.name} AS SELECT."
         raise SqlError(
-            f"the query makes a {plan.kind}, not a {statement.kind}", statement.query.at, hint=hint
+            f"the query makes a {outline.kind}, not a {statement.kind}", statement.query.at, hint=hint
         )
-    if not plan.value and plan.kind is Kind.STREAM and not plan.key:
-        raise SqlError("the query selects no columns", statement.query.at)
     said = read_properties(statement.properties, COMMON)
-    first, schema = plan.first.source, plan.schema
+    first, schema = outline.inputs[0], outline.schema
     return SourceInfo(
         statement.name,
         statement.kind,
@@ -111,7 +99,7 @@ def target_of(statement: CreateAsSelect, plan: QueryPlan, on: Logged) -> SourceI
         said.get("KAFKA_TOPIC") or statement.name,
         with_registry(_key_format(said, schema.key, first), on.registry),
         with_registry(_value_format(said, schema.value, first), on.registry),
-        plan.window,
+        outline.window,
         time_column(said, schema.value),
         said.get("TIMESTAMP_FORMAT"),
         statement=on.text,
@@ -154,18 +142,18 @@ def _with_delimiter(form: Format, inherited: Format) -> Format:
     return replace(form, properties=(("DELIMITER", found), *form.properties))
 
 
-def _check_topic(plan: QueryPlan, target: SourceInfo, statement: CreateAsSelect | InsertSelect) -> None:
-    for one in plan.inputs:
-        if one.source.topic == target.topic:
+def _check_topic(outline: Outline, target: SourceInfo, statement: CreateAsSelect | InsertSelect) -> None:
+    for one in outline.inputs:
+        if one.topic == target.topic:
             raise SqlError(
-                f"the query would read what it writes: {one.source.name} and {target.name} are over the topic "
+                f"the query would read what it writes: {one.name} and {target.name} are over the topic "
                 f"{target.topic}",
                 statement.at,
                 hint="Write to another topic.",
             )
 
 
-def _check_insert(statement: InsertSelect, target: SourceInfo, plan: QueryPlan) -> None:
+def _check_insert(statement: InsertSelect, target: SourceInfo, outline: Outline) -> None:
     at = statement.at
     if target.is_table:
         hint = "A table is filled by CREATE TABLE AS SELECT, or by INSERT INTO ... VALUES."
@@ -176,12 +164,12 @@ def _check_insert(statement: InsertSelect, target: SourceInfo, plan: QueryPlan) 
     if target.headers:
         names = ", ".join(one.column for one in target.headers)
         raise SqlError(f"{target.name} has columns from headers, which cannot be written: {names}", at)
-    if plan.kind is not Kind.STREAM:
+    if outline.kind is not Kind.STREAM:
         hint = f"CREATE TABLE name AS SELECT keeps it; {target.name} is a stream."
         raise SqlError("the query makes a TABLE, and INSERT INTO needs a STREAM", at, hint=hint)
     expected = [column.type for column in target.schema.key], target.schema.value
-    found = [column.type for column in plan.schema.key], plan.schema.value
-    if expected != found or plan.window != target.window:
+    found = [column.type for column in outline.schema.key], outline.schema.value
+    if expected != found or outline.window != target.window:
         expected_text = ", ".join(map(str, target.schema))
-        hint = f"{target.name} has {expected_text}; the SELECT gives {', '.join(map(str, plan.schema))}."
+        hint = f"{target.name} has {expected_text}; the SELECT gives {', '.join(map(str, outline.schema))}."
         raise SqlError(f"the columns of the SELECT are not those of {target.name}", at, hint=hint)
