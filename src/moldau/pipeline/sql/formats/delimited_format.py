@@ -6,6 +6,7 @@ An empty field is NULL, whatever the column's type; so an empty text comes back 
 import base64
 import csv
 import io
+import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any, Final
@@ -68,11 +69,10 @@ class DelimitedRowSerde(Serde):
             return lambda row: None if row is None or is_key else b""
         writers = [_writer(column.type) for column in self._columns]
         delimiter = self._delimiter
-        special = (delimiter, QUOTE, *_LINE_ENDS)
+        needs_quotes = re.compile(rf"""[{re.escape(delimiter)}"\r\n]|^[\0-#]|[\0- ]$""").search
 
         def field(text: str) -> str:
-            is_plain = not any(mark in text for mark in special) and text[:1] > "#" and text[-1:] > " "
-            return text if is_plain or not text else f'"{text.replace(QUOTE, QUOTE * 2)}"'
+            return f'"{text.replace(QUOTE, QUOTE * 2)}"' if needs_quotes(text) else text
 
         def encode(row: Any) -> bytes | None:
             if row is None:

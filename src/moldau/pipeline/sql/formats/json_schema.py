@@ -163,7 +163,8 @@ def json_schema_columns(
 
 
 def _fields(node: Any, root: Any, named: Callable[[str], str]) -> list[tuple[str, SqlType]]:
-    found = [(named(name), _type(one, root, named)) for name, one in _properties(node, root)]
+    within = (id(_resolved(node, root)),)
+    found = [(named(name), _type(one, root, named, within)) for name, one in _properties(node, root)]
     return [(name, kind) for name, kind in found if kind is not None]
 
 

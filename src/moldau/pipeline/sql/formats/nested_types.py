@@ -6,7 +6,7 @@ from moldau.pipeline.sql.types import Array, Map, SqlType, Struct
 
 
 def types_within(kind: SqlType) -> Iterator[SqlType]:
-    """The type itself and all that it is made of."""
+    """The type itself and all types inside it."""
     yield kind
     match kind:
         case Array(element=element):
