@@ -83,7 +83,7 @@ def tokenize(text: str) -> list[Token]:
             tokens.append(Token(Kind.END, "", at, offset, offset))
             return tokens
         found = _TOKEN.match(text, offset)
-        if found is None:
+        if found is None or text.startswith("/*", offset):
             raise _unknown(text, offset, at).within(text)
         kind = _KINDS[found.lastgroup or ""]
         tokens.append(Token(kind, _meant(kind, found[0]), at, offset, found.end()))
