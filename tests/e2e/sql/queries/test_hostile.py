@@ -6,6 +6,7 @@ import time
 import weakref
 
 import pytest
+from confluent_kafka.admin import NewPartitions
 
 from compat.server_process import wait_until
 from e2e.conftest import StartBroker
@@ -111,3 +112,12 @@ def test_a_table_that_cannot_be_loaded_says_so(world: World) -> None:
     world.topic("not-there")
     world.write("not-there", ("u", {"NAME": "N"}))
     assert world.rows("SELECT NAME FROM USERS WHERE ID = 'u';") == [("N",)]
+
+
+def test_partitions_that_are_added_are_followed(world: World) -> None:
+    world.define(VIEWS.format("growing"))
+    stream = world.start("SELECT ROWPARTITION FROM VIEWS EMIT CHANGES;")
+    world.admin.create_partitions([NewPartitions("growing", 2)])["growing"].result(WAIT_S)
+    world.producer.produce("growing", b'{"MS": 1}', b"u", partition=1)
+    assert world.producer.flush(WAIT_S) == 0
+    assert read(stream, 1) == [(1,)]

@@ -15,12 +15,13 @@ from moldau.pipeline.sql.queries.reader import Reader, Stage
 from moldau.pipeline.sql.queries.row_stream import COMPLETE
 from moldau.pipeline.sql.queries.tail import Tail
 from moldau.pipeline.sql.queries.time_merge import TimeMerge
-from moldau.pipeline.sql.queries.topics import topic_failure
+from moldau.pipeline.sql.queries.topics import deleted, partitions_now, topic_failure
 
 THREADS_MAX: Final = 4
 FETCH_WAIT_MS: Final = 10
 """The end of a partition is seen in a fetch that finds nothing, so it must be short."""
 POLL_S: Final = 0.1
+CHECK_INTERVAL_S: Final = 3.0
 TURN_S: Final = 1.0
 """How long one reader reads while others wait."""
 
@@ -110,6 +111,7 @@ class _Turn:
         self._is_closing = is_closing
         self._unread: set[Place] = set()
         self._live_from: dict[Place, int] | None = None
+        self._next_check_s = time.monotonic() + CHECK_INTERVAL_S
 
     def run(self) -> None:
         try:
@@ -126,7 +128,10 @@ class _Turn:
         self._assign()
         while not (reader.is_over or self._is_closing()):
             received = receive(self._consumer, POLL_S)
-            if received is not None and not self._take(received):
+            if received is None:
+                if self._is_deleted():
+                    return
+            elif not self._take(received):
                 return
             if not self._unread and self._is_done():
                 return
@@ -152,6 +157,17 @@ class _Turn:
             if places:
                 change([TopicPartition(*place) for place in places])
         self._paused = ahead
+
+    def _is_deleted(self) -> bool:
+        """Looks now and then, while nothing comes, whether the topics are still there."""
+        if time.monotonic() < self._next_check_s:
+            return False
+        self._next_check_s = time.monotonic() + CHECK_INTERVAL_S
+        for topic, count in partitions_now(self._consumer, self._reader.topics).items():
+            if count == 0:
+                self._reader.fail(deleted(topic))
+                return True
+        return False
 
     def _take(self, received: Received) -> bool:
         reader = self._reader

@@ -1,7 +1,7 @@
 """One consumer at the ends of all topics that are followed, shared by all live queries."""
 
-import logging
 import threading
+import time
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -11,11 +11,10 @@ from moldau.pipeline.operators.records import Columns
 from moldau.pipeline.sql.queries import clients
 from moldau.pipeline.sql.queries.messages import Place, receive
 from moldau.pipeline.sql.queries.reader import Reader
-from moldau.pipeline.sql.queries.topics import topic_failure
-
-log = logging.getLogger(__name__)
+from moldau.pipeline.sql.queries.topics import deleted, partitions_now, topic_failure
 
 POLL_S: Final = 0.2
+CHECK_INTERVAL_S: Final = 3.0
 FETCH_WAIT_MS: Final = 100
 """A topic that is new waits for the fetch that is under way."""
 
@@ -80,8 +79,12 @@ class Tail:
 
     def _follow(self, consumer: Consumer) -> None:
         try:
+            next_check_s = time.monotonic() + CHECK_INTERVAL_S
             while not self._closing.is_set():
                 self._leave_unread_topics(consumer)
+                if time.monotonic() > next_check_s:
+                    self._check_topics(consumer)
+                    next_check_s = time.monotonic() + CHECK_INTERVAL_S
                 received = receive(consumer, POLL_S)
                 if received is None:
                     continue
@@ -94,6 +97,21 @@ class Tail:
                         self._on_stopped(reader)
         finally:
             consumer.close()
+
+    def _check_topics(self, consumer: Consumer) -> None:
+        """Ends the queries of deleted topics, and follows partitions that were added."""
+        for topic, count in partitions_now(consumer, list(self._readers)).items():
+            readers = self._readers_of(topic)
+            if count == 0:
+                for reader in readers:
+                    reader.fail(deleted(topic))
+                continue
+            with self._lock:
+                new = [(topic, number) for number in range(count) if (topic, number) not in self._positions]
+                if new and readers:
+                    for reader in readers:
+                        reader.positions.update(dict.fromkeys(new, 0))
+                    self._assign(dict.fromkeys(new, 0))
 
     def _deliveries(self, batch: list[Columns]) -> dict[Reader, list[Columns]]:
         found: dict[Reader, list[Columns]] = {}

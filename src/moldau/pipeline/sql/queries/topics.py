@@ -4,7 +4,7 @@ import threading
 from collections.abc import Collection, Iterable
 from typing import Any, Final
 
-from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import Consumer, IsolationLevel, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from moldau.pipeline.sql.queries import clients
@@ -12,6 +12,7 @@ from moldau.pipeline.sql.queries.messages import Place
 from moldau.pipeline.sql.syntax.errors import SqlError
 
 ASK_S: Final = 10.0
+CHECK_S: Final = 1.0
 
 
 class Topics:
@@ -66,6 +67,23 @@ class Topics:
             ) from failure
 
 
+def partitions_now(consumer: Consumer, topics: Collection[str]) -> dict[str, int]:
+    """How many partitions the topics have now, 0 for one that does not exist; nothing if the broker does not answer.
+    A consumer by itself waits for a deleted topic to come back."""
+    try:
+        known = consumer.list_topics(timeout=CHECK_S).topics
+    except KafkaException:
+        return {}
+    return {topic: len(known[topic].partitions) if topic in known else 0 for topic in topics}
+
+
+def deleted(topic: str) -> SqlError:
+    return SqlError(
+        f"the topic {topic} no longer exists",
+        hint="It was deleted while the query was reading it. Create it, or DROP what reads it.",
+    )
+
+
 def topic_failure(topic: str, error: KafkaError) -> SqlError:
     """Of an error that does not pass."""
     if error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
@@ -73,7 +91,4 @@ def topic_failure(topic: str, error: KafkaError) -> SqlError:
             f"the topic {topic} must not be read",
             hint="The server's Kafka user needs READ and DESCRIBE on it.",
         )
-    return SqlError(
-        f"the topic {topic} no longer exists",
-        hint="It was deleted while the query was reading it. Create it, or DROP what reads it.",
-    )
+    return deleted(topic)
