@@ -14,7 +14,7 @@ from confluent_kafka.admin import AdminClient
 
 from moldau import __version__
 from moldau.core.errors import ConfigError
-from moldau.pipeline.sql.engine import Applied, Catalog, NewTopic, Session
+from moldau.pipeline.sql.engine import Applied, Catalog
 from moldau.pipeline.sql.engine.answers import Answer
 from moldau.pipeline.sql.engine.server_properties import is_editable
 from moldau.pipeline.sql.formats.registry import SchemaFinder
@@ -23,14 +23,13 @@ from moldau.pipeline.sql.server.commands.command_log import CommandLog, LocalLog
 from moldau.pipeline.sql.server.commands.command_topic import prepare_topic
 from moldau.pipeline.sql.server.connectors import Connectors
 from moldau.pipeline.sql.server.execution import Execution
-from moldau.pipeline.sql.server.failed_records import FailedRecords
 from moldau.pipeline.sql.server.failures import BAD_REQUEST, SHUTTING_DOWN, ServiceFailure, bad_statement
 from moldau.pipeline.sql.server.headless import run_file
 from moldau.pipeline.sql.server.hosting.membership import Membership
 from moldau.pipeline.sql.server.hosting.query_driver import QueryDriver
 from moldau.pipeline.sql.server.inserting import record_of, target_of
 from moldau.pipeline.sql.server.metrics import metrics_text
-from moldau.pipeline.sql.server.processing_log import FailureLog, stream_statement
+from moldau.pipeline.sql.server.processing_log.upkeep import ProcessingLog
 from moldau.pipeline.sql.server.requests import (
     CommandStatus,
     Executed,
@@ -70,66 +69,35 @@ class SqlService:
         self.configuration = configuration
         self.settings: ServerSettings = configuration.settings
         self.url = url
-        client = {**configuration.plain_client, "socket.keepalive.enable": "true"}
-        try:
-            self._admin = AdminClient({**client, "log_level": 0})
-        except KafkaException as error:
-            raise ConfigError(f"the Kafka client rejects its settings: {error.args[0].str()}") from None
-        self._client = client
-        registry = _registry_settings(configuration.texts)
+        self._client = {**configuration.plain_client, "socket.keepalive.enable": "true"}
+        self._admin = _admin(self._client)
         self._functions = UserFunctions(self.settings.extension_dir)
         self._functions.refresh()
-        self.catalog = Catalog(self._functions.library, registry)
-        servers = client["bootstrap.servers"]
-        others = {name: text for name, text in configuration.client.items() if name != "bootstrap.servers"}
-        has_log = self.settings.processing_log_topic_create
-        self.queries = QueryHost(
-            servers,
-            others,
-            registry_url=self.settings.registry_url,
-            on_failure=self._failures_of("transient") if has_log else log_failure,
-        )
-        self._tables = TableUpkeep(self.queries.tables, self.catalog)
+        self.catalog = Catalog(self._functions.library, _registry_settings(configuration.texts))
+        self._membership = self._new_membership()
+        self._processing_log = ProcessingLog(configuration, self.catalog, lambda: self._membership.is_host)
         self._driver = QueryDriver(
             configuration,
             self.catalog,
             self._admin,
             lambda: self._functions.paths,
-            self._failures_of if has_log else None,
+            self._processing_log.failures_of,
         )
-        self._membership = Membership(
-            client,
-            self._membership_topic,
-            url,
-            session_timeout_ms=self.settings.session_timeout_ms,
-            heartbeat_interval_ms=self.settings.heartbeat_interval_ms,
-            on_turn=self._driver.turn,
-        )
-        self._failed_records = FailedRecords(
-            client,
-            self.settings.dead_letter_topic,
-            self.settings.log_topic,
-            with_rows=self.settings.processing_log_rows,
-            query_of=self._query_of,
-            is_host=lambda: self._membership.is_host,
-        )
-        self._log: CommandLog | LocalLog = (
-            LocalLog(self.catalog, self._applied)
-            if self.is_headless
-            else CommandLog(
-                client,
-                self.settings.command_topic,
-                self.catalog,
-                self._applied,
-                timeout_s=self.settings.command_timeout_ms / 1000,
-            )
-        )
+        self.queries = self._new_query_host()
+        self._tables = TableUpkeep(self.queries.tables, self.catalog)
+        self._log = self._new_log()
         self._world = World(self._admin, _schema_finder(configuration.texts), self._texts)
         self._transient = TransientQueries(
             self.settings, self.catalog, self.queries, self._functions, self._texts
         )
         self._statistics = Statistics(
-            self.settings, self.catalog, self._admin, client, self._driver, self._membership, self._transient
+            self.settings,
+            self.catalog,
+            self._admin,
+            self._client,
+            self._driver,
+            self._membership,
+            self._transient,
         )
         self._execution = Execution(
             self.settings,
@@ -145,6 +113,29 @@ class SqlService:
         self._cluster_id = ""
         self._is_loaded = False
         self._terminating = threading.Event()
+
+    def _new_membership(self) -> Membership:
+        return Membership(
+            self._client,
+            self._membership_topic,
+            self.url,
+            session_timeout_ms=self.settings.session_timeout_ms,
+            heartbeat_interval_ms=self.settings.heartbeat_interval_ms,
+            on_turn=lambda is_host: self._driver.turn(is_host),
+        )
+
+    def _new_query_host(self) -> QueryHost:
+        settings = dict(self.configuration.client)
+        servers = settings.pop("bootstrap.servers")
+        failures = self._processing_log.failures_of("transient")
+        url = self.settings.registry_url
+        return QueryHost(servers, settings, registry_url=url, on_failure=failures or log_failure)
+
+    def _new_log(self) -> CommandLog | LocalLog:
+        if self.is_headless:
+            return LocalLog(self.catalog, self._applied)
+        topic, timeout_s = self.settings.command_topic, self.settings.command_timeout_ms / 1000
+        return CommandLog(self._client, topic, self.catalog, self._applied, timeout_s=timeout_s)
 
     @property
     def is_headless(self) -> bool:
@@ -171,13 +162,12 @@ class SqlService:
         self._tables.keep_up()
         self._driver.start()
         self._membership.start()
-        if self.settings.processing_log_topic_create:
-            self._start_processing_log()
+        self._processing_log.start(self._world, self._execution)
 
     def stop(self) -> None:
         """Ends transient queries, and the driver process after its batches."""
         self._terminating.set()
-        self._failed_records.stop()
+        self._processing_log.stop()
         self._membership.stop()
         self._execution.close()
         self._driver.stop()
@@ -301,38 +291,6 @@ class SqlService:
         if self._functions.refresh():
             self.catalog.library = self._functions.library
 
-    def _failures_of(self, query_id: str) -> FailureLog:
-        settings = {
-            name: text
-            for name, text in self.configuration.plain_client.items()
-            if name != "bootstrap.servers"
-        }
-        servers = self.configuration.plain_client["bootstrap.servers"]
-        return FailureLog(
-            servers, self.settings.log_topic, query_id, settings, self.settings.processing_log_rows
-        )
-
-    def _query_of(self, topic: str) -> str:
-        """The queries that read a topic, for the name of a logger."""
-        names = {source.name for source in self.catalog.sources.values() if source.topic == topic}
-        return "_".join(query.id for query in self.catalog.queries.values() if names & {*query.sources})
-
-    def _start_processing_log(self) -> None:
-        """Raises ConfigError where its topic or stream cannot be made."""
-        settings = self.settings
-        wanted = NewTopic(
-            settings.log_topic, settings.processing_log_partitions, settings.processing_log_replicas
-        )
-        try:
-            if settings.log_topic not in self._world.topic_names():
-                self._world.create([wanted], [])
-            if settings.processing_log_stream_create and not self.is_headless:
-                text = stream_statement(settings.processing_log_stream, settings.log_topic)
-                self._execution.run_blocking(text, Session())
-        except (SqlError, ServiceFailure) as wrong:
-            raise ConfigError(f"the processing log cannot be made: {wrong}") from None
-        self._failed_records.start()
-
     def _texts(self) -> Mapping[str, str]:
         return {**self.configuration.effective, **self.catalog.system_properties}
 
@@ -396,6 +354,13 @@ class SqlService:
         self._driver.wait_gone(ended, GONE_S_MAX)
         self._world.delete(doomed, with_subjects=True)
         self._world.delete([self.settings.command_topic])
+
+
+def _admin(client: Mapping[str, str]) -> AdminClient:
+    try:
+        return AdminClient({**client, "log_level": 0})
+    except KafkaException as error:
+        raise ConfigError(f"the Kafka client rejects its settings: {error.args[0].str()}") from None
 
 
 def _registry_settings(texts: Mapping[str, str]) -> dict[str, str]:

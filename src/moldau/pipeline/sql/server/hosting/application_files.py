@@ -7,7 +7,7 @@ from typing import Final
 
 from moldau.pipeline.sql.engine import Catalog, QueryState
 from moldau.pipeline.sql.engine.program import program_of
-from moldau.pipeline.sql.server.processing_log import FailureLog
+from moldau.pipeline.sql.server.processing_log.failure_log import FailureLog
 from moldau.pipeline.sql.server.settings import ServerSettings
 
 OWNER_ONLY: Final = 0o600
@@ -21,7 +21,7 @@ PROGRAM = {program!r}
 def build():
     return topology_from(PROGRAM{log})
 '''
-LOG_IMPORT: Final = "from moldau.pipeline.sql.server.processing_log import FailureLog\n"
+LOG_IMPORT: Final = "from moldau.pipeline.sql.server.processing_log.failure_log import FailureLog\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +40,9 @@ class Wanted:
 
 
 class ApplicationFiles:
-    """`failures_of` gives the processing log of a query; None: there is none."""
+    """`failures_of` gives the processing log of a query, if it has one."""
 
-    def __init__(self, settings: ServerSettings, failures_of: Callable[[str], FailureLog] | None) -> None:
+    def __init__(self, settings: ServerSettings, failures_of: Callable[[str], FailureLog | None]) -> None:
         self._settings = settings
         self._failures_of = failures_of
         state = Path(settings.state_dir).absolute()
@@ -55,7 +55,7 @@ class ApplicationFiles:
         for query in list(catalog.queries.values()):
             name = self._settings.application_id(query.id)
             program = program_of(query.id, catalog, function_paths, name).to_json()
-            failures = None if self._failures_of is None else self._failures_of(query.id)
+            failures = self._failures_of(query.id)
             content = TEMPLATE.format(
                 query_id=query.id,
                 program=program,

@@ -24,7 +24,7 @@ from moldau.pipeline.sql.engine import Catalog
 from moldau.pipeline.sql.engine.state import Definitions
 from moldau.pipeline.sql.server.hosting.application_files import ApplicationFiles, Wanted
 from moldau.pipeline.sql.server.hosting.leftovers import remove_leftovers
-from moldau.pipeline.sql.server.processing_log import FailureLog
+from moldau.pipeline.sql.server.processing_log.failure_log import FailureLog
 from moldau.pipeline.sql.server.settings import Configuration
 
 LOOK_EVERY_S: Final = 1.0
@@ -54,7 +54,7 @@ class QueryDriver:
         catalog: Catalog,
         admin: AdminClient,
         function_paths: Callable[[], tuple[str, ...]],
-        failures_of: Callable[[str], FailureLog] | None,
+        failures_of: Callable[[str], FailureLog | None],
     ) -> None:
         self._configuration = configuration
         self._settings = configuration.settings

@@ -7,7 +7,7 @@ from moldau.pipeline.spark.driver.app_file import load_application
 from moldau.pipeline.sql.engine import Catalog, Command
 from moldau.pipeline.sql.functions.library import builtin
 from moldau.pipeline.sql.server.hosting.application_files import ApplicationFiles
-from moldau.pipeline.sql.server.processing_log import FailureLog
+from moldau.pipeline.sql.server.processing_log.failure_log import FailureLog
 from moldau.pipeline.sql.server.settings import read_configuration
 
 ORDERS = (
@@ -31,7 +31,7 @@ def catalog() -> Catalog:
 def files_in(folder: Path, *, has_log: bool = False) -> ApplicationFiles:
     settings = read_configuration(overrides=[f"ksql.streams.state.dir={folder}"]).settings
     files = ApplicationFiles(
-        settings, (lambda query_id: FailureLog("localhost:9092", "log", query_id)) if has_log else None
+        settings, lambda query_id: FailureLog("localhost:9092", "log", query_id) if has_log else None
     )
     files.prepare()
     return files

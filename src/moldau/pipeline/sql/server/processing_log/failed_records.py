@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from confluent_kafka import Consumer, KafkaException, Message, Producer
 
-from moldau.pipeline.sql.server.processing_log import failed_record
+from moldau.pipeline.sql.server.processing_log.entries import HEADER, failed_record
 
 BATCH_MAX: Final = 500
 POLL_S: Final = 0.5
@@ -82,7 +82,7 @@ class FailedRecords:
 
     def _entry(self, message: Message) -> bytes:
         headers = {name: _text(value) for name, value in message.headers() or []}  # type: ignore[str-unpack]
-        topic = headers.get("__streams.errors.topic", "")
+        topic = headers.get(f"{HEADER}topic", "")
         now_ms = int(time.time() * 1000)
         return failed_record(
             self._query_of(topic),

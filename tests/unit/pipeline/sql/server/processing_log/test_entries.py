@@ -5,12 +5,12 @@ import pickle
 
 import orjson
 
-from moldau.pipeline.sql.server.processing_log import (
-    FailureLog,
+from moldau.pipeline.sql.server.processing_log.entries import (
     failed_expression,
     failed_record,
     stream_statement,
 )
+from moldau.pipeline.sql.server.processing_log.failure_log import FailureLog
 from moldau.pipeline.sql.syntax.parser import parse
 from moldau.pipeline.sql.syntax.tree.statements import CreateSource
 from moldau.pipeline.sql.types import Struct

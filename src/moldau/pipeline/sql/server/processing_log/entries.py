@@ -1,24 +1,13 @@
-"""The processing log: a record of the log's topic for every record or expression of a query that failed, as ksqlDB's.
-
-`FailureLog` is told of failed expressions, in this process and in Spark's workers. What the driver could not read or
-process is in its topic of failed records, from which `failed_records.py` reads. The rest is pure.
-"""
+"""Records of the processing log, in ksqlDB's JSON, and the statement for the stream over them. Pure."""
 
 import base64
-import logging
-import threading
-import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, Final
 
 import orjson
-from confluent_kafka import KafkaException, Producer
 
 from moldau.pipeline.sql.types import quoted
-
-log = logging.getLogger("moldau.sql")
 
 HEADER: Final = "__streams.errors."
 """Of the headers that say why a record is among the failed ones."""
@@ -100,38 +89,3 @@ def failed_record(
         cause=[f"{headers.get(f'{HEADER}exception', '')}: {reason}"[:CAUSE_MAX]],
         topic=topic,
     )
-
-
-@dataclass(frozen=True)
-class FailureLog:
-    """Writes failed expressions of one query to the log's topic. May be pickled: each process has one producer."""
-
-    servers: str
-    topic: str
-    query_id: str
-    client_settings: Mapping[str, str] = field(default_factory=dict, hash=False)
-    with_rows: bool = False
-
-    def __call__(self, text: str, failure: Exception, row: Any) -> None:
-        now_ms = int(time.time() * 1000)
-        content = failed_expression(self.query_id, text, failure, row, now_ms, with_row=self.with_rows)
-        producer = _producer(self.servers, tuple(sorted(self.client_settings.items())))
-        try:
-            producer.produce(self.topic, content)
-            producer.poll(0)
-        except (BufferError, KafkaException) as full:
-            # Failures may come faster than they can be written. The query matters more.
-            log.warning("a failure of %s is not in the processing log (%s): %s", self.query_id, full, failure)
-
-
-_producers: dict[tuple[str, tuple[tuple[str, str], ...]], Producer] = {}
-_making = threading.Lock()
-
-
-def _producer(servers: str, settings: tuple[tuple[str, str], ...]) -> Producer:
-    with _making:
-        found = _producers.get((servers, settings))
-        if found is None:
-            found = Producer({**dict(settings), "bootstrap.servers": servers, "linger.ms": 50, "logger": log})
-            _producers[servers, settings] = found
-        return found
