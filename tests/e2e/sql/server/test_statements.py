@@ -183,3 +183,24 @@ def test_a_wrong_file_of_queries_is_named(cluster: LocalCluster, tmp_path: Path)
     server = SqlServer(read_configuration(overrides=overrides))
     with pytest.raises(ConfigError, match=r"(?s)queries\.sql.*NOBODY does not exist"):
         server.load()
+
+
+def test_failed_expressions_are_in_the_processing_log(
+    cluster: LocalCluster, tmp_path: Path, name: str
+) -> None:
+    settings = {
+        "ksql_service_id": f"{name}_".lower(),
+        "ksql_logging_processing_topic_auto_create": "true",
+        "ksql_logging_processing_stream_auto_create": "true",
+    }
+    with LocalServer(cluster, tmp_path, **settings) as server:
+        server.client.ksql(create(name, f"topic-{name}") + f"INSERT INTO {name} VALUES ('word', 1);")
+        found = server.client.rows(f"SELECT CAST(ID AS INT), V FROM {name} EMIT CHANGES LIMIT 1;", **EARLIEST)
+        assert found == [[None, 1]]
+        logged = server.client.rows(
+            "SELECT LOGGER, LEVEL, MESSAGE->RECORDPROCESSINGERROR->ERRORMESSAGE "
+            "FROM KSQL_PROCESSING_LOG EMIT CHANGES LIMIT 1;",
+            **EARLIEST,
+        )
+        assert logged[0][:2] == ["processing.transient", "ERROR"]
+        assert "'word' is no INTEGER" in logged[0][2]
