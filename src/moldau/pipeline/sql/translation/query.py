@@ -19,7 +19,7 @@ from moldau.pipeline.sql.expressions.times import timestamp_reader
 from moldau.pipeline.sql.formats import internal_serde, row_serde
 from moldau.pipeline.sql.syntax.errors import SqlError, did_you_mean
 from moldau.pipeline.sql.syntax.tree.relations import JoinKind
-from moldau.pipeline.sql.translation.metadata import AddToStream, AddToTable
+from moldau.pipeline.sql.translation.metadata import AddToStream, AddToTable, SetTime
 from moldau.pipeline.sql.translation.row import (
     Condition,
     Explode,
@@ -276,7 +276,15 @@ class _Translation:
             result = result.map_values(row, value=self._target_value())
         if isinstance(result, KTable):
             result = result.to_stream()
+        if self._target.timestamp_column is not None:
+            result = result.process_values(self._set_time(), value=self._target_value())
         result.to(self._target.topic, key=self._target_key(), value=self._target_value())
+
+    def _set_time(self) -> Callable[[], SetTime]:
+        columns = [one.column for one in self._plan.value]
+        index = [column.name for column in columns].index(self._target.timestamp_column or "")
+        reader = timestamp_reader(columns[index].type, self._target.timestamp_format)
+        return partial(SetTime, index, columns[index].name, reader, self._on_failure)
 
     def _inner_key(self) -> Serde:
         return row_serde(self._target.key_format, self._key_columns(), is_key=True)
