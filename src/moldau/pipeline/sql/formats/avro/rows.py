@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from moldau.pipeline.sql.definitions import Format
 from moldau.pipeline.sql.formats.avro.columns import columns_of, type_of
+from moldau.pipeline.sql.formats.avro.flat import flat_decoder
 from moldau.pipeline.sql.formats.avro.parsed import parsed
 from moldau.pipeline.sql.formats.avro.schemas import FULL_NAME_DEFAULT, record_schema, single_schema
 from moldau.pipeline.sql.formats.avro.values import Convert, matching_fields, reader, writer
@@ -59,11 +60,16 @@ def avro_reader(
     known = parsed(schema)
     row = _row(form, known.tree, columns, wanted)
 
-    def decode(data: bytes) -> Any:
+    def general(data: bytes, start: int) -> Any:
         source = io.BytesIO(data)
-        source.seek(PREFIX_SIZE)
+        source.seek(start)
+        return schemaless_reader(source, known.codec, None)
+
+    read = flat_decoder(known.tree) or general
+
+    def decode(data: bytes) -> Any:
         try:
-            found: Any = schemaless_reader(source, known.codec, None)
+            found = read(data, PREFIX_SIZE)
         except FAILURES as wrong:
             raise ValueError(
                 f"the record does not decode as AVRO with the schema {schema.id}: {wrong!r}"
