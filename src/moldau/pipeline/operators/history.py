@@ -13,7 +13,7 @@ from moldau.pipeline.plan.stores import StoreSpec
 HistoryGetter = Callable[[Any, int], "tuple[Any, int] | None"]
 """(key, time) -> the value at that time, and since when it was valid"""
 
-_DERIVED: dict[type[Node], Callable[[Any, Wiring], Callable[[Any, Any], Any]]] = {}
+_DERIVED: dict[type[Node], Callable[[Any, Wiring], Callable[[Any, Any, int], Any]]] = {}
 """How the value of a derived table is computed: (key, parent's value) -> value."""
 
 
@@ -42,8 +42,9 @@ def history_getter(table: str, wiring: Wiring) -> HistoryGetter:
         found = parent(key, as_of_ms)
         if found is None and not asks_for_all:
             return None
-        value = compute(key, None if found is None else found[0])
-        return None if value is None else (value, UNKNOWN_TIME_MS if found is None else found[1])
+        old, timestamp_ms = (None, UNKNOWN_TIME_MS) if found is None else found
+        value = compute(key, old, timestamp_ms)
+        return None if value is None else (value, timestamp_ms)
 
     return getter
 

@@ -27,8 +27,8 @@ from moldau.pipeline.plan.nodes import (
 )
 from moldau.pipeline.plan.stores import StoreKind, StoreSpec
 
-Compute = Callable[[Any, Any], Any]
-"""(key, value) -> value of the derived table. Never called with a null value."""
+Compute = Callable[[Any, Any, int], Any]
+"""(key, value, timestamp_ms) -> value of the derived table. Never called with a null value."""
 
 
 @builds(TableSource)
@@ -112,8 +112,8 @@ def _filtered(node: TableFilter, wiring: Wiring) -> Compute:
     holds, negate = of_record(node.predicate), node.negate
     by_expression = isinstance(node.predicate, Expression)
 
-    def compute(key: Any, value: Any) -> Any:
-        result = holds(key, value, 0)
+    def compute(key: Any, value: Any, timestamp_ms: int) -> Any:
+        result = holds(key, value, timestamp_ms)
         if by_expression and result is None:
             return None
         return value if bool(result) is not negate else None
@@ -133,8 +133,7 @@ def table_map_values_getter(node: TableMapValues, wiring: Wiring) -> Getter:
 
 @derives(TableMapValues)
 def _mapped(node: TableMapValues, wiring: Wiring) -> Compute:
-    mapped = of_record(node.mapper, takes_key=node.with_key)
-    return lambda key, value: mapped(key, value, 0)
+    return of_record(node.mapper, takes_key=node.with_key)
 
 
 def _computing(
@@ -146,13 +145,13 @@ def _computing(
     get_old, put = materializer(node, wiring)
 
     def push(key: Any, new: Any, old: Any, timestamp_ms: int, headers: Headers) -> None:
-        new = None if new is None else compute(key, new)
+        new = None if new is None else compute(key, new, timestamp_ms)
         if not send_old:
             old = None
         elif get_old is not None:
             old = get_old(key)
         else:
-            old = None if old is None else compute(key, old)
+            old = None if old is None else compute(key, old, timestamp_ms)
         if skips and new is None and old is None:
             return
         if put is not None:
@@ -191,7 +190,7 @@ def _computed_getter(node: TableNode, wiring: Wiring, compute: Compute) -> Gette
         found = parent(key)
         if found is None:
             return None
-        value = compute(key, found[0])
+        value = compute(key, *found)
         return None if value is None else (value, found[1])
 
     return getter
@@ -205,9 +204,9 @@ def table_transform_values(node: TableTransformValues, wiring: Wiring) -> list[P
     get_old, put = materializer(node, wiring)
 
     def push(key: Any, new: Any, old: Any, timestamp_ms: int, headers: Headers) -> None:
-        new = transform(key, new)
+        new = transform(key, new, timestamp_ms)
         if put is None or get_old is None:
-            forward(key, new, transform(key, old) if send_old else None, timestamp_ms, headers)
+            forward(key, new, transform(key, old, timestamp_ms) if send_old else None, timestamp_ms, headers)
             return
         before = get_old(key) if send_old else None
         put(key, new, timestamp_ms)
@@ -225,7 +224,7 @@ def table_transform_values_getter(node: TableTransformValues, wiring: Wiring) ->
     def getter(key: Any) -> tuple[Any, int] | None:
         """A transformer is also called for keys that do not exist."""
         found = parent(key)
-        value = transform(key, None if found is None else found[0])
+        value = transform(key, None if found is None else found[0], UNKNOWN_TIME_MS)
         return None if value is None else (value, UNKNOWN_TIME_MS if found is None else found[1])
 
     return getter
@@ -236,8 +235,8 @@ def _transformer(node: TableTransformValues, wiring: Wiring) -> Compute:
     transformer = node.supplier()
     if hasattr(transformer, "init"):
         wiring.at_start(node, lambda: transformer.init(ProcessorContext(node.name, node.uses, wiring)))
-    transform: Compute = transformer.transform if hasattr(transformer, "transform") else transformer
-    return transform
+    transform = transformer.transform if hasattr(transformer, "transform") else transformer
+    return lambda key, value, timestamp_ms: transform(key, value)
 
 
 @builds(TableToStream)

@@ -1,10 +1,12 @@
-"""Evaluates column expressions in Python: each tree is compiled once to nested functions."""
+"""Evaluates column expressions in Python: each tree becomes `pipeline.code`, which is compiled once to one function."""
 
-import operator
-from collections.abc import Callable
-from typing import Any
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 from moldau.core.errors import ConfigError
+from moldau.pipeline.code.source import compile_value
+from moldau.pipeline.code.tree import Apply, Argument, Branch, Code, Constant, Logic, Operation
 from moldau.pipeline.plan.expressions import (
     Call,
     Column,
@@ -16,28 +18,22 @@ from moldau.pipeline.plan.expressions import (
     Timestamp,
 )
 
-
-def _divide(left: Any, right: Any) -> Any:
-    return None if right == 0 else left / right
+PARAMETERS: Final = ("key", "value", "timestamp_ms")
 
 
 def _modulo(left: Any, right: Any) -> Any:
     return None if right == 0 else left - right * int(left / right)
 
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": _divide,
+OPERATORS: Final = {
+    **{name: f"{{0}} {name} {{1}}" for name in ("==", "!=", "<", "<=", ">", ">=", "+", "-", "*")},
+    "/": "None if {1} == 0 else {0} / {1}",
+    "not": "not {0}",
+}
+"""As Python writes them."""
+
+FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "%": _modulo,
-    "not": operator.not_,
     "abs": abs,
     "round": round,
     "upper": str.upper,
@@ -46,7 +42,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "length": len,
     "concat": lambda *parts: "".join(parts),
     "starts_with": str.startswith,
-    "contains": operator.contains,
+    "contains": lambda value, part: part in value,
     "is_in": lambda value, *choices: value in choices,
     "cast_string": str,
     "cast_long": int,
@@ -54,100 +50,61 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 """Functions of non-null values. If an argument is null, the result is null."""
 
-NULL_AWARE = frozenset({"and", "or", "is_null", "is_not_null", "coalesce"})
+NULL_AWARE: Final = ("and", "or", "is_null", "is_not_null", "coalesce")
+
+_FIELD: Final = Operation("field", "None if {0} is None else {0}.get({1})", takes_null=True)
+_IS_NULL: Final = Operation("is_null", "{0} is None", takes_null=True, never_null=True)
+_IS_NOT_NULL: Final = Operation("is_not_null", "{0} is not None", takes_null=True, never_null=True)
 
 
 def compiled(tree: Expression) -> Evaluator:
+    return compile_value(code_of(tree), PARAMETERS)
+
+
+def code_of(tree: Expression) -> Code:
     match tree:
         case Column(path):
-            return _of_value(path)
+            return _walk("value", path)
         case Key(path):
-            return _of_key(path)
+            return _walk("key", path)
         case Timestamp():
-            return lambda key, value, timestamp_ms: timestamp_ms
+            return Argument("timestamp_ms")
         case Literal(constant):
-            return lambda key, value, timestamp_ms: constant
+            return Constant(constant)
         case Struct(fields):
-            return _struct([(name, compiled(of)) for name, of in fields])
+            return _struct([name for name, _ in fields], [code_of(of) for _, of in fields])
         case Call(name, arguments):
-            return _call(name, [compiled(argument) for argument in arguments])
+            return _call(name, tuple(map(code_of, arguments)))
     raise ConfigError(f"{tree!r} is no column expression")
 
 
-def _of_value(path: tuple[str, ...]) -> Evaluator:
-    if not path:
-        return lambda key, value, timestamp_ms: value
-    if len(path) == 1:
-        field = path[0]
-        return lambda key, value, timestamp_ms: None if value is None else value.get(field)
-    return lambda key, value, timestamp_ms: _walk(value, path)
+def _walk(parameter: str, path: Sequence[str]) -> Code:
+    found: Code = Argument(parameter)
+    for name in path:
+        found = Apply(_FIELD, (found, Constant(sys.intern(name))))
+    return found
 
 
-def _of_key(path: tuple[str, ...]) -> Evaluator:
-    if not path:
-        return lambda key, value, timestamp_ms: key
-    return lambda key, value, timestamp_ms: _walk(key, path)
+def _struct(names: Sequence[str], values: Sequence[Code]) -> Code:
+    text = ", ".join(f"{{{2 * index}}}: {{{2 * index + 1}}}" for index in range(len(names)))
+    operation = Operation("struct", f"{{{{{text}}}}}", takes_null=True, never_null=True)
+    pairs = zip(names, values, strict=True)
+    return Apply(operation, tuple(code for name, value in pairs for code in (Constant(name), value)))
 
 
-def _walk(value: Any, path: tuple[str, ...]) -> Any:
-    for field in path:
-        if value is None:
-            return None
-        value = value.get(field)
-    return value
-
-
-def _struct(fields: list[tuple[str, Evaluator]]) -> Evaluator:
-    return lambda key, value, timestamp_ms: {name: of(key, value, timestamp_ms) for name, of in fields}
-
-
-def _call(name: str, arguments: list[Evaluator]) -> Evaluator:
-    if name in NULL_AWARE:
-        return _null_aware(name, arguments)
-    function = FUNCTIONS.get(name)
-    if function is None:
-        raise ConfigError(
-            f"no function {name!r} in column expressions; known are {', '.join(sorted(FUNCTIONS))}"
-        )
-    if len(arguments) == 2:
-        return _binary(function, *arguments)
-
-    def any_number(key: Any, value: Any, timestamp_ms: int) -> Any:
-        given = [argument(key, value, timestamp_ms) for argument in arguments]
-        return None if None in given else function(*given)
-
-    return any_number
-
-
-def _binary(function: Callable[..., Any], left_of: Evaluator, right_of: Evaluator) -> Evaluator:
-    def binary(key: Any, value: Any, timestamp_ms: int) -> Any:
-        left = left_of(key, value, timestamp_ms)
-        if left is None:
-            return None
-        right = right_of(key, value, timestamp_ms)
-        return None if right is None else function(left, right)
-
-    return binary
-
-
-def _null_aware(name: str, arguments: list[Evaluator]) -> Evaluator:
-    if name == "is_null":
-        return lambda key, value, timestamp_ms: arguments[0](key, value, timestamp_ms) is None
-    if name == "is_not_null":
-        return lambda key, value, timestamp_ms: arguments[0](key, value, timestamp_ms) is not None
-    if name == "coalesce":
-
-        def coalesce(key: Any, value: Any, timestamp_ms: int) -> Any:
-            given = (argument(key, value, timestamp_ms) for argument in arguments)
-            return next((one for one in given if one is not None), None)
-
-        return coalesce
-    decided_by = name == "or"
-
-    def logical(key: Any, value: Any, timestamp_ms: int) -> Any:
-        left, right = (argument(key, value, timestamp_ms) for argument in arguments)
-        if left is decided_by or right is decided_by:
-            return decided_by
-        return None if left is None or right is None else not decided_by
-
-    return logical
+def _call(name: str, arguments: tuple[Code, ...]) -> Code:
+    match name:
+        case "and" | "or":
+            return Logic(name == "or", arguments)
+        case "is_null":
+            return Apply(_IS_NULL, arguments)
+        case "is_not_null":
+            return Apply(_IS_NOT_NULL, arguments)
+        case "coalesce":
+            cases = tuple((Apply(_IS_NOT_NULL, (one,)), one) for one in arguments[:-1])
+            return Branch(cases, arguments[-1]) if cases else arguments[0]
+    text, function = OPERATORS.get(name), FUNCTIONS.get(name)
+    if text is None and function is None:
+        known = ", ".join(sorted((*OPERATORS, *FUNCTIONS, *NULL_AWARE)))
+        raise ConfigError(f"no function {name!r} in column expressions; known are {known}")
+    return Apply(Operation(name, text, function), arguments)
