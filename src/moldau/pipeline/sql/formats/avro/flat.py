@@ -1,4 +1,4 @@
-"""Records of plain fields, decoded by straight-line code: a third of the time that a general decoder takes.
+"""Records of plain fields, by straight-line code: less than half of the time that a general codec takes.
 
 Plain are Avro's primitive types, alone or in a union with null. Most rows have no others.
 """
@@ -29,7 +29,31 @@ _READS: Final[dict[str, tuple[str, ...]]] = {
     "bytes": (*_LENGTH, "{v} = data[p:p + n]; p += n"),
     "string": (*_LENGTH, "{v} = data[p:p + n].decode(); p += n"),
 }
+_WRITE_NUMBER: Final = (
+    "while n > 127: out.append(n & 127 | 128); n >>= 7",
+    "out.append(n)",
+)
+_WRITES: Final[dict[str, tuple[str, ...]]] = {
+    "boolean": ("if {v} is None: raise TypeError('null is no boolean')", "out.append(1 if {v} else 0)"),
+    **{
+        kind: (
+            f"if not {-limit} <= {{v}} < {limit}: raise ValueError('a number is out of range')",
+            "n = ({v} << 1) ^ ({v} >> 63)",
+            *_WRITE_NUMBER,
+        )
+        for kind, limit in (("int", 2**31), ("long", 2**63))
+    },
+    "float": ("out += float_bytes({v})",),
+    "double": ("out += double_bytes({v})",),
+    "bytes": ("n = len({v}) << 1", *_WRITE_NUMBER, "out += {v}"),
+    "string": ("t = {v}.encode()", "n = len(t) << 1", *_WRITE_NUMBER, "out += t"),
+}
 _NAMESPACE: Final = {
+    "float_bytes": struct.Struct("<f").pack,
+    "double_bytes": struct.Struct("<d").pack,
+    "bytearray": bytearray,
+    "bytes": bytes,
+    "TypeError": TypeError,
     "float_at": struct.Struct("<f").unpack_from,
     "double_at": struct.Struct("<d").unpack_from,
     "ValueError": ValueError,
@@ -44,7 +68,7 @@ def flat_decoder(tree: Any) -> Callable[[bytes, int], dict[str, Any]] | None:
         return None
     lines: list[str] = []
     for index, field in enumerate(tree["fields"]):
-        found = _lines(field["type"], f"v{index}")
+        found = _read_lines(field["type"], f"v{index}")
         if found is None:
             return None
         lines += found
@@ -55,13 +79,48 @@ def flat_decoder(tree: Any) -> Callable[[bytes, int], dict[str, Any]] | None:
     return made
 
 
-def _lines(kind: Any, value: str) -> list[str] | None:
-    if not isinstance(kind, list):
-        return _read(kind, value)
-    if len(kind) != 2 or "null" not in kind:
+def flat_encoder(tree: Any) -> Callable[[bytes, dict[str, Any]], bytes] | None:
+    """Of what goes in front and a value for every field. None where the schema is no record of plain fields."""
+    if not isinstance(tree, dict) or tree.get("type") != "record":
         return None
-    null_at = kind.index("null")
-    read = _read(kind[1 - null_at], value)
+    lines = ["out = bytearray(front)"]
+    for index, field in enumerate(tree["fields"]):
+        found = _write_lines(field["type"], "v")
+        if found is None:
+            return None
+        lines += [f"v = fields[n{index}]", *found]
+    names = {f"n{index}": field["name"] for index, field in enumerate(tree["fields"])}
+    made: Callable[[bytes, dict[str, Any]], bytes] = generated_function(
+        "front, fields", [*lines, "return bytes(out)"], _NAMESPACE | names
+    )
+    return made
+
+
+def _write_lines(kind: Any, value: str) -> list[str] | None:
+    null_at = _null_at(kind)
+    if null_at is None:
+        return _plain(_WRITES, kind, value)
+    write = _plain(_WRITES, kind[1 - null_at], value)
+    if write is None:
+        return None
+    return [
+        f"if {value} is None: out.append({2 * null_at})",
+        "else:",
+        f"    out.append({2 - 2 * null_at})",
+        *(f"    {line}" for line in write),
+    ]
+
+
+def _null_at(kind: Any) -> int | None:
+    """Where null is in a union of null and another type."""
+    return kind.index("null") if isinstance(kind, list) and len(kind) == 2 and "null" in kind else None
+
+
+def _read_lines(kind: Any, value: str) -> list[str] | None:
+    null_at = _null_at(kind)
+    if null_at is None:
+        return _plain(_READS, kind, value)
+    read = _plain(_READS, kind[1 - null_at], value)
     if read is None:
         return None
     # A branch is its index, zigzag: 0 or 2.
@@ -74,8 +133,8 @@ def _lines(kind: Any, value: str) -> list[str] | None:
     ]
 
 
-def _read(kind: Any, value: str) -> list[str] | None:
+def _plain(code: dict[str, tuple[str, ...]], kind: Any, value: str) -> list[str] | None:
     inner = kind.get("type") if isinstance(kind, dict) else kind
-    if not isinstance(inner, str) or inner not in _READS:
+    if not isinstance(inner, str) or inner not in code:
         return None
-    return [line.replace("{v}", value) for line in _READS[inner]]
+    return [line.replace("{v}", value) for line in code[inner]]

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from moldau.pipeline.sql.definitions import Format
 from moldau.pipeline.sql.formats.avro.columns import columns_of, type_of
-from moldau.pipeline.sql.formats.avro.flat import flat_decoder
+from moldau.pipeline.sql.formats.avro.flat import flat_decoder, flat_encoder
 from moldau.pipeline.sql.formats.avro.parsed import parsed
 from moldau.pipeline.sql.formats.avro.schemas import FULL_NAME_DEFAULT, record_schema, single_schema
 from moldau.pipeline.sql.formats.avro.values import Convert, matching_fields, reader, writer
@@ -17,7 +17,16 @@ from moldau.pipeline.sql.formats.registry_framing import PREFIX_SIZE
 from moldau.pipeline.sql.formats.subject_schema import SubjectSchema
 from moldau.pipeline.sql.types import Column, SqlType
 
-FAILURES: Final = (ValueError, TypeError, ArithmeticError, LookupError, EOFError, OSError, struct.error)
+FAILURES: Final = (
+    ValueError,
+    TypeError,
+    ArithmeticError,
+    LookupError,
+    AttributeError,
+    EOFError,
+    OSError,
+    struct.error,
+)
 """What fastavro raises on bytes or values that do not fit the schema."""
 
 
@@ -39,16 +48,32 @@ def avro_writer(
     known = parsed(schema)
     datum = _datum(form, known.tree, columns)
 
-    def encode(row: Any) -> bytes:
+    def general(front: bytes, found: Any) -> bytes:
         out = io.BytesIO()
-        out.write(prefix)
-        try:
-            schemaless_writer(out, known.codec, datum(row))
-        except FAILURES as wrong:
-            raise ValueError(f"the row cannot be written as AVRO: {wrong}") from None
+        out.write(front)
+        schemaless_writer(out, known.codec, found)
         return out.getvalue()
 
+    flat = flat_encoder(known.tree) if _is_whole(known.tree, columns) else None
+    write = flat or general
+
+    def encode(row: Any) -> bytes:
+        try:
+            return write(prefix, datum(row))
+        except FAILURES as wrong:
+            raise ValueError(f"the row cannot be written as AVRO: {wrong}") from None
+
     return encode
+
+
+def _is_whole(tree: Any, columns: Sequence[Column]) -> bool:
+    """Whether every field of a record gets a value from a column."""
+    if not isinstance(tree, dict) or tree.get("type") != "record":
+        return False
+    found = matching_fields(tree, [column.name for column in columns])
+    return {field["name"] for field in found if field is not None} == {
+        field["name"] for field in tree["fields"]
+    }
 
 
 def avro_reader(
