@@ -22,6 +22,7 @@ FETCH_WAIT_MS: Final = 10
 """The end of a partition is seen in a fetch that finds nothing, so it must be short."""
 POLL_S: Final = 0.1
 CHECK_INTERVAL_S: Final = 3.0
+RETRY_S: Final = 1.0
 TURN_S: Final = 1.0
 """How long one reader reads while others wait."""
 
@@ -87,6 +88,8 @@ class History:
             self._tail.leave(reader)
         elif reader.stage is Stage.HISTORY and not self._closing.is_set():
             if reader.stream.has_room:
+                if reader.has_to_wait:
+                    self._closing.wait(RETRY_S)
                 self._todo.put(reader)
             else:
                 self._tail.leave(reader)

@@ -6,7 +6,7 @@ from itertools import product
 from typing import Any, Final
 
 from moldau.pipeline.code.source import FAILURES, compile_value
-from moldau.pipeline.code.tree import Code
+from moldau.pipeline.code.tree import Code, Constant
 from moldau.pipeline.sql.analysis.scope import FunctionLibrary, QueryScope
 from moldau.pipeline.sql.analysis.walking import parts
 from moldau.pipeline.sql.definitions import SourceInfo
@@ -40,6 +40,16 @@ def keys_asked(
         return None
     found = _KeySearch(source, functions).keys(where)
     return None if found is None else tuple(dict.fromkeys(found))
+
+
+def is_all_of_the_key(where: tree.Expression | None, source: SourceInfo) -> bool:
+    """Whether the condition says what the one column of the key is, and nothing else: then the rows of the keys fulfil
+    it."""
+    names = [column.name for column in source.schema.key]
+    match where:
+        case tree.Comparison(operator="=", left=tree.ColumnName(name=name)):
+            return names == [name]
+    return False
 
 
 class _KeySearch:
@@ -102,9 +112,14 @@ class _KeySearch:
         left, right = comparable(column, constant, _NOWHERE.at, "=")
         if left is not column:
             raise SqlError("the column is converted")
-        asked = compile_value(right.code, ())()
-        exact = asked if right.type == kind else compile_value(cast(right, kind, _NOWHERE.at).code, ())()
+        asked = _value(right)
+        exact = asked if right.type == kind else _value(cast(right, kind, _NOWHERE.at))
         return [exact] if exact == asked and exact is not None else []
+
+
+def _value(constant: Typed) -> Any:
+    code = constant.code
+    return code.value if isinstance(code, Constant) else compile_value(code, ())()
 
 
 _NOWHERE: Final = tree.ColumnName("")

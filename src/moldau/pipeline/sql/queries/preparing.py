@@ -9,7 +9,7 @@ from moldau.pipeline.sql.analysis.plan import QueryPlan
 from moldau.pipeline.sql.analysis.query import analyse
 from moldau.pipeline.sql.analysis.scope import WINDOW_BOUNDS
 from moldau.pipeline.sql.definitions import SourceInfo
-from moldau.pipeline.sql.queries.lookup import TableLookup, keys_asked
+from moldau.pipeline.sql.queries.lookup import TableLookup, is_all_of_the_key, keys_asked
 from moldau.pipeline.sql.queries.prepared import SCAN_SETTING, Definitions, Prepared, PullSettings, QueryKind
 from moldau.pipeline.sql.queries.row_stream import ResultColumn
 from moldau.pipeline.sql.syntax.errors import SqlError
@@ -110,7 +110,9 @@ def _lookup(
             query.source.at if query.where is None else query.where.at,
             hint=f"Ask by key (WHERE {names} = ...), or SET '{SCAN_SETTING}'='true';",
         )
-    where = None if plan.where is None else Condition(plan.where, "WHERE", on_failure).evaluator()
+    where = None
+    if plan.where is not None and (keys is None or not is_all_of_the_key(query.where, plan.first.source)):
+        where = Condition(plan.where, "WHERE", on_failure).evaluator()
     codes = tuple(one.code for one in plan.value if one.code is not None)
     row = Row(codes, tuple(one.column.name for one in plan.value), on_failure).evaluator()
     return TableLookup(keys, where, row)

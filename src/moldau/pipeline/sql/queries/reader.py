@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from moldau.pipeline.operators.failures import FAILURES
 from moldau.pipeline.operators.records import Columns
+from moldau.pipeline.serdes.serde import ServiceAway
 from moldau.pipeline.sql.queries.messages import Place, cut
 from moldau.pipeline.sql.queries.row_stream import End, EndReason, RowStream
 
@@ -51,6 +52,8 @@ class Reader:
         self._take: Take | None = take
         self._lock = threading.Lock()
         self._waiting: list[list[Columns]] = []
+        self.has_to_wait = False
+        """A service that a format needs, such as the schema registry, does not answer."""
         self.missed = False
         """Live batches were dropped, so it has to read on by itself."""
 
@@ -78,9 +81,13 @@ class Reader:
             return True
         try:
             rows = take(fresh)
+        except ServiceAway:
+            self.has_to_wait = True
+            return False
         except FAILURES as failure:
             self.fail(failure)
             return False
+        self.has_to_wait = False
         for columns in fresh:
             self.positions[columns.topic, columns.partition] = columns.offsets[-1] + 1
         return not rows or self.stream.offer(rows)

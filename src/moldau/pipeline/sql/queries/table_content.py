@@ -12,7 +12,7 @@ from moldau.pipeline.operators.stores.key_value import KeyValueStore
 from moldau.pipeline.operators.stores.session import SessionStore
 from moldau.pipeline.operators.stores.window import WindowStore
 from moldau.pipeline.plan.windows import Windowed
-from moldau.pipeline.serdes.serde import Decoder, Encoder
+from moldau.pipeline.serdes.serde import Decoder, Encoder, ServiceAway
 from moldau.pipeline.sql.definitions import SourceInfo
 from moldau.pipeline.sql.formats import internal_serde, row_serde
 from moldau.pipeline.sql.translation.query import key_serde
@@ -62,7 +62,9 @@ class TableContent:
                 continue
             try:
                 ready.append((self._read_key(key), value, timestamp_ms))
-            except (ValueError, TypeError, LookupError, ArithmeticError) as failure:
+            except ServiceAway:
+                raise
+            except Exception as failure:  # noqa: BLE001  codecs raise errors of any kind
                 self._on_failure(f"the key of a record of {self.source.topic}", failure, key)
         for start in range(0, len(ready), RECORDS_PER_LOCK):
             with self._lock:
@@ -141,7 +143,9 @@ class TableContent:
             key = self._unpack_key(packed)
             try:
                 value = self._read_value(data)
-            except (ValueError, TypeError, LookupError, ArithmeticError) as failure:
+            except ServiceAway:
+                raise
+            except Exception as failure:  # noqa: BLE001  codecs raise errors of any kind
                 self._on_failure(f"the value of {key} in {self.source.topic}", failure, data)
                 continue
             if value is None:

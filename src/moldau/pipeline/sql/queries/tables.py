@@ -12,6 +12,7 @@ from typing import Final
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
+from moldau.pipeline.serdes.serde import ServiceAway
 from moldau.pipeline.sql.definitions import SourceInfo
 from moldau.pipeline.sql.queries import clients
 from moldau.pipeline.sql.queries.messages import Received, receive
@@ -168,8 +169,13 @@ class Tables:
                     next_try_s = time.monotonic() + RETRY_S
                     self._assign(consumer)
                 received = receive(consumer, POLL_S)
-                if received is not None:
-                    self._take(received)
+                while received is not None and not self._closing.is_set():
+                    try:
+                        self._take(received)
+                        break
+                    except ServiceAway as away:
+                        log.debug("tables wait: %s", away)
+                        self._closing.wait(RETRY_S)
         finally:
             consumer.close()
 
