@@ -25,7 +25,6 @@ class Http2Client:
         self.statuses: dict[int, int] = {}
         self.ended: set[int] = set()
         self.resets: dict[int, int] = {}
-        self.goodbye: int | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -64,9 +63,7 @@ class Http2Client:
                 case h2.events.StreamEnded(stream_id=stream_id):
                     self.ended.add(stream_id)
                 case h2.events.StreamReset(stream_id=stream_id, error_code=code):
-                    self.resets[stream_id] = int(code)
-                case h2.events.ConnectionTerminated(error_code=code):
-                    self.goodbye = int(code)
+                    self.resets[stream_id] = int(code or 0)
         self.flush()
         return True
 
@@ -88,6 +85,6 @@ class Http2Client:
         try:
             while self.read():
                 pass
-        except OSError:
+        except ConnectionError:
             pass
         return True

@@ -1,5 +1,6 @@
 """HTTP/2 without TLS on the same port: at once, after an upgrade, and when a client behaves badly."""
 
+import contextlib
 import shutil
 import subprocess
 
@@ -97,12 +98,10 @@ def test_a_reader_that_stops_holds_up_nobody_else(client: SqlClient, stream: str
 
 def test_a_flood_of_pings_ends_the_connection(client: SqlClient) -> None:
     with Http2Client(client.url) as http2:
-        try:
+        with contextlib.suppress(ConnectionError):
             for number in range(20 * BURDENS_PER_S_MAX):
                 http2.state.ping(number.to_bytes(8, "big"))
             http2.flush()
-        except OSError:
-            pass
         assert http2.is_closed()
     with Http2Client(client.url) as http2:
         assert http2.finish(http2.post("/ksql", {"ksql": "SHOW TABLES;"}))
@@ -110,11 +109,9 @@ def test_a_flood_of_pings_ends_the_connection(client: SqlClient) -> None:
 
 def test_a_flood_of_resets_ends_the_connection(client: SqlClient) -> None:
     with Http2Client(client.url) as http2:
-        try:
+        with contextlib.suppress(ConnectionError):
             for _ in range(4 * BURDENS_PER_S_MAX):
                 http2.state.reset_stream(http2.post("/ksql", {"ksql": "SHOW TABLES;"}))
-        except OSError:
-            pass
         assert http2.is_closed()
     with Http2Client(client.url) as http2:
         assert http2.finish(http2.post("/ksql", {"ksql": "SHOW TABLES;"}))
@@ -128,12 +125,13 @@ def test_the_client_is_told_how_many_requests_it_may_make_at_a_time(client: SqlC
 
 @pytest.mark.parametrize(
     "garbage",
-    [b"\x00" * 100, b"\xff" * 100, b"\x00\x00\x04\x08\x00\x00\x00\x00\x00" + b"\x00" * 4],
-    ids=["zeros", "ones", "empty window update"],
+    [b"\x00" * 100, b"\xff" * (1 << 20), b"\x00\x00\x04\x08\x00\x00\x00\x00\x00" + b"\x00" * 4],
+    ids=["zeros", "a frame of 16 MB", "an empty window update"],
 )
 def test_broken_frames_end_the_connection(client: SqlClient, garbage: bytes) -> None:
     with Http2Client(client.url) as http2:
-        http2.socket.sendall(garbage)
+        with contextlib.suppress(ConnectionError):
+            http2.socket.sendall(garbage)
         assert http2.is_closed()
 
 

@@ -1,19 +1,21 @@
 """One request on its way to a handler."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 
-from moldau.pipeline.sql.server.failures import ServiceFailure
 from moldau.pipeline.sql.server.http.entities import Context, Json, entity
-from moldau.pipeline.sql.server.http.failures import TOO_LARGE
+from moldau.pipeline.sql.server.http.failures import too_large, too_slow
 from moldau.pipeline.sql.server.http.negotiation import JSON, OBJECTS, check_content_type, choose
 from moldau.pipeline.sql.server.requests import Executed
 from moldau.pipeline.sql.server.service import SqlService
+
+BODY_S_MAX: Final = 60.0
 
 
 @dataclass(slots=True)
@@ -30,11 +32,15 @@ class Call:
         bytes_max = self.service.settings.request_bytes_max
         chunks: list[bytes] = []
         size = 0
-        async for chunk in self.request.stream():
-            size += len(chunk)
-            if size > bytes_max:
-                raise too_large(bytes_max)
-            chunks.append(chunk)
+        try:
+            async with asyncio.timeout(BODY_S_MAX):
+                async for chunk in self.request.stream():
+                    size += len(chunk)
+                    if size > bytes_max:
+                        raise too_large(bytes_max)
+                    chunks.append(chunk)
+        except TimeoutError:
+            raise too_slow(BODY_S_MAX) from None
         return b"".join(chunks)
 
     def document(self, content: Any) -> Response:
@@ -46,13 +52,6 @@ class Call:
 
 def rendering_context(service: SqlService) -> Context:
     return Context(service.catalog.sources, service.settings.application_id)
-
-
-def too_large(bytes_max: int) -> ServiceFailure:
-    return ServiceFailure(
-        TOO_LARGE,
-        f"The request is larger than {bytes_max:,} bytes (ksql.max.request.bytes). Send less at a time.",
-    )
 
 
 def json_response(content: Any, status: int) -> Response:

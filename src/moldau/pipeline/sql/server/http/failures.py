@@ -15,6 +15,7 @@ from moldau.pipeline.sql.syntax.errors import SqlError
 
 METHOD_NOT_ALLOWED = 40500
 NOT_ACCEPTABLE = 40600
+TOO_SLOW = 40800
 TOO_LARGE = 41300
 UNSUPPORTED_TYPE = 41500
 
@@ -28,6 +29,17 @@ def internal_error() -> ServiceFailure:
         SERVER_ERROR,
         "The server failed to answer because of an error of its own. Look at its log for the reason.",
     )
+
+
+def too_large(bytes_max: int) -> ServiceFailure:
+    return ServiceFailure(
+        TOO_LARGE,
+        f"The request is larger than {bytes_max:,} bytes (ksql.max.request.bytes). Send less at a time.",
+    )
+
+
+def too_slow(seconds_max: float) -> ServiceFailure:
+    return ServiceFailure(TOO_SLOW, f"The body of the request did not come within {seconds_max:.0f} s.")
 
 
 def error_object(failure: ServiceFailure, rendered: Callable[[Executed], Json | None]) -> Json:

@@ -11,8 +11,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from moldau.core.errors import MoldauError
 from moldau.pipeline.sql.server.failures import BAD_STATEMENT, SERVER_ERROR, ServiceFailure, bad_statement
 from moldau.pipeline.sql.server.http.bodies import InsertTarget, read_insert_target, read_row
-from moldau.pipeline.sql.server.http.call import Call, too_large
-from moldau.pipeline.sql.server.http.failures import bad_request
+from moldau.pipeline.sql.server.http.call import Call
+from moldau.pipeline.sql.server.http.failures import bad_request, too_large
 from moldau.pipeline.sql.server.http.negotiation import INSERTS, JSON, check_content_type
 from moldau.pipeline.sql.server.http.routing import Route
 from moldau.pipeline.sql.server.http.rows import json_bytes

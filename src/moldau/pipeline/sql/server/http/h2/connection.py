@@ -18,6 +18,7 @@ from moldau.pipeline.sql.server.http.h2.limits import (
     CONNECTION_WINDOW_BYTES,
     HEADER_BYTES_MAX,
     IDLE_S_MAX,
+    SILENT_BYTES_MAX,
     STREAM_WINDOW_BYTES,
     STREAMS_MAX,
     TASKS_MAX,
@@ -58,6 +59,7 @@ class Http2Connection(asyncio.Protocol):
         self._streams: dict[int, Stream] = {}
         self._own_tasks: set[asyncio.Task[None]] = set()
         self._burden = Burden()
+        self._silent_bytes = 0
         self._can_write = True
         self._speaks_http2 = False
         """Whether the client has sent a frame. After an upgrade curl has no room for much data before it has."""
@@ -98,18 +100,19 @@ class Http2Connection(asyncio.Protocol):
         self._streams.clear()
 
     def shutdown(self) -> None:
-        """The server stops: running queries end, other requests are answered."""
+        """The server stops: running queries end, and requests that have come are answered."""
         self._is_stopping = True
-        self._say_goodbye(h2.errors.ErrorCodes.NO_ERROR)
-        for stream in list(self._streams.values()):
-            stream.leave()
+        for stream in self._streams.values():
+            stream.hang_up()
         self._close_if_done()
 
     # What comes in
 
     def data_received(self, data: bytes) -> None:
+        self._silent_bytes += len(data)
         try:
             events = self._state.receive_data(data)
+            self._check_progress(bool(events))
         except h2.exceptions.ProtocolError as error:
             log.debug("a client broke HTTP/2: %s", error)
             self._flush()
@@ -123,6 +126,14 @@ class Http2Connection(asyncio.Protocol):
             if self._transport.is_closing():
                 return
         self._flush()
+
+    def _check_progress(self, has_events: bool) -> None:
+        """The state machine itself waits for the end of a frame of any size."""
+        if has_events:
+            self._silent_bytes = 0
+        elif self._silent_bytes > SILENT_BYTES_MAX:
+            self._say_goodbye(h2.errors.ErrorCodes.FRAME_SIZE_ERROR)
+            raise h2.exceptions.ProtocolError("a frame is too large")
 
     def _handle(self, event: h2.events.Event) -> None:
         match event:
@@ -261,6 +272,7 @@ class Http2Connection(asyncio.Protocol):
 
     def _close_if_done(self) -> None:
         if self._is_stopping and not self._streams:
+            self._say_goodbye(h2.errors.ErrorCodes.NO_ERROR)
             self._transport.close()
 
     def _watch_idleness(self) -> None:

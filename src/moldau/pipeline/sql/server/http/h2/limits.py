@@ -12,6 +12,8 @@ CONNECTION_WINDOW_BYTES: Final = 4 << 20
 HEADER_BYTES_MAX: Final = 64 << 10
 WRITE_BYTES_MAX: Final = 4 << 20
 """What may wait to be sent before the connection is given up: answers stop much earlier, so it is control frames."""
+SILENT_BYTES_MAX: Final = 512 << 10
+"""What may come without a complete frame: many times the largest frame that is allowed, and more than one read."""
 BURDENS_PER_S_MAX: Final = 1_000
 """Pings, settings, resets and empty frames: frames that cost more to answer than to send."""
 IDLE_S_MAX: Final = 600.0

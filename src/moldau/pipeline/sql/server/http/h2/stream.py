@@ -37,6 +37,7 @@ class Stream:
         self._body: deque[tuple[bytes, int]] = deque()
         self._has_whole_body = False
         self._end_is_told = False
+        self._is_over = False
         self._is_gone = False
         self._changed = asyncio.Event()
 
@@ -51,9 +52,14 @@ class Stream:
         self._has_whole_body = True
         self._changed.set()
 
+    def hang_up(self) -> None:
+        """The application hears that the client is gone, so that what runs on ends. What it says is still sent."""
+        self._is_over = True
+        self._changed.set()
+
     def leave(self) -> None:
         """The client is gone, or has reset the stream."""
-        self._is_gone = True
+        self._is_gone = self._is_over = True
         self._changed.set()
 
     def wake(self) -> None:
@@ -64,7 +70,7 @@ class Stream:
 
     async def receive(self) -> Message:
         while True:
-            if self._is_gone or self.is_answered:
+            if self._is_over or self.is_answered:
                 return {"type": "http.disconnect"}
             if self._body:
                 data, size = self._body.popleft()
