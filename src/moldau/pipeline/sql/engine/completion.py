@@ -203,19 +203,15 @@ def _with_inferred(
     statement: CreateSource, said: WithProperties, topic: str, facts: Facts
 ) -> tuple[ColumnDefinition, ...]:
     """The columns of a side that the statement says nothing of come from its schema."""
-    keys = [one for one in statement.columns if is_key(one)]
-    values = [one for one in statement.columns if not is_key(one)]
-    has_values = any(one.constraint is Constraint.NONE for one in values)
-    for side, is_declared in zip(SIDES, (bool(keys), has_values), strict=True):
+    has_keys = any(is_key(one) for one in statement.columns)
+    has_values = any(one.constraint is Constraint.NONE for one in statement.columns)
+    for side, is_declared in zip(SIDES, (has_keys, has_values), strict=True):
         if is_declared and f"{side}_SCHEMA_ID" in said:
             message = f"{side}_SCHEMA_ID says what the {side.lower()}'s columns are, and the statement declares some"
             raise said.wrong(f"{side}_SCHEMA_ID", message, "Leave the columns out, or the property.")
-    if not keys:
-        keys = _inferred(statement, "KEY", said, topic, facts)
-    if not has_values:
-        values += _inferred(statement, "VALUE", said, topic, facts)
-    ordered = [one for one in statement.columns if one in keys or one in values]
-    return (*ordered, *(one for one in (*keys, *values) if one not in ordered))
+    inferred = [] if has_keys else _inferred(statement, "KEY", said, topic, facts)
+    inferred += [] if has_values else _inferred(statement, "VALUE", said, topic, facts)
+    return (*statement.columns, *inferred)
 
 
 def _inferred(
