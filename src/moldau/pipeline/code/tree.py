@@ -40,7 +40,8 @@ class Operation:
     on_null: str = "None"
     """What the result is where an argument is null and nulls are not taken: `False`, of comparisons in SQL."""
     is_read: bool = False
-    """Reads a part of a parameter, takes null and cannot fail: done once, before all else. Not of a lambda's."""
+    """Reads a part of a parameter and takes null: done once, before all else, so what it raises belongs to no single
+    expression. Not of a lambda's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
 
 NULL_AWARE: Final = ("and", "or", "is_null", "is_not_null", "coalesce")
 
-_FIELD: Final = Operation("field", "None if {0} is None else {0}.get({1})", takes_null=True)
+_FIELD: Final = Operation("field", "None if {0} is None else {0}.get({1})", takes_null=True, is_read=True)
 _IS_NULL: Final = Operation("is_null", "{0} is None", takes_null=True, never_null=True)
 _IS_NOT_NULL: Final = Operation("is_not_null", "{0} is not None", takes_null=True, never_null=True)
 

@@ -73,10 +73,13 @@ def arithmetic(operator: str, result: SqlType) -> Operation:
     if isinstance(result, DecimalType):
         return _of_decimals(operator, result)
     bits = _BITS[result]
-    if operator in ("/", "%"):
-        function = truncating_divide if operator == "/" else truncating_modulo
+    if operator == "%":
+        return Operation(operator, function=truncating_modulo, never_null=True)
+    if operator == "/":
         return Operation(
-            operator, function=lambda left, right: wrapped(function(left, right), bits), never_null=True
+            operator,
+            function=lambda left, right: wrapped(truncating_divide(left, right), bits),
+            never_null=True,
         )
     low, high = -(1 << (bits - 1)), (1 << (bits - 1)) - 1
     text = f"(r if {low} <= (r := {{0}} {operator} {{1}}) <= {high} else (r + {high + 1}) % {1 << bits} - {high + 1})"
