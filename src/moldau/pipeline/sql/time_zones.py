@@ -19,9 +19,9 @@ _ABBREVIATIONS: Final = {
     "AST": "America/Anchorage",
     "BST": "Europe/London",
     "CEST": "Europe/Paris",
-    "ECT": "Europe/Paris",
+    "ECT": "Europe/Paris",  # codespell:ignore ect
     "EEST": "Europe/Helsinki",
-    "IST": "Asia/Kolkata",
+    "IST": "Asia/Kolkata",  # codespell:ignore ist
     "JST": "Asia/Tokyo",
     "CTT": "Asia/Shanghai",
     "AET": "Australia/Sydney",

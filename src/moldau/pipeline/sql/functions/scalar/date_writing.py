@@ -147,7 +147,7 @@ def _name_text(letter: str, count: int) -> Text:
 
 
 def _quarter(number: int, text: str) -> str:
-    return text.format(number, ("st", "nd", "rd", "th")[number - 1])
+    return text.format(number, ("st", "nd", "rd", "th")[number - 1])  # codespell:ignore nd
 
 
 def _shortened(name: str, count: int) -> str:

@@ -1,15 +1,22 @@
 """Regular expressions as Java writes them.
 
-RE2 runs them, in time that grows with the text alone. What RE2 does not have (look-around, back-references, possessive
-quantifiers) runs in Python's own engine, which may take long on a text that almost matches, as it may in Java.
+RE2 runs them, in time that grows with the text alone. Python's engine, which takes a tenth of the time on a short text,
+runs the simple ones on texts so short that it cannot take long. It also runs what RE2 does not have (look-around,
+back-references, possessive quantifiers), and may then take long on a text that almost matches, as it may in Java.
 """
 
 import re
+import warnings
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import re2
+
+from moldau.pipeline.sql.functions.scalar.regex_cost import cost
+
+QUICK_LENGTH_MIN: Final = 16
+"""A pattern that is quick for shorter texts only is not worth a second engine."""
 
 _POSIX: Final = {
     "Lower": "a-z",
@@ -31,7 +38,7 @@ _POSIX: Final = {
 _UNICODE: Final = {
     "IsAlphabetic": "\\p{L}\\p{Nl}",
     "IsLetter": "\\p{L}",
-    "IsDigit": "\\p{Nd}",
+    "IsDigit": "\\p{Nd}",  # codespell:ignore nd
     "IsUppercase": "\\p{Lu}",
     "IsLowercase": "\\p{Ll}",
     "IsPunctuation": "\\p{P}",
@@ -44,12 +51,16 @@ _ESCAPES: Final = {
     "R": "(?:\\r\\n|[\\n\\x0B\\f\\r\\x{85}\\x{2028}\\x{2029}])",
     "Z": "(?:\\r?\\n)?\\z",
     "e": "\\x1B",
+    "s": "[ \\t\\n\\x{0B}\\f\\r]",
 }
+_ALONE: Final = {"$": "\\z", "\\S": "[^ \\t\\n\\x{0B}\\f\\r]"}
+"""What the engines read in different ways, where it does not stand in a class."""
 _PIECE: Final = re.compile(
     r"\\Q(?P<quoted>.*?)(?:\\E|$)|\\u(?P<unicode>[0-9A-Fa-f]{4})|\\(?P<sign>[pP])\{(?P<property>\w+)\}"
-    r"|\\(?P<escape>[hRZe])|\\.|\[\^?|\]|&&|.",
+    r"|\\(?P<escape>[hRZes])|\\.|\[\^?|\]|&&|.",
     re.S,
 )
+_MULTI_LINE: Final = re.compile(r"\(\?[a-z]*m")
 _GROUP_NAME: Final = re.compile(r"\(\?<(?=[A-Za-z])")
 _NAMED_REFERENCE: Final = re.compile(r"\\k<(\w+)>")
 _CODE_POINT: Final = re.compile(r"\\x\{([0-9A-Fa-f]+)\}")
@@ -59,26 +70,59 @@ _REFERENCE: Final = re.compile(
 )
 
 
+class _Engines(NamedTuple):
+    linear: Any
+    quick: Any
+    search_length_max: int
+    """How long a text the quick engine may be given to find one match."""
+    scan_length_max: int
+    """The same to find all matches. After an empty match Java and Python go on in different ways."""
+
+
+def to_search(pattern: str, text: str) -> Any:
+    """A `re.Pattern`, or what has its methods, to find one match in this text; ValueError says what is wrong with the
+    pattern."""
+    found = _engines(pattern)
+    return found.quick if len(text) <= found.search_length_max else found.linear
+
+
+def to_scan(pattern: str, text: str) -> Any:
+    """The same to find all matches."""
+    found = _engines(pattern)
+    return found.quick if len(text) <= found.scan_length_max else found.linear
+
+
 @lru_cache(maxsize=512)
-def compiled(pattern: str) -> Any:
-    """What has the methods of a `re.Pattern`; ValueError says what is wrong."""
+def _engines(pattern: str) -> _Engines:
     translated = _translated(pattern)
     options = re2.Options()
     options.log_errors = False
     try:
-        return re2.compile(translated, options)
+        linear = re2.compile(translated, options)
     except re2.error as wrong:
-        return _backtracking(pattern, translated, wrong.args[0])
+        return _Engines(_backtracking(pattern, translated, wrong.args[0]), None, -1, -1)
+    length_max, is_never_empty = cost(translated)
+    quick = _in_python(translated) if length_max >= QUICK_LENGTH_MIN else None
+    if quick is None:
+        return _Engines(linear, None, -1, -1)
+    return _Engines(linear, quick, length_max, length_max if is_never_empty else -1)
 
 
-def _backtracking(pattern: str, translated: str, reason: Any) -> Any:
-    if _PROPERTY.search(translated):
+def _backtracking(pattern: str, translated: str, reason: Any) -> re.Pattern[str]:
+    found = None if _PROPERTY.search(translated) else _in_python(translated)
+    if found is None:
         raise ValueError(_told(pattern, reason))
+    return found
+
+
+def _in_python(translated: str) -> re.Pattern[str] | None:
     own = _NAMED_REFERENCE.sub(r"(?P=\1)", _GROUP_NAME.sub("(?P<", translated)).replace("\\z", "\\Z")
+    own = _CODE_POINT.sub(lambda found: re.escape(chr(int(found[1], 16))), own)
     try:
-        return re.compile(_CODE_POINT.sub(lambda found: re.escape(chr(int(found[1], 16))), own), re.ASCII)
+        with warnings.catch_warnings(action="ignore", category=FutureWarning):
+            return re.compile(own, re.ASCII)
     except (re.error, OverflowError, RecursionError):
-        raise ValueError(_told(pattern, reason)) from None
+        return None
 
 
 def _told(pattern: str, reason: Any) -> str:
@@ -92,15 +136,15 @@ def _translated(pattern: str) -> str:
     depth = 0
     for found in _PIECE.finditer(pattern):
         piece = found[0]
-        if piece == "&&" and depth:
-            raise ValueError(
-                f"{pattern!r} intersects two classes with &&, which is not supported: use look-ahead"
-            )
+        if depth and piece in ("&&", "[^"):
+            what = "intersects two classes with &&" if piece == "&&" else "negates a class inside of a class"
+            raise ValueError(f"{pattern!r} {what}, which is not supported: use look-ahead")
         if piece.startswith("["):
             depth += 1
-        elif piece == "]" and depth:
+        is_inner = depth > 1 and piece in ("[", "]")
+        if piece == "]" and depth:
             depth -= 1
-        parts.append(_translated_piece(found, depth > 0))
+        parts.append("" if is_inner else _translated_piece(found, depth > 0))
     return "".join(parts)
 
 
@@ -114,7 +158,8 @@ def _translated_piece(found: re.Match[str], is_in_class: bool) -> str:
         return known[1:-1] if is_in_class and known.startswith("[") else known
     if found["property"]:
         return _property(found["sign"] == "P", found["property"], is_in_class)
-    return found[0]
+    is_line_end = found[0] == "$" and _MULTI_LINE.search(found.string)
+    return found[0] if is_in_class or is_line_end else _ALONE.get(found[0], found[0])
 
 
 def _property(is_negated: bool, name: str, is_in_class: bool) -> str:

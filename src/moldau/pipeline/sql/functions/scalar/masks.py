@@ -12,7 +12,7 @@ Masks = tuple[str | None, ...]
 """For upper-case letters, lower-case letters, digits and all other characters; None leaves them as they are."""
 
 DEFAULT: Final[Masks] = ("X", "x", "n", "-")
-_KINDS: Final = {"Lu": 0, "Ll": 1, "Nd": 2}
+_KINDS: Final = {"Lu": 0, "Ll": 1, "Nd": 2}  # codespell:ignore nd
 _OTHER: Final = 3
 
 

@@ -3,18 +3,18 @@
 from typing import Any, Final
 
 from moldau.pipeline.sql.functions.declaration import Category, Form, Parameter, Scalar
-from moldau.pipeline.sql.functions.scalar.java_regex import compiled, replacement
+from moldau.pipeline.sql.functions.scalar.java_regex import replacement, to_scan, to_search
 from moldau.pipeline.sql.types import INTEGER, STRING, Array
 
 
 def regexp_extract(pattern: str, text: str, group: int = 0) -> str | None:
-    regex = compiled(pattern)
+    regex = to_search(pattern, text)
     found = regex.search(text) if _has_group(regex, group) else None
     return None if found is None else found.group(group)
 
 
 def regexp_extract_all(pattern: str, text: str, group: int = 0) -> list[Any] | None:
-    regex = compiled(pattern)
+    regex = to_scan(pattern, text)
     return [found.group(group) for found in regex.finditer(text)] if _has_group(regex, group) else None
 
 
@@ -28,14 +28,14 @@ def _has_group(regex: Any, group: int) -> bool:
 
 def regexp_replace(text: str, pattern: str, new: str) -> str:
     try:
-        return str(compiled(pattern).sub(replacement(new), text))
+        return str(to_scan(pattern, text).sub(replacement(new), text))
     except (IndexError, KeyError):
         raise ValueError(f"{new!r} names a group that {pattern!r} does not have") from None
 
 
 def regexp_split_to_array(text: str, pattern: str) -> list[str]:
     """The parts between the matches. A pattern that matches nothing at all cuts between all characters."""
-    regex = compiled(pattern)
+    regex = to_scan(pattern, text)
     parts, start = [], 0
     is_empty = regex.fullmatch("") is not None
     for found in regex.finditer(text):

@@ -50,10 +50,16 @@ def test_values(text: str, value: object) -> None:
         (r"b\Z", "ab\n", "b\n"),
         ("\\u0041+", "xAA", "AA"),
         (r"(?i)ABC", "xabc", "abc"),
+        (r"[a[bc]]+", "xabcd", "abc"),
+        (r"[+--]+", "a+,-b", "+,-"),
+        (r"a\sb", "a\x0bb", "a\x0bb"),
+        (r"a\Sb", "a\x0bb", None),
+        (r"b$", "b\nb\n", None),
+        (r"(?m)b$", "b\nc", "b"),
         (r"(?<year>\d{4})", "in 2024", "2024"),
     ],
 )
-def test_what_only_java_writes_so(pattern: str, text: str, found: str) -> None:
+def test_what_java_reads_in_its_own_way(pattern: str, text: str, found: str | None) -> None:
     assert value_of_search(pattern, text) == found
 
 
@@ -74,7 +80,7 @@ def test_what_re2_does_not_have_runs_in_python(pattern: str, text: str, found: s
 
 
 def value_of_search(pattern: str, text: str) -> str | None:
-    match = java_regex.compiled(pattern).search(text)
+    match = java_regex.to_search(pattern, text).search(text)
     return None if match is None else str(match.group(0))
 
 
@@ -84,6 +90,7 @@ def value_of_search(pattern: str, text: str) -> str | None:
         ("REGEXP_EXTRACT('(', 'a')", "'\\(' is no regular expression: "),
         ("REGEXP_EXTRACT('\\p{Nothing}', 'a')", "is no regular expression"),
         ("REGEXP_EXTRACT('[a-z&&[^b]]', 'a')", "&&, which is not supported"),
+        ("REGEXP_EXTRACT('[a[^b]]', 'a')", "negates a class inside of a class, which is not supported"),
         ("REGEXP_EXTRACT('[\\P{Alpha}]', 'a')", "negate the class instead"),
         ("REGEXP_EXTRACT('a', 'a', -1)", "-1 is no group"),
         ("REGEXP_REPLACE('a', 'a', '$')", "write \\\\\\$ for \\$"),
