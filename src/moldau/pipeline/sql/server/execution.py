@@ -49,7 +49,7 @@ CHANGES: Final = (
 )
 """What the command topic gets."""
 LONG_TEXT: Final = 20_000
-"""A longer one is cut in a thread, so that the event loop does not wait for it."""
+"""A longer one is cut and parsed in a thread, so that the event loop does not wait for it."""
 ASSERT_EVERY_S: Final = 0.2
 
 
@@ -145,7 +145,8 @@ class Execution:
             raise ServiceFailure(COMMAND_QUEUE_TIMEOUT, str(late)) from late
 
     async def _step(self, text: str, session: Session) -> tuple[Executed, Session]:
-        one = parsed(text, session)
+        is_long = len(text) > LONG_TEXT
+        one = await asyncio.to_thread(parsed, text, session) if is_long else parsed(text, session)
         if isinstance(one.statement, tree.QueryStatement | tree.Print):
             raise ServiceFailure(
                 QUERY_ENDPOINT,

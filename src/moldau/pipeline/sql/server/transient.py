@@ -33,6 +33,8 @@ from moldau.pipeline.sql.syntax.tree import statements as tree
 from moldau.pipeline.sql.types import SqlType
 
 OFFSET_RESET: Final = ("auto.offset.reset", "ksql.streams.auto.offset.reset")
+LONG_TEXT: Final = 20_000
+"""A longer one is parsed in a thread, so that the event loop does not wait for it."""
 TEXTS_MAX: Final = 1_000
 """How many texts are kept as parsed. Clients send the same ones again and again."""
 
@@ -85,7 +87,12 @@ class TransientQueries:
 
     async def start(self, request: StatementRequest, session: Session) -> StartedQuery:
         try:
-            one = self._statement(request, session)
+            is_long = len(request.text) > LONG_TEXT
+            one = (
+                await asyncio.to_thread(self._statement, request, session)
+                if is_long
+                else self._statement(request, session)
+            )
         except SqlError as wrong:
             raise bad_statement(wrong, request.text) from wrong
         try:
