@@ -43,9 +43,11 @@ def time_text(ms: int) -> str:
 
 def timestamp_text(ms: int) -> str:
     """`2020-01-31T10:15:30.123`, always with milliseconds."""
-    moment = MIDNIGHT + timedelta(milliseconds=ms)
-    return (
-        moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{ms % 1000:03}"
-        if moment.year >= 1000
-        else moment.isoformat()[:23]
-    )
+    return moment_of(ms).isoformat(timespec="milliseconds")[:23]
+
+
+def moment_of(ms: int) -> datetime:
+    try:
+        return MIDNIGHT + timedelta(milliseconds=ms)
+    except OverflowError:
+        raise ValueError(f"{ms} milliseconds since 1970 are no time between the years 1 and 9999") from None

@@ -1,7 +1,7 @@
 """Dates and times as text, by a pattern."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ from moldau.pipeline.sql.functions.scalar.date_patterns import (
     pieces,
 )
 from moldau.pipeline.sql.time_zones import zone
-from moldau.pipeline.sql.value_texts import MIDNIGHT
+from moldau.pipeline.sql.value_texts import moment_of
 
 DAY_MS: Final = 86_400_000
 
@@ -33,17 +33,16 @@ _TEMPLATES: Final = {
 
 
 def format_timestamp(ms: int, pattern: str, zone_name: str = "UTC") -> str:
-    moment = MIDNIGHT + timedelta(milliseconds=ms)
     where = zone(zone_name)
-    return _writer(pattern, LETTERS)(moment if where is UTC else moment.astimezone(where))
+    return _writer(pattern, LETTERS)(moment_of(ms) if where is UTC else moment_of(ms).astimezone(where))
 
 
 def format_date(days: int, pattern: str) -> str:
-    return _writer(pattern, DATE_LETTERS)(MIDNIGHT + timedelta(days=days))
+    return _writer(pattern, DATE_LETTERS)(moment_of(days * DAY_MS))
 
 
 def format_time(ms: int, pattern: str) -> str:
-    return _writer(pattern, TIME_LETTERS)(MIDNIGHT + timedelta(milliseconds=ms))
+    return _writer(pattern, TIME_LETTERS)(moment_of(ms))
 
 
 @lru_cache(maxsize=512)

@@ -9,7 +9,7 @@ from moldau.pipeline.sql.functions.scalar.date_reading import parse_date, parse_
 from moldau.pipeline.sql.functions.scalar.date_writing import format_date, format_time, format_timestamp
 from moldau.pipeline.sql.time_zones import zone
 from moldau.pipeline.sql.types import BIGINT, DATE, INTEGER, STRING, TIME, TIMESTAMP, SqlType
-from moldau.pipeline.sql.value_texts import MIDNIGHT
+from moldau.pipeline.sql.value_texts import moment_of
 
 DAY_MS: Final = 86_400_000
 
@@ -19,7 +19,7 @@ def convert_tz(ms: int, from_zone: str, to_zone: str) -> int:
 
 
 def _offset_ms(ms: int, name: str) -> int:
-    offset = (MIDNIGHT + timedelta(milliseconds=ms)).astimezone(zone(name)).utcoffset() or timedelta()
+    offset = moment_of(ms).astimezone(zone(name)).utcoffset() or timedelta()
     return offset // timedelta(milliseconds=1)
 
 

@@ -22,7 +22,9 @@ _SEGMENT: Final = re.compile(
 _ESCAPE: Final = re.compile(r"\\(.)")
 
 
+@lru_cache(maxsize=4)
 def json_value(text: str) -> Any:
+    """Remembered for the other functions that look into the same text. It must not be changed."""
     try:
         return orjson.loads(text)
     except ValueError as wrong:

@@ -12,6 +12,9 @@ from moldau.pipeline.sql.types import BYTES, INTEGER, STRING, Array, Map, SqlTyp
 _BLANKS: Final = "".join(map(chr, range(33)))
 """What Java's `trim` removes: every character up to the space."""
 
+LENGTH_MAX: Final = 10_000_000
+"""How long LPAD and RPAD make a text at most."""
+
 TextOrBytes = Any
 """str or bytes: most of what Python does with one it does with the other."""
 
@@ -25,20 +28,8 @@ def initcap(text: str) -> str:
     return "".join(letters)
 
 
-def lcase(text: str) -> str:
-    return text.lower()
-
-
-def ucase(text: str) -> str:
-    return text.upper()
-
-
 def trim(text: str) -> str:
     return text.strip(_BLANKS)
-
-
-def replace(text: str, old: str, new: str) -> str:
-    return text.replace(old, new)
 
 
 def substring(value: TextOrBytes, position: int, length: int | None = None) -> TextOrBytes:
@@ -83,6 +74,8 @@ def _filling(value: TextOrBytes, length: int, padding: TextOrBytes) -> TextOrByt
     """What is missing to the length; None where there is nothing to pad with."""
     if not padding or length < 0:
         return None
+    if length > LENGTH_MAX:
+        raise ValueError(f"{length} characters are too many to pad to; {LENGTH_MAX} are the most")
     missing = max(0, length - len(value))
     return (padding * (missing // len(padding) + 1))[:missing]
 
@@ -250,7 +243,7 @@ FUNCTIONS: Final[tuple[Scalar, ...]] = (
             "INSTR('banana', 'x') => 0",
         ),
     ),
-    _of_text("LCASE", "The text in lower case.", lcase, "LCASE('Moldau') => 'moldau'"),
+    _of_text("LCASE", "The text in lower case.", str.lower, "LCASE('Moldau') => 'moldau'"),
     Scalar(
         "LEN",
         Category.STRING,
@@ -276,7 +269,7 @@ FUNCTIONS: Final[tuple[Scalar, ...]] = (
         Category.STRING,
         "The text with another part wherever one part stood.",
         (Form((_TEXT, Parameter("old", STRING), Parameter("new", STRING)), STRING),),
-        replace,
+        str.replace,
         examples=("REPLACE('2024-01-31', '-', '/') => '2024/01/31'",),
     ),
     Scalar(
@@ -339,5 +332,5 @@ FUNCTIONS: Final[tuple[Scalar, ...]] = (
         ),
     ),
     _of_text("TRIM", "The text without the white space around it.", trim, "TRIM('  a b ') => 'a b'"),
-    _of_text("UCASE", "The text in upper case.", ucase, "UCASE('Moldau') => 'MOLDAU'"),
+    _of_text("UCASE", "The text in upper case.", str.upper, "UCASE('Moldau') => 'MOLDAU'"),
 )

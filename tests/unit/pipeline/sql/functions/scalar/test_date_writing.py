@@ -78,3 +78,8 @@ def test_a_date_has_no_time_and_a_time_no_date() -> None:
 def test_an_unknown_zone() -> None:
     with pytest.raises(ValueError, match="'Mars/Base' is no time zone"):
         format_timestamp(0, "yyyy", "Mars/Base")
+
+
+def test_a_time_out_of_all_years() -> None:
+    with pytest.raises(ValueError, match=r"9223372036854775807 milliseconds since 1970 are no time"):
+        format_timestamp(2**63 - 1, "yyyy")

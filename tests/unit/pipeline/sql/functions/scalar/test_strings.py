@@ -85,3 +85,8 @@ def test_wrong_arguments_are_refused_with_the_forms_there_are(text: str) -> None
     with pytest.raises(SqlError, match="does not take") as refused:
         value_of(text)
     assert "It takes: " in str(refused.value)
+
+
+def test_padding_has_a_limit() -> None:
+    with pytest.raises(ValueError, match="2000000000 characters are too many"):
+        value_of("LPAD('a', 2000000000, 'b')")
