@@ -19,6 +19,8 @@ RESERVED: Final = frozenset(
 )
 """Words that are names only in back-ticks."""
 
+_TAKEN_BY_WORD: Final = (Kind.WORD, Kind.SYMBOL)
+
 DEPTH_MAX: Final = 100
 """How deep expressions, types and calls may nest."""
 
@@ -49,11 +51,14 @@ class TokenReader:
 
     def goes_on_with(self, *words: str) -> bool:
         """Whether these keywords or symbols come next, in this order."""
-        return all(self._stands(self.ahead(place), word) for place, word in enumerate(words))
-
-    @staticmethod
-    def _stands(token: Token, word: str) -> bool:
-        return token.text == word and token.kind in (Kind.WORD, Kind.SYMBOL)
+        tokens, place = self._tokens, self._next
+        last = len(tokens) - 1
+        for word in words:
+            token = tokens[min(place, last)]
+            if token.text != word or token.kind not in _TAKEN_BY_WORD:
+                return False
+            place += 1
+        return True
 
     def accept(self, *words: str) -> bool:
         """Takes them if they come next."""
