@@ -32,8 +32,9 @@ def _encode(value: Any) -> bytes | None:
     if b"null" in data:
         kept = _with_marked_doubles(value)
         if kept is not value:
-            return orjson.dumps(kept, default=_marked)
-    return data
+            data = orjson.dumps(kept, default=_marked)
+    # A copy: orjson leaves the 4 kB of its buffer with each result, and these are kept in state stores.
+    return bytes(memoryview(data))
 
 
 def _with_marked_doubles(value: Any) -> Any:
