@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, count
 
 from moldau.pipeline.code.tree import Apply, Argument, Code, Operation
 from moldau.pipeline.sql.analysis import aggregation
 from moldau.pipeline.sql.analysis.inputs import key_code, mentioned_names, pseudo_columns, reading
 from moldau.pipeline.sql.analysis.joins import Joined, join_all
+from moldau.pipeline.sql.analysis.naming import ColumnNames
 from moldau.pipeline.sql.analysis.plan import (
     Explosion,
     Grouping,
@@ -140,7 +140,9 @@ class _Analysis:
 
     def _items(self, read_from: _From) -> list[_Item]:
         items: list[_Item] = []
+        names = ColumnNames(self._query, read_from.scope.bindings)
         for written in self._query.items:
+            start = len(items)
             match written:
                 case AllColumns(source=source):
                     items += self._all_columns(read_from, source, written.at)
@@ -152,11 +154,15 @@ class _Analysis:
                         _Item(name, tree.FieldOf(struct, name, at=written.at)) for name, _ in kind.fields
                     ]
                 case OneColumn(expression=expression, alias=alias):
-                    items.append(_Item(alias or self._name_of(expression, items, read_from), expression))
-        for index, item in enumerate(items):
-            if item.name in [other.name for other in items[:index]]:
+                    items.append(_Item(alias or names.name_of(expression), expression))
+            for item in items[start:]:
+                names.take(item.name)
+        seen: set[str] = set()
+        for item in items:
+            if item.name in seen:
                 hint = "Give one of them another name with AS."
                 raise SqlError(f"two columns are called {item.name}", item.expression.at, hint=hint)
+            seen.add(item.name)
             if self._is_persistent and item.name in SYSTEM_COLUMNS:
                 hint = f"Give it another name: {item.name} AS MY_{item.name}."
                 raise SqlError(f"{item.name} is the name of a pseudo column", item.expression.at, hint=hint)
@@ -178,20 +184,6 @@ class _Analysis:
             )
             for binding in shown
         ]
-
-    def _name_of(self, expression: tree.Expression, before: Sequence[_Item], read_from: _From) -> str:
-        """A column that several sources have gets the name of its source before its own."""
-        taken = {one.name for one in before}
-        taken |= {one.alias for one in self._query.items if isinstance(one, OneColumn) and one.alias}
-        match expression:
-            case tree.ColumnName(name=name, source=source):
-                owners = {one.source for one in read_from.scope.bindings if one.name == name}
-                return f"{source}_{name}" if source and len(owners - {""}) > 1 else name
-            case tree.FieldOf(name=name):
-                numbered = (f"{name}_{number}" for number in count(1))
-                return next(one for one in chain((name,), numbered) if one not in taken)
-        taken |= {one.name for one in read_from.scope.bindings}
-        return next(name for number in count() if (name := f"KSQL_COL_{number}") not in taken)
 
     # What must not be
 
