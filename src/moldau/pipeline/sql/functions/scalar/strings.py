@@ -9,6 +9,9 @@ from typing import Any, Final
 from moldau.pipeline.sql.functions.declaration import Category, Form, Parameter, Pattern, Scalar
 from moldau.pipeline.sql.types import BYTES, INTEGER, STRING, Array, Map, SqlType
 
+_SPACES: Final = " \t\n\x0b\f\r"
+"""What stands between words."""
+
 _BLANKS: Final = "".join(map(chr, range(33)))
 """What Java's `trim` removes: every character up to the space."""
 
@@ -20,11 +23,11 @@ TextOrBytes = Any
 
 
 def initcap(text: str) -> str:
-    """Upper-case for the first letter after white space, lower-case for the others."""
+    """Upper-case for the first letter after white space, lower-case for the others. White space in front is dropped."""
     letters, at_start = [], True
-    for letter in text.lower():
+    for letter in text.lower().lstrip(_SPACES):
         letters.append(letter.upper() if at_start else letter)
-        at_start = letter.isspace()
+        at_start = letter in _SPACES
     return "".join(letters)
 
 
@@ -95,7 +98,7 @@ def concat_ws(separator: TextOrBytes, *values: TextOrBytes) -> TextOrBytes:
 def split(value: TextOrBytes, delimiter: TextOrBytes) -> list[TextOrBytes]:
     if delimiter:
         return list(value.split(delimiter))
-    return [value[place : place + 1] for place in range(len(value))]
+    return [value[place : place + 1] for place in range(len(value))] or [value]
 
 
 def split_to_map(text: str, entry_delimiter: str, key_delimiter: str) -> dict[str, str] | None:
