@@ -122,9 +122,9 @@ CREATE STREAM s (id INT KEY, v STRING, v INT) WITH (kafka_topic='s', value_forma
 CREATE STREAM s (id INT KEY, rowtime BIGINT) WITH (kafka_topic='s', value_format='JSON');
 
 --@test: an unknown type
---@expected.message: unknown type STRNG
+--@expected.message: unknown type STRINGG
 --@expected.message: Did you mean STRING?
-CREATE STREAM s (id INT KEY, v STRNG) WITH (kafka_topic='s', value_format='JSON');
+CREATE STREAM s (id INT KEY, v STRINGG) WITH (kafka_topic='s', value_format='JSON');
 
 --@test: VARCHAR has no length
 --@expected.message: VARCHAR has no length

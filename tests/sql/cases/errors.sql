@@ -42,13 +42,13 @@ CREATE STREAM r AS SELECT id, UCASE(amount) AS n FROM s;
 CREATE STREAM r AS SELECT id, LEN(name, name) AS n FROM s;
 
 --@test: a misspelt keyword at the beginning
---@expected.message: expected a statement, found 'CRAETE'
+--@expected.message: expected a statement, found 'CREATTE'
 --@expected.message: Did you mean CREATE?
-CRAETE STREAM r AS SELECT id FROM s;
+CREATTE STREAM r AS SELECT id FROM s;
 
 --@test: a misspelt SELECT
---@expected.message: expected 'SELECT', found 'SELCT'
-CREATE STREAM r AS SELCT id FROM s;
+--@expected.message: expected 'SELECT', found 'SELEECT'
+CREATE STREAM r AS SELEECT id FROM s;
 
 --@test: a misspelt FROM is read as a name
 --@expected.message: expected 'FROM', found 'S'
@@ -58,7 +58,7 @@ CREATE STREAM r AS SELECT id FRM s;
 --@test: a misspelt WHERE is read as an alias
 --@expected.message: expected ';' at the end of the statement, found 'AMOUNT'
 --@expected.message: Did you mean WHERE?
-CREATE STREAM r AS SELECT id FROM s WHER amount > 1;
+CREATE STREAM r AS SELECT id FROM s WHEREE amount > 1;
 
 --@test: a missing semicolon between two statements
 --@expected.message: expected ';' at the end of the statement, found 'CREATE'

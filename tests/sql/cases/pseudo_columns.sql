@@ -35,11 +35,11 @@ ASSERT VALUES r (id, o) VALUES (1, 0);
 ASSERT VALUES r (id, o) VALUES (1, 1);
 
 --@test: places of both sides of a join
-CREATE STREAM r AS SELECT s.id AS id, s.rowoffset AS so, t.rowoffset AS ot, t.rowtime AS tt FROM s JOIN t ON s.id = t.id;
+CREATE STREAM r AS SELECT s.id AS id, s.rowoffset AS so, t.rowoffset AS tof, t.rowtime AS tt FROM s JOIN t ON s.id = t.id;
 INSERT INTO t (rowtime, id, w) VALUES (3, 2, 0);
 INSERT INTO t (rowtime, id, w) VALUES (4, 1, 0);
 INSERT INTO s (rowtime, id) VALUES (9, 1);
-ASSERT VALUES r (rowtime, id, so, ot, tt) VALUES (9, 1, 0, 1, 4);
+ASSERT VALUES r (rowtime, id, so, tof, tt) VALUES (9, 1, 0, 1, 4);
 
 --@test: places of a table's rows
 CREATE TABLE r AS SELECT id, w, rowoffset AS o FROM t;

@@ -266,9 +266,9 @@ CREATE TABLE result AS SELECT id, COUNT(*) AS n FROM s WINDOW TUMBLING (SIZE 1 M
 
 --@test: a unit of time with a slip of the pen
 --@expected.error: SqlError
---@expected.message: expected a unit of time, found 'SECNDS'
+--@expected.message: expected a unit of time, found 'SECONDZ'
 --@expected.message: Did you mean SECONDS?
-CREATE TABLE result AS SELECT id, COUNT(*) AS n FROM s WINDOW TUMBLING (SIZE 5 secnds) GROUP BY id;
+CREATE TABLE result AS SELECT id, COUNT(*) AS n FROM s WINDOW TUMBLING (SIZE 5 secondz) GROUP BY id;
 
 --@test: an unknown kind of window
 --@expected.error: SqlError
