@@ -138,6 +138,8 @@ def _section(function: Function) -> str:
 
 def _notes(function: Function) -> list[str]:
     notes = []
+    if isinstance(function, Scalar) and function.takes_null:
+        notes.append("NULL is an argument like any other.")
     if isinstance(function, Scalar) and not function.is_deterministic:
         notes.append("Each call gives another value.")
     if isinstance(function, Aggregate) and any(form.constants_from is not None for form in function.forms):
