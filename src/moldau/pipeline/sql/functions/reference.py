@@ -44,7 +44,7 @@ Generated from the declarations of the functions by `tools/sql-function-referenc
 - Arguments are converted where nothing is lost: an INTEGER is taken for a BIGINT, a DECIMAL or a DOUBLE.
 - `T` is any type, the same at each place; `ANY` is any type, each time another one; `...` means any number of
   arguments.
-- Unless something else is said, the result is NULL if an argument is NULL. A call that fails is NULL too, and the
+- The result is NULL if an argument is NULL, except of functions that take NULL. A call that fails is NULL too, and the
   processing log says why.
 - An example is written as a call, an arrow and its value.
 """
@@ -139,7 +139,7 @@ def _section(function: Function) -> str:
 def _notes(function: Function) -> list[str]:
     notes = []
     if isinstance(function, Scalar) and function.takes_null:
-        notes.append("NULL is an argument like any other.")
+        notes.append("It takes NULL.")
     if isinstance(function, Scalar) and not function.is_deterministic:
         notes.append("Each call gives another value.")
     if isinstance(function, Aggregate) and any(form.constants_from is not None for form in function.forms):
