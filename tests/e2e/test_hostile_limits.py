@@ -236,9 +236,9 @@ def test_connection_limit(start_broker: StartBroker, setting: str) -> None:
             metadata(client, [])
         with WireClient(broker.port) as one_too_many:
             assert one_too_many.is_closed_by_broker()
-        refusals = [line for line in broker.log_text().splitlines() if "refus" in line]
-        assert len(refusals) == 1
-        assert setting.replace("_", ".") in refusals[0] and "127.0.0.1" in refusals[0]
+        rejections = [line for line in broker.log_text().splitlines() if "reject" in line]
+        assert len(rejections) == 1
+        assert setting.replace("_", ".") in rejections[0] and "127.0.0.1" in rejections[0]
         metadata(clients[0], [])
         clients.pop().close()
         wait_until(lambda: _is_admitted(broker.port), "the place is free again")

@@ -61,16 +61,16 @@ def test_a_record_of_the_future_does_not_stop_a_regrouped_count(servers: str, tm
 def test_a_record_whose_time_the_sink_refuses_is_a_dead_letter_with_its_coordinates(
     servers: str, tmp_path: Path
 ) -> None:
-    create_patient_topic(servers, "refused-in")
-    create_topics(servers, refused_out=1)
-    send(servers, "refused-in", with_one_of_the_future())
-    builder = StreamsBuilder("refused", key=STRING, value=STRING)
-    builder.stream("refused-in").map_values(str.upper).to("refused-out")
+    create_patient_topic(servers, "stamped-in")
+    create_topics(servers, stamped_out=1)
+    send(servers, "stamped-in", with_one_of_the_future())
+    builder = StreamsBuilder("stamped", key=STRING, value=STRING)
+    builder.stream("stamped-in").map_values(str.upper).to("stamped-out")
     with running(builder.build(), servers, tmp_path) as app:
         wait_caught_up(app, restarts_max=0)
-    assert sorted(int(one.value or b"") for one in committed(servers, "refused-out")) == list(range(100))
-    (dead,) = committed(servers, "refused-dlq")
-    assert origin(dead) == (b"refused-in", b"0", b"50")
+    assert sorted(int(one.value or b"") for one in committed(servers, "stamped-out")) == list(range(100))
+    (dead,) = committed(servers, "stamped-dlq")
+    assert origin(dead) == (b"stamped-in", b"0", b"50")
     assert dead.key == b"future"
 
 

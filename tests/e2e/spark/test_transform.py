@@ -225,13 +225,13 @@ def test_without_its_place_a_row_goes_by_its_time_and_nothing_in_time_is_lost(
 def test_a_result_that_is_none_is_refused_before_anything_runs(
     function: Callable[[DataFrame], Any], options: dict[str, Any], told: str, servers: str, tmp_path: Path
 ) -> None:
-    create_topics(servers, refused_in=1, refused_out=1)
-    with running(transformed("refused", function, **options), servers, tmp_path) as app:
+    create_topics(servers, misfit_in=1, misfit_out=1)
+    with running(transformed("misfit", function, **options), servers, tmp_path) as app:
         assert app.wait(timeout_s=PATIENCE_S) is PipelineState.FAILED
         why = app.metrics.last_error or ""
     assert told in why
     assert f"{__file__}:" in why and "transform step" in why
-    assert not list(tmp_path.glob("refused/plans/*"))
+    assert not list(tmp_path.glob("misfit/plans/*"))
 
 
 def test_a_schema_that_names_what_every_record_has(tmp_path: Path) -> None:
