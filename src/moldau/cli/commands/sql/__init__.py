@@ -4,27 +4,14 @@ Only `main.py` imports it. `moldau sql URL` is the shell: a first word that is n
 server. The options of the shell are in `shell_options.py`; the shell itself is `moldau.cli.sql_shell`.
 """
 
-from importlib import import_module
 from typing import Any
 
 import click
 
 from moldau.cli.commands.sql.migrate import migrate
+from moldau.cli.commands.sql.server import command as server
 from moldau.cli.commands.sql.shell_options import open_shell, shell_options
 from moldau.cli.commands.sql.test_cases import test_cases
-
-
-class Later(click.Command):
-    """A placeholder for a command. `load` imports the module that defines it as `command`."""
-
-    def __init__(self, name: str, module: str, summary: str) -> None:
-        super().__init__(name, help=summary)
-        self._module = module
-
-    def load(self) -> click.Command:
-        command = import_module(self._module).command
-        assert isinstance(command, click.Command)
-        return command
 
 
 class SqlGroup(click.Group):
@@ -42,12 +29,6 @@ class SqlGroup(click.Group):
                 ctx.fail(f"Got unexpected extra argument ({rest[0]})")
         return super().parse_args(ctx, args)
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        name, command, rest = super().resolve_command(ctx, args)
-        return name, command.load() if isinstance(command, Later) else command, rest
-
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
         return ["[OPTIONS] [URL]", "|", "COMMAND [ARGS]..."]
 
@@ -59,7 +40,7 @@ def _may_be_address(word: str) -> bool:
 @click.group("sql", cls=SqlGroup, invoke_without_command=True)
 @shell_options
 @click.pass_context
-def command(ctx: click.Context, **options: Any) -> int | None:
+def command(ctx: click.Context, /, **options: Any) -> int | None:
     """Open a SQL shell on the server at URL, or run a file of statements.
 
     URL is the address of a SQL server or of a ksqlDB server. Default: http://localhost:8088.
@@ -73,6 +54,6 @@ def command(ctx: click.Context, **options: Any) -> int | None:
     return open_shell(**options) if ctx.invoked_subcommand is None else None
 
 
-command.add_command(Later("server", "moldau.cli.commands.sql.server", "Start a SQL server."))
+command.add_command(server)
 command.add_command(test_cases)
 command.add_command(migrate)
