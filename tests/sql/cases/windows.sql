@@ -267,7 +267,7 @@ CREATE TABLE result AS SELECT id, COUNT(*) AS n FROM s WINDOW TUMBLING (SIZE 1 M
 --@test: a unit of time with a slip of the pen
 --@expected.error: SqlError
 --@expected.message: expected a unit of time, found 'SECONDZ'
---@expected.message: Did you mean SECONDS?
+--@expected.message: Did you mean SECOND?
 CREATE TABLE result AS SELECT id, COUNT(*) AS n FROM s WINDOW TUMBLING (SIZE 5 secondz) GROUP BY id;
 
 --@test: an unknown kind of window
