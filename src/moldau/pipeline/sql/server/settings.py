@@ -14,7 +14,6 @@ from moldau.core.settings.checks import one_of
 from moldau.core.settings.key import Importance, boolean, integer, string, strings
 from moldau.core.settings.properties import parse_properties
 from moldau.core.settings.view import SettingsView, nearest_text
-from moldau.pipeline.sql.engine.server_properties import QuerySettings
 
 PORT_DEFAULT: Final = 8088
 APPLICATION_ID_MAX: Final = 180
@@ -125,9 +124,15 @@ class ServerSettings(SettingsView):
     topic_min_insync_replicas = integer(
         "ksql.internal.topic.min.insync.replicas", 1, "min.insync.replicas of the command topic.", at_least=1
     )
-    key_format = QuerySettings.key_format
-    value_format = QuerySettings.value_format
-    wrap_single_values = QuerySettings.wrap_single_values
+    key_format = string(
+        "ksql.persistence.default.format.key", "KAFKA", "The format of keys where WITH says none."
+    )
+    value_format = string(
+        "ksql.persistence.default.format.value", None, "The format of values where WITH says none."
+    )
+    wrap_single_values = boolean(
+        "ksql.persistence.wrap.single.values", None, "WRAP_SINGLE_VALUE where WITH says none."
+    )
     queries_file = string(
         "ksql.queries.file",
         None,
@@ -154,7 +159,9 @@ class ServerSettings(SettingsView):
         "Where queries keep their checkpoints. Servers that share a service id must share this folder.",
         importance=HIGH,
     )
-    substitutes_variables = QuerySettings.substitutes_variables
+    substitutes_variables = boolean(
+        "ksql.variable.substitution.enable", True, "Whether ${name} in a statement stands for a variable."
+    )
     queries_max = integer(
         "ksql.query.persistent.active.limit", 2**31 - 1, "How many persistent queries may run.", at_least=0
     )
@@ -170,8 +177,17 @@ class ServerSettings(SettingsView):
     pull_qps_max = integer(
         "ksql.query.pull.max.qps", 2**31 - 1, "How many pull queries a second are answered.", at_least=0
     )
-    allows_table_scan = QuerySettings.allows_table_scan
-    offset_lag_max = QuerySettings.offset_lag_max
+    allows_table_scan = boolean(
+        "ksql.query.pull.table.scan.enabled",
+        True,
+        "Whether pull queries without a key are answered. A request may override it.",
+    )
+    offset_lag_max = integer(
+        "ksql.query.pull.max.allowed.offset.lag",
+        2**31 - 1,
+        "How many records a table may be behind and still be asked.",
+        at_least=0,
+    )
     statements_max = integer(
         "ksql.max.statements.per.request", 1_000, "How many statements one request may have.", at_least=1
     )
@@ -247,7 +263,11 @@ class ServerSettings(SettingsView):
     processing_log_rows = boolean(
         "ksql.logging.processing.rows.include", False, "Include the content of rows in the processing log."
     )
-    fails_on_bad_records = QuerySettings.fails_on_bad_records
+    fails_on_bad_records = boolean(
+        "ksql.fail.on.deserialization.error",
+        False,
+        "Fail a query at a record that cannot be read, instead of skipping the record.",
+    )
     deployment_type = string(
         "ksql.deployment.type", "confluent", "For clients.", check=one_of("confluent", "selfManaged")
     )
