@@ -8,10 +8,12 @@
     await host.inserts.insert(target, key, value, timestamp_ms)
     lines = await asyncio.to_thread(host.print_topic, statement)
 
-`row_stream` delivers what a query gives. `memory_run` runs a query's operators; a `reader` takes it through its topics:
-`history` reads what is there, `tail` shares one consumer among all that are live, `following` moves readers between the
-two. `tables` keeps the content of tables in memory and `pull` asks them; `inserts` writes rows. Knows Kafka, but not
-HTTP. Imported by `server`. Start reading at `host.py`.
+`preparing` parses and types a query; `row_stream` delivers what it gives. A push query is a `memory_run` of its own
+operators, and a `reader` that takes it through its topics: `history` reads what is there, in the order of `time_merge`;
+`tail` shares one consumer among all that are live; `following` moves readers between the two. `tables` feeds the
+content of tables (`table_content`, `table_rows`), and `pull` asks it by a `lookup`. `inserts` writes rows; `printing`
+shows a topic in the formats that `sniffing` finds. Knows Kafka, but not HTTP. Imported by `server`. Start reading at
+`host.py`.
 """
 
 from moldau.pipeline.sql.queries.host import QueryHost

@@ -1,7 +1,7 @@
 """One query's way through its topics: where it is, whether it is live, and what becomes of a batch.
 
 A reader is in the hands of one thread at a time: `History` while it catches up, `Tail` while it is live, nobody while
-its client has no room. Whoever has it calls `take`.
+its client has no room. That thread calls `take`.
 """
 
 import threading

@@ -5,29 +5,24 @@ the same however the producer spelled them.
 """
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
-from moldau.pipeline.operators.stores.key_value import KeyValueStore
-from moldau.pipeline.operators.stores.session import SessionStore
-from moldau.pipeline.operators.stores.window import WindowStore
+from moldau.pipeline.code.source import FAILURES as CODE_FAILURES
 from moldau.pipeline.plan.windows import Windowed
 from moldau.pipeline.serdes.serde import Decoder, Encoder, ServiceAway
 from moldau.pipeline.sql.definitions import SourceInfo
+from moldau.pipeline.sql.expressions.times import timestamp_reader
 from moldau.pipeline.sql.formats import internal_serde, row_serde
+from moldau.pipeline.sql.queries.table_rows import StoredRow, rows_for
 from moldau.pipeline.sql.translation.query import key_serde
 from moldau.pipeline.sql.translation.row import OnFailure, log_failure
 
-FOREVER_MS: Final = 2**62
-FAR_PAST_MS: Final = -(2**62)
-FAR_FUTURE_MS: Final = 2**62
 RECORDS_PER_LOCK: Final = 100
 """A lookup never waits for more than these."""
 
 TableRow = tuple[Any, Any, int]
 """The record's key, value and time, as the functions of a query take them."""
-Stored = tuple[bytes, int, int, bytes, int]
-"""Key, start and end of the window (0 without one), value, time."""
 
 
 class TableContent:
@@ -39,15 +34,12 @@ class TableContent:
         self._lock = threading.Lock()
         self._put_count = 0
         self._put_bytes = 0
-        kind, name = source.window, source.name
-        retention = FOREVER_MS if retention_ms is None else retention_ms
-        self._sessions = SessionStore(name, retention) if kind and kind.kind == "SESSION" else None
-        self._windows = WindowStore(name, retention) if kind and self._sessions is None else None
-        self._rows = KeyValueStore(name)
-        self._size_ms = kind.size_ms if kind else 0
+        self._rows = rows_for(source.window, retention_ms)
+        self._is_windowed = source.window is not None
         self._read_key = key_serde(source).decoder(source.topic, is_key=True)
         values = row_serde(source.value_format, source.stored_columns, is_key=False)
         self._read_value = values.decoder(source.topic, is_key=False)
+        self._time_of = _time_reader(source)
         self._nulls = (None,) * len(source.headers)
         self._pack_key: Encoder = internal_serde().encoder(source.topic, is_key=True)
         self._unpack_key: Decoder = internal_serde().decoder(source.topic, is_key=True)
@@ -72,22 +64,11 @@ class TableContent:
                     self._put(*one)
 
     def _put(self, key: Any, value: bytes | None, timestamp_ms: int) -> None:
-        if self._sessions is not None or self._windows is not None:
-            packed = self._pack_key(key[0]) or b""
-        else:
-            packed = self._pack_key(key) or b""
+        packed = self._pack_key(key[0] if self._is_windowed else key) or b""
         if value is not None:
             self._put_count += 1
             self._put_bytes += len(packed) + len(value)
-        if self._sessions is not None:
-            self._sessions.put(packed, key[1], key[2], value)
-            self._sessions.take_changes()
-        elif self._windows is not None:
-            self._windows.put(packed, value, key[1], timestamp_ms)
-            self._windows.take_changes()
-        else:
-            self._rows.put(packed, value, timestamp_ms)
-            self._rows.take_changes()
+        self._rows.put(packed, key, value, timestamp_ms)
 
     # Readers
 
@@ -95,50 +76,25 @@ class TableContent:
         for key in keys:
             packed = self._pack_key(key) or b""
             with self._lock:
-                found = list(self._stored(packed))
+                found = list(self._rows.of(packed))
             yield from self._decoded(found)
 
     def all_rows(self) -> Iterator[TableRow]:
         """As they are at the time of the call; a long scan disturbs no lookup."""
         with self._lock:
-            found = list(self._all_stored())
+            found = list(self._rows.all())
         return self._decoded(found)
 
     def __len__(self) -> int:
-        store = self._sessions or self._windows or self._rows
         with self._lock:
-            return len(store)
+            return len(self._rows)
 
     @property
     def bytes_held(self) -> int:
         """Estimated from the average record."""
         return len(self) * self._put_bytes // max(1, self._put_count)
 
-    def _stored(self, key: bytes) -> Iterator[Stored]:
-        if self._sessions is not None:
-            for (start_ms, end_ms), value in self._sessions.find(key, FAR_PAST_MS, FAR_FUTURE_MS):
-                yield key, start_ms, end_ms, value, end_ms
-        elif self._windows is not None:
-            for start_ms, (value, timestamp_ms) in self._windows.fetch(key, FAR_PAST_MS, FAR_FUTURE_MS):
-                yield key, start_ms, start_ms + self._size_ms, value, timestamp_ms
-        else:
-            found = self._rows.get(key)
-            if found is not None:
-                yield key, 0, 0, *found
-
-    def _all_stored(self) -> Iterator[Stored]:
-        if self._sessions is not None:
-            for key, (start_ms, end_ms), value in self._sessions.all():
-                yield key, start_ms, end_ms, value, end_ms
-        elif self._windows is not None:
-            for key, start_ms, (value, timestamp_ms) in self._windows.all():
-                yield key, start_ms, start_ms + self._size_ms, value, timestamp_ms
-        else:
-            for key, (value, timestamp_ms) in self._rows.range():
-                yield key, 0, 0, value, timestamp_ms
-
-    def _decoded(self, found: Iterable[Stored]) -> Iterator[TableRow]:
-        is_windowed = self.source.window is not None
+    def _decoded(self, found: Iterable[StoredRow]) -> Iterator[TableRow]:
         for packed, start_ms, end_ms, data, timestamp_ms in found:
             key = self._unpack_key(packed)
             try:
@@ -150,6 +106,25 @@ class TableContent:
                 continue
             if value is None:
                 continue
+            if self._time_of is not None:
+                timestamp_ms = self._time_of(value, timestamp_ms)
             if self._nulls:
                 value = (*value, *self._nulls)
-            yield (Windowed(key, start_ms, end_ms) if is_windowed else key), value, timestamp_ms
+            yield (Windowed(key, start_ms, end_ms) if self._is_windowed else key), value, timestamp_ms
+
+
+def _time_reader(source: SourceInfo) -> Callable[[tuple[Any, ...], int], int] | None:
+    """Of a source with the property TIMESTAMP: the time is in a column, unless that is null or cannot be read."""
+    names = [column.name for column in source.stored_columns]
+    if source.timestamp_column not in names:
+        return None
+    index = names.index(source.timestamp_column)
+    read = timestamp_reader(source.stored_columns[index].type, source.timestamp_format)
+
+    def time_of(value: tuple[Any, ...], timestamp_ms: int) -> int:
+        try:
+            return timestamp_ms if value[index] is None else int(read(value[index]))
+        except CODE_FAILURES:
+            return timestamp_ms
+
+    return time_of

@@ -88,7 +88,7 @@ def test_all_columns_of_a_windowed_table_have_the_bounds(catalog: Catalog, emit:
         ("SELECT PAGE, COUNT(*) FROM VIEWS WINDOW TUMBLING (SIZE 1 MINUTE) GROUP BY PAGE", "no WINDOW"),
         ("SELECT ROWOFFSET FROM USERS", "no ROWOFFSET"),
         ("SELECT * FROM NOBODY", "NOBODY does not exist"),
-        ("SELECT * FROM USERS WHERE NAM = 'a'", "Did you mean NAME"),
+        ("SELECT * FROM USERS WHERE NAMEE = 'a'", "Did you mean NAME"),
         ("DROP STREAM VIEWS;", "expected one SELECT"),
     ],
 )

@@ -88,3 +88,15 @@ def test_removed_rows_are_gone() -> None:
     assert (len(content), content.bytes_held > 10_000) == (1000, True)
     content.load((f"u{n}".encode(), None, n) for n in range(1000))
     assert (len(content), content.bytes_held) == (0, 0)
+
+
+def test_the_time_of_a_row_may_be_in_a_column() -> None:
+    catalog = query_catalog(
+        "CREATE TABLE ORDERS (ID STRING PRIMARY KEY, AT BIGINT) "
+        "WITH (KAFKA_TOPIC='users', VALUE_FORMAT='JSON', TIMESTAMP='AT');"
+    )
+    content = TableContent(catalog.sources["ORDERS"])
+    content.load([(b"a", b'{"AT": 77}', 5), (b"b", b"{}", 6)])
+    lookup = prepared(parsed_query("SELECT ID, ROWTIME FROM ORDERS"), catalog, PullSettings()).lookup
+    assert lookup is not None
+    assert sorted(answer_rows(content, lookup)) == [("a", 77), ("b", 6)]
