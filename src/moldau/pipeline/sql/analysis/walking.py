@@ -2,14 +2,23 @@
 
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import Any
+from typing import Any
 
 from moldau.pipeline.sql.syntax.tree.expressions import Expression, When
 
 
 def children(expression: Expression | When) -> Iterator[Expression]:
     """The expressions directly inside, in their order."""
-    for one in fields(expression):
-        yield from _expressions(getattr(expression, one.name))
+    kind: type[Any] = type(expression)
+    for name in _field_names(kind):
+        yield from _expressions(getattr(expression, name))
+
+
+@cache
+def _field_names(kind: type[Any]) -> tuple[str, ...]:
+    return tuple(one.name for one in fields(kind))
 
 
 def _expressions(value: object) -> Iterator[Expression]:
