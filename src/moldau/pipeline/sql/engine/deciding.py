@@ -21,7 +21,7 @@ from moldau.pipeline.sql.engine.completion import (
 )
 from moldau.pipeline.sql.engine.decision import Decision
 from moldau.pipeline.sql.engine.facts import Facts, Needs
-from moldau.pipeline.sql.engine.rules.logged import Logged, nothing_to_create
+from moldau.pipeline.sql.engine.rules.logged import Logged, nothing_to_create, replaced
 from moldau.pipeline.sql.engine.rules.outline import outline_json, plan_of
 from moldau.pipeline.sql.engine.rules.topologies import topology_that_runs
 from moldau.pipeline.sql.engine.schemas import generated, missing_schemas, schemas_of
@@ -80,11 +80,11 @@ class Asked:
     facts: Facts
     library: FunctionLibrary
 
-    def change(self, statement: Statement, text: str) -> Change:
+    def change(self, statement: Statement, text: str, plan: QueryPlan | None = None) -> Change:
         """What replaying the statement will change, if no other command comes first."""
-        return change_by(statement, self.logged(text))
+        return change_by(statement, self.logged(text, plan))
 
-    def logged(self, text: str) -> Logged:
+    def logged(self, text: str, plan: QueryPlan | None = None) -> Logged:
         catalog, properties = self.catalog, self.session.properties
         return Logged(
             text,
@@ -94,6 +94,7 @@ class Asked:
             self.library,
             catalog.registry,
             self.server_properties,
+            plan=plan,
         )
 
     @property
@@ -146,17 +147,20 @@ def decide_create_source(statement: tree.CreateSource, asked: Asked) -> Decision
 
 
 def decide_create_as(statement: tree.CreateAsSelect, asked: Asked) -> Decision:
-    change = asked.change(statement, asked.text)
-    if change.is_nothing:
-        return nothing_to_do(statement, change)
-    statement = with_wrapping(statement, change.sources[0], asked.facts)
-    target, plan = change.sources[0], plan_of(statement.query, asked.logged(asked.text))
+    defined = asked.catalog.definitions
+    nothing = nothing_to_create(statement, defined)
+    if nothing is not None:
+        return nothing_to_do(statement, nothing)
+    replaced(statement, defined)  # a name that is taken is refused before the query is looked at
+    plan = plan_of(statement.query, asked.logged(asked.text))
+    target = asked.change(statement, asked.text, plan).sources[0]
+    statement = with_wrapping(statement, target, asked.facts)
     said = read_properties(statement.properties, COMMON)
     topic, new = sink_topic(target, plan, said, asked.facts, statement.at)
     complete = complete_query(
         statement, asked.text, target, partitions=topic.partitions, replicas=topic.replicas
     )
-    change = asked.change(complete.statement, complete.text)
+    change = asked.change(complete.statement, complete.text, plan)
     target = change.sources[0]
     check_room(change, asked, statement)
     topology_that_runs(plan, target, change.query_id or "")
@@ -181,8 +185,8 @@ def _key_warning(target: SourceInfo, plan: QueryPlan, said: WithProperties) -> t
 
 
 def decide_insert(statement: tree.InsertSelect, asked: Asked) -> Decision:
-    change = asked.change(statement, asked.text)
     plan = plan_of(statement.query, asked.logged(asked.text))
+    change = asked.change(statement, asked.text, plan)
     check_writable(asked.catalog.sources[statement.target].topic, statement.at)
     check_copartitioned(plan, asked.facts, statement.at)
     topology_that_runs(plan, asked.catalog.sources[statement.target], change.query_id or "")

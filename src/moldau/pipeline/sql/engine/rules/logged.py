@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from moldau.pipeline.sql.analysis.plan import QueryPlan
 from moldau.pipeline.sql.analysis.scope import FunctionLibrary
 from moldau.pipeline.sql.definitions import SourceInfo
 from moldau.pipeline.sql.engine.server_properties import canonical_name
@@ -25,6 +26,8 @@ class Logged:
     server_properties: Mapping[str, str] = field(default_factory=dict)
     outline: Mapping[str, Any] | None = None
     """What the query makes, as it was logged. None: the statement is being decided."""
+    plan: QueryPlan | None = None
+    """Of the statement's query, where it has been analysed already."""
 
     @property
     def query_properties(self) -> Mapping[str, str]:
