@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any, Final
-from typing import Any
 
 from moldau.pipeline.sql.syntax.tree.expressions import Expression, When
 
@@ -13,8 +12,7 @@ _NAMES: Final[dict[type[Any], tuple[str, ...]]] = {}
 
 def children(expression: Expression | When) -> Iterator[Expression]:
     """The expressions directly inside, in their order."""
-    kind: type[Any] = type(expression)
-    for name in _field_names(kind):
+    for name in _field_names(type(expression)):
         yield from _expressions(getattr(expression, name))
 
 
