@@ -9,11 +9,11 @@
     lines = await asyncio.to_thread(host.print_topic, statement)
 
 `preparing` parses and types a query; `row_stream` delivers what it gives. A push query is a `memory_run` of its own
-operators, and a `reader` that takes it through its topics: `history` reads what is there, in the order of `time_merge`;
-`tail` shares one consumer among all that are live; `following` moves readers between the two. `tables` feeds the
-content of tables (`table_content`, `table_rows`), and `pull` asks it by a `lookup`. `inserts` writes rows; `printing`
-shows a topic in the formats that `sniffing` finds. Knows Kafka, but not HTTP. Imported by `server`. Start reading at
-`host.py`.
+operators (or a `straight_run`, where it only filters and projects), and a `reader` that takes it through its topics:
+`history` reads what is there, in the order of `time_merge`; `tail` shares one consumer among all that are live;
+`following` moves readers between the two. `tables` feeds the content of tables (`table_content`, `table_rows`), and
+`pull` asks it by a `lookup`. `inserts` writes rows; `printing` shows a topic in the formats that `sniffing` finds.
+Knows Kafka, but not HTTP. Imported by `server`. Start reading at `host.py`.
 """
 
 from moldau.pipeline.sql.queries.host import QueryHost

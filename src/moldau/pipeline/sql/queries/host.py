@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from moldau.pipeline.sql.queries.following import Following
 from moldau.pipeline.sql.queries.inserts import Inserts
-from moldau.pipeline.sql.queries.memory_run import MemoryRun
 from moldau.pipeline.sql.queries.messages import Place
 from moldau.pipeline.sql.queries.prepared import Definitions, Prepared, PullSettings, QueryKind
 from moldau.pipeline.sql.queries.preparing import parsed_query, prepared
@@ -16,6 +15,7 @@ from moldau.pipeline.sql.queries.printing import LINE, Printing
 from moldau.pipeline.sql.queries.pull import answer_rows, hand_over
 from moldau.pipeline.sql.queries.reader import Reader
 from moldau.pipeline.sql.queries.row_stream import COMPLETE, End, EndReason, RowStream
+from moldau.pipeline.sql.queries.straight_run import run_of
 from moldau.pipeline.sql.queries.tables import Tables
 from moldau.pipeline.sql.queries.topics import Topics
 from moldau.pipeline.sql.syntax.errors import SqlError
@@ -160,7 +160,7 @@ class QueryHost:
         positions: dict[Place, int] = {
             place: 0 if place[0] in from_start else ends[place] for place in places
         }
-        run = MemoryRun(prepared.plan, self._on_failure)
+        run = run_of(prepared.plan, self._on_failure)
         first = tables if from_start == tables != topics else ()
         reader = Reader(
             stream,
