@@ -8,6 +8,7 @@ from moldau.pipeline.sql.analysis.scope import FunctionLibrary
 from moldau.pipeline.sql.definitions import SourceInfo
 from moldau.pipeline.sql.engine.answers import (
     Answer,
+    Explanation,
     FunctionsList,
     FunctionSummary,
     PropertiesList,
@@ -26,6 +27,8 @@ from moldau.pipeline.sql.engine.explaining import explanation_of
 from moldau.pipeline.sql.engine.facts import Facts, Needs
 from moldau.pipeline.sql.engine.server_properties import all_properties
 from moldau.pipeline.sql.engine.session import Session
+from moldau.pipeline.sql.engine.state import PersistentQuery
+from moldau.pipeline.sql.syntax.errors import SqlError
 from moldau.pipeline.sql.syntax.tree.statements import Kind, Show
 
 HIDDEN_TOPICS: Final = "ksql.hidden.topics"
@@ -113,7 +116,25 @@ def _queries(statement: Show, catalog: Catalog, library: FunctionLibrary) -> Que
     queries = tuple(one for _, one in sorted(catalog.queries.items()))
     if not statement.is_extended:
         return QueriesList(queries)
-    return QueriesList(queries, tuple(explanation_of(one, library) for one in queries))
+    return QueriesList(queries, tuple(_explained(one, library) for one in queries))
+
+
+def _explained(query: PersistentQuery, library: FunctionLibrary) -> Explanation:
+    """A query whose function is missing is listed with the others."""
+    try:
+        return explanation_of(query, library)
+    except SqlError as wrong:
+        assert query.target is not None
+        return Explanation(
+            query.statement,
+            query.target.schema,
+            query.sources,
+            plan=f"The query cannot start: {wrong}",
+            topology="",
+            query=query,
+            sink=query.target,
+            overridden=query.properties,
+        )
 
 
 def _functions(library: FunctionLibrary) -> FunctionsList:

@@ -1,6 +1,7 @@
 from pathlib import Path
 
 from moldau.pipeline.sql.engine import Catalog, Command
+from moldau.pipeline.sql.engine.answers import QueriesList
 from moldau.pipeline.sql.functions.library import builtin
 from moldau.pipeline.sql.functions.user.loading import library_of
 from sql_kit import StatementDesk
@@ -101,3 +102,8 @@ def test_definitions_outlive_the_functions_of_the_user(tmp_path: Path) -> None:
     assert without == desk.catalog
     assert without.failures == {}
     assert "unknown function SCORE" in desk.refused("CREATE STREAM more AS SELECT k, SCORE(v) FROM views;")
+    [listed] = desk.run("SHOW QUERIES EXTENDED;")
+    assert isinstance(listed.answer, QueriesList)
+    plans = {one.query.id: one.plan for one in listed.answer.explanations if one.query is not None}
+    assert "unknown function SCORE" in plans["CSAS_SCORED_1"]
+    assert "unknown function" not in plans["CTAS_TOTALS_2"]
