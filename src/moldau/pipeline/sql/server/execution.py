@@ -230,7 +230,8 @@ class Execution:
             used = {source.topic for source in self._catalog.sources.values()}
             self._world.delete([topic for topic in made if topic not in used])
             raise ServiceFailure(BAD_STATEMENT, applied.message, statement=one.text)
-        if decision.topics_to_delete:
+        if decision.topics_to_delete and applied.change is not None and not applied.change.is_nothing:
+            # Another server may have dropped it before, and the topic may be another stream's by now.
             self._before_deletion(applied)
             self._world.delete(decision.topics_to_delete, with_subjects=True)
         return Executed(one.text, self._final(decision, applied), applied.offset, decision.warnings)
