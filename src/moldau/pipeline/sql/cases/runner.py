@@ -1,7 +1,7 @@
 """Runs every case of a file."""
 
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,8 +12,9 @@ from moldau.pipeline.sql.cases.assertions import AssertionFailed
 from moldau.pipeline.sql.cases.case_file import Case, read_cases
 from moldau.pipeline.sql.cases.world import World
 from moldau.pipeline.sql.functions.library import builtin
-from moldau.pipeline.sql.syntax.errors import SqlError
+from moldau.pipeline.sql.syntax.errors import Position, SqlError
 from moldau.pipeline.sql.syntax.parser import parse
+from moldau.pipeline.sql.syntax.tokens import Kind, Token, tokenize
 from moldau.pipeline.sql.syntax.tree.statements import RunScript
 
 ReadScript = Callable[[str], str]
@@ -92,14 +93,29 @@ def _unwarned(case: Case, file: str, warnings: list[str]) -> str | None:
 
 
 def _execute(world: World, text: str, read_script: ReadScript | None) -> None:
-    for one in parse(text):
+    """One statement after the other, since DEFINE changes the text of those behind it."""
+    for at, piece in split(text):
         try:
+            placed = "\n" * (at.line - 1) + " " * (at.column - 1) + world.substituted(piece)
+            (one,) = parse(placed)
             if isinstance(one.statement, RunScript) and read_script is not None:
                 _execute(world, read_script(one.statement.file), None)
             else:
                 world.execute(one)
         except SqlError as wrong:
             raise wrong.within(text) from None
+
+
+def split(text: str) -> Iterator[tuple[Position, str]]:
+    """The statements of a text with their places, each with its semicolon."""
+    first: Token | None = None
+    for token in tokenize(text):
+        is_end = token.kind is Kind.END or (token.kind is Kind.SYMBOL and token.text == ";")
+        if first is None and not is_end:
+            first = token
+        elif first is not None and is_end:
+            yield first.at, text[first.start : token.end]
+            first = None
 
 
 def _unexpected(case: Case, file: str, found: Exception | None) -> str | None:

@@ -33,6 +33,10 @@ class World:
         """What expressions and records failed with: ksqlDB's processing log."""
         self.warnings: list[str] = []
 
+    def substituted(self, text: str) -> str:
+        """With the values of variables in the place of their names."""
+        return self._session.substituted(text)
+
     def execute(self, one: Parsed) -> None:
         statement = one.statement
         rule = _ASSERTIONS.get(type(statement))
