@@ -8,6 +8,7 @@ import weakref
 import pytest
 from confluent_kafka.admin import NewPartitions
 
+from compat.moldau_broker import MoldauBroker
 from compat.server_process import wait_until
 from e2e.conftest import StartBroker
 from e2e.sql.queries.world import WAIT_S, World, read
@@ -121,3 +122,31 @@ def test_partitions_that_are_added_are_followed(world: World) -> None:
     world.producer.produce("growing", b'{"MS": 1}', b"u", partition=1)
     assert world.producer.flush(WAIT_S) == 0
     assert read(stream, 1) == [(1,)]
+
+
+def test_a_large_answer_waits_for_its_client(world: World) -> None:
+    source = world.define(
+        "CREATE TABLE USERS (ID STRING PRIMARY KEY, NAME STRING) WITH (KAFKA_TOPIC='large', VALUE_FORMAT='JSON')"
+    )
+    world.write("large", *((f"u{n}", {"NAME": "N"}) for n in range(10_000)))
+    world.host.tables.add(source)
+    stream = world.start("SELECT ID FROM USERS;")
+    assert len(stream._rows) <= 2 * ROWS_MAX
+    assert len(read(stream)) == 10_000
+    assert stream.end is not None and stream.end.message == "Query Completed"
+
+
+def test_the_host_closes_while_queries_run(queried_broker: MoldauBroker) -> None:
+    world = World(queried_broker.bootstrap)
+    world.define(VIEWS.format("closing"))
+    world.write("closing", *records(5_000))
+    before = set(threading.enumerate())
+    streams = [
+        world.start("SELECT MS FROM VIEWS EMIT CHANGES;", offset_reset=offset_reset)
+        for offset_reset in ("earliest", "latest")
+    ]
+    world.close()
+    assert [stream.end and stream.end.reason for stream in streams] == [EndReason.CLOSED] * 2
+    assert set(threading.enumerate()) <= before
+    with pytest.raises(SqlError, match="stopping"):
+        world.start("SELECT MS FROM VIEWS EMIT CHANGES;")

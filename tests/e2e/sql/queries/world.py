@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
 from typing import Any
 
 from confluent_kafka import Producer
@@ -93,7 +92,3 @@ async def read_async(stream: RowStream, count: int) -> list[tuple[Any, ...]]:
             if len(found) >= count:
                 return found
     return found
-
-
-def names(records: Sequence[tuple[Any, ...]]) -> list[Any]:
-    return [record[0] for record in records]

@@ -62,10 +62,6 @@ class Tail:
         if thread is not None:
             thread.join()
 
-    @property
-    def followed(self) -> Mapping[Place, int]:
-        return dict(self._positions)
-
     def _assign(self, new: Mapping[Place, int]) -> None:
         if self._consumer is None:
             self._consumer = Consumer(self._settings)
