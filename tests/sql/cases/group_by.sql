@@ -198,6 +198,48 @@ INSERT INTO s (id, g, i) VALUES (2, 'a', 4);
 ASSERT VALUES result (g, x) VALUES ('a', 7);
 ASSERT VALUES result (g, x) VALUES ('a', 16);
 
+--@test: an aggregate over the old key, where the groups have another
+CREATE TABLE result AS SELECT g, SUM(id) AS x, COLLECT_LIST(id) AS y FROM s GROUP BY g;
+INSERT INTO s (id, g) VALUES (3, 'a');
+INSERT INTO s (id, g) VALUES (4, 'a');
+ASSERT VALUES result (g, x, y) VALUES ('a', 3, ARRAY[3]);
+ASSERT VALUES result (g, x, y) VALUES ('a', 7, ARRAY[3, 4]);
+
+--@test: an aggregate over the time of the record
+CREATE TABLE result AS SELECT g, MAX(rowtime) AS x FROM s GROUP BY g;
+INSERT INTO s (rowtime, id, g) VALUES (30, 3, 'a');
+INSERT INTO s (rowtime, id, g) VALUES (20, 4, 'a');
+ASSERT VALUES result (g, x) VALUES ('a', 30);
+ASSERT VALUES result (g, x) VALUES ('a', 30);
+
+--@test: the time of a group is a column
+CREATE TABLE result AS SELECT g, rowtime AS t, COUNT(*) AS n FROM s GROUP BY g;
+INSERT INTO s (rowtime, id, g) VALUES (30, 3, 'a');
+ASSERT VALUES result (rowtime, g, t, n) VALUES (30, 'a', 30, 1);
+
+--@test: by a CASE
+CREATE TABLE result AS SELECT CASE WHEN i > 5 THEN 'big' ELSE 'small' END AS size, COUNT(*) AS n FROM s GROUP BY CASE WHEN i > 5 THEN 'big' ELSE 'small' END;
+INSERT INTO s (id, i) VALUES (1, 9);
+INSERT INTO s (id, i) VALUES (2, 5);
+ASSERT VALUES result (size, n) VALUES ('big', 1);
+ASSERT VALUES result (size, n) VALUES ('small', 1);
+
+--@test: by a struct
+CREATE TABLE result WITH (key_format='JSON') AS SELECT STRUCT(x := i) AS q, COUNT(*) AS n FROM s GROUP BY STRUCT(x := i);
+INSERT INTO s (id, i) VALUES (1, 9);
+ASSERT VALUES result (q, n) VALUES (STRUCT(x := 9), 1);
+
+--@test: by each element of an array
+CREATE TABLE result AS SELECT EXPLODE(a) AS e, COUNT(*) AS n FROM s GROUP BY EXPLODE(a);
+INSERT INTO s (id, a) VALUES (1, ARRAY[5, 5]);
+ASSERT VALUES result (e, n) VALUES (5, 1);
+ASSERT VALUES result (e, n) VALUES (5, 2);
+
+--@test: COUNT(DISTINCT ...)
+--@expected.message: COUNT(DISTINCT ...) is not supported
+--@expected.message: COUNT_DISTINCT(column) counts each value once.
+CREATE TABLE result AS SELECT g, COUNT(DISTINCT i) AS n FROM s GROUP BY g;
+
 --@test: one aggregate twice
 CREATE TABLE result AS SELECT g, COUNT(*) AS x, COUNT(*) + 1 AS y FROM s GROUP BY g;
 INSERT INTO s (id, g) VALUES (1, 'a');

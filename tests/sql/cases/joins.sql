@@ -207,6 +207,32 @@ INSERT INTO t (id, w) VALUES (7, 'seven');
 INSERT INTO g (id, p) VALUES (1, STRUCT(ref := 7));
 ASSERT VALUES r (id, w) VALUES (1, 'seven');
 
+--@test: the times of two tables
+CREATE TABLE r WITH (value_format='JSON') AS SELECT t.id AS id, rowtime AS rt, t.rowtime AS a, u.rowtime AS b FROM t JOIN u ON t.id = u.id;
+INSERT INTO t (rowtime, id, w) VALUES (20, 1, 'one');
+INSERT INTO u (rowtime, id, x) VALUES (10, 1, 'I');
+ASSERT VALUES r (rowtime, id, rt, a, b) VALUES (20, 1, 20, 20, 10);
+
+--@test: all columns of one side
+CREATE STREAM r AS SELECT s.*, w FROM s JOIN t ON s.id = t.id;
+ASSERT STREAM r (id INT KEY, v STRING, k INT, w STRING) WITH (kafka_topic='R');
+INSERT INTO t (id, w) VALUES (1, 'one');
+INSERT INTO s (id, v) VALUES (1, 'a');
+ASSERT VALUES r (id, v, w) VALUES (1, 'a', 'one');
+
+--@test: the result of a join gets another key
+CREATE STREAM r AS SELECT w, s.id AS id FROM s JOIN t ON s.id = t.id PARTITION BY w;
+INSERT INTO t (id, w) VALUES (1, 'one');
+INSERT INTO s (id) VALUES (1);
+ASSERT VALUES r (w, id) VALUES ('one', 1);
+
+--@test: INSERT INTO ... SELECT from a join
+CREATE STREAM r (id INT KEY, v STRING) WITH (kafka_topic='r', value_format='JSON');
+INSERT INTO r SELECT s.id AS id, w AS v FROM s JOIN t ON s.id = t.id;
+INSERT INTO t (id, w) VALUES (1, 'one');
+INSERT INTO s (id, v) VALUES (1, 'a');
+ASSERT VALUES r (id, v) VALUES (1, 'one');
+
 --@test: three in a row: a stream and two tables
 CREATE STREAM r AS SELECT s.id AS id, v, w, x FROM s JOIN t ON s.id = t.id LEFT JOIN u ON s.id = u.id;
 INSERT INTO t (id, w) VALUES (1, 'one');

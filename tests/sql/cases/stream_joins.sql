@@ -80,6 +80,19 @@ INSERT INTO a (rowtime, id, x, k) VALUES (0, 1, 'x', 7);
 INSERT INTO b (rowtime, id, y) VALUES (1, 7, 'y');
 ASSERT VALUES r (rowtime, id, x, y) VALUES (1, 7, 'x', 'y');
 
+--@test: a stream with itself, under two names
+CREATE STREAM r AS SELECT p.id AS id, p.x AS px, q.x AS qx FROM a p JOIN a q WITHIN 1 SECOND ON p.id = q.id;
+INSERT INTO a (rowtime, id, x) VALUES (1, 1, 'one');
+ASSERT VALUES r (rowtime, id, px, qx) VALUES (1, 1, 'one', 'one');
+
+--@test: two streams and a table
+CREATE TABLE t (id INT PRIMARY KEY, w STRING) WITH (kafka_topic='t', value_format='JSON');
+CREATE STREAM r AS SELECT a.id AS id, x, y, w FROM a JOIN b WITHIN 1 SECOND ON a.id = b.id JOIN t ON a.id = t.id;
+INSERT INTO t (id, w) VALUES (1, 'w');
+INSERT INTO a (id, x) VALUES (1, 'x');
+INSERT INTO b (id, y) VALUES (1, 'y');
+ASSERT VALUES r (id, x, y, w) VALUES (1, 'x', 'y', 'w');
+
 --@test: an unknown source in the second join
 --@expected.error: SqlError
 --@expected.message: C does not exist

@@ -212,6 +212,35 @@ CREATE STREAM result AS SELECT id, n * 10 AS m, windowstart AS ws FROM changes;
 INSERT INTO s (rowtime, id) VALUES (1500, 1);
 ASSERT VALUES result (rowtime, windowstart, windowend, id, m, ws) VALUES (1500, 1000, 2000, 1, 10, 1000);
 
+--@test: a table of windows is filtered: a window that does not pass is a tombstone
+CREATE TABLE counts AS SELECT id, COUNT(*) AS n FROM s WINDOW TUMBLING (SIZE 1 SECOND) GROUP BY id;
+CREATE TABLE often AS SELECT id, n FROM counts WHERE n > 1;
+INSERT INTO s (rowtime, id) VALUES (1, 1);
+INSERT INTO s (rowtime, id) VALUES (2, 1);
+ASSERT NULL VALUES often (windowstart, windowend, id) KEY (0, 1000, 1);
+ASSERT VALUES often (rowtime, windowstart, windowend, id, n) VALUES (2, 0, 1000, 1, 2);
+
+--@test: a stream of windows gets a key without a window
+CREATE TABLE counts AS SELECT id, COUNT(*) AS n FROM s WINDOW TUMBLING (SIZE 1 SECOND) GROUP BY id;
+CREATE STREAM changes (id INT KEY, n BIGINT) WITH (kafka_topic='COUNTS', value_format='JSON', window_type='tumbling', window_size='1 second');
+CREATE STREAM result AS SELECT n, id, windowstart AS ws FROM changes PARTITION BY n;
+INSERT INTO s (rowtime, id) VALUES (1500, 1);
+ASSERT VALUES result (rowtime, n, id, ws) VALUES (1500, 1, 1, 1000);
+
+--@test: groups of a stream of windows
+CREATE TABLE counts AS SELECT id, COUNT(*) AS n FROM s WINDOW TUMBLING (SIZE 1 SECOND) GROUP BY id;
+CREATE STREAM changes (id INT KEY, n BIGINT) WITH (kafka_topic='COUNTS', value_format='JSON', window_type='tumbling', window_size='1 second');
+CREATE TABLE result AS SELECT id, MAX(n) AS m FROM changes GROUP BY id;
+INSERT INTO s (rowtime, id) VALUES (1, 1);
+INSERT INTO s (rowtime, id) VALUES (2, 1);
+ASSERT VALUES result (id, m) VALUES (1, 1);
+ASSERT VALUES result (id, m) VALUES (1, 2);
+
+--@test: windows by several columns
+CREATE TABLE result WITH (key_format='JSON') AS SELECT i, id, COUNT(*) AS n FROM s WINDOW TUMBLING (SIZE 1 SECOND) GROUP BY i, id;
+INSERT INTO s (rowtime, id, i) VALUES (1, 7, 2);
+ASSERT VALUES result (windowstart, windowend, rowtime, i, id, n) VALUES (0, 1000, 1, 2, 7, 1);
+
 --@test: the start of a window compared with a text
 CREATE TABLE result AS SELECT id, COUNT(*) AS n FROM s WINDOW TUMBLING (SIZE 1 SECOND) GROUP BY id HAVING windowstart >= '1970-01-01T00:00:02';
 INSERT INTO s (rowtime, id) VALUES (1999, 1);

@@ -269,7 +269,7 @@ class _Analysis:
             None,
             tuple(key),
             tuple(outputs),
-            read_from.window,
+            read_from.window if partition_by is None else None,
             False,
             query.limit,
         )

@@ -235,10 +235,12 @@ class _Translation:
         return table
 
     def _aggregated(self, source: KStream, grouping: Grouping, key: KeyOf, row: Row, fold: Fold) -> KTable:
-        keyed = source if grouping.is_by_record_key else source.select_key(key, key=self._inner_key())
-        grouped = keyed.map_values(row, value=internal_serde()).group_by_key(
-            key=self._inner_key(), name=GROUPS
-        )
+        rows: KStream
+        if grouping.is_by_record_key:
+            rows = source.map_values(row, value=internal_serde())
+        else:  # in one step, since an argument may be a column of the old key
+            rows = source.map(Pair(key, row), key=self._inner_key(), value=internal_serde())  # type: ignore[arg-type]
+        grouped = rows.group_by_key(key=self._inner_key(), name=GROUPS)
         if grouping.window is None:
             return grouped.aggregate(fold.initial, fold.add, value=internal_serde(), store=AGGREGATES)
         window = grouping.window

@@ -281,6 +281,9 @@ class ExpressionParser(TypeParser):
         if self.accept("*"):
             self.expect(")")
             return Call(name, (), is_star=True, at=at)
+        if self.goes_on_with("DISTINCT"):
+            hint = "COUNT_DISTINCT(column) counts each value once." if name == "COUNT" else ""
+            raise self.error(f"{name}(DISTINCT ...) is not supported", hint=hint)
         arguments: list[Expression] = []
         while not self.accept(")"):
             if arguments:
