@@ -2,6 +2,8 @@
 
 import json
 import pickle
+import subprocess
+import sys
 from typing import Any
 from urllib.request import urlopen
 
@@ -149,3 +151,23 @@ def test_reading_needs_no_schema_and_writing_does() -> None:
     assert reader.decoder("topic", is_key=False)(data) == {"a": 7}
     with pytest.raises(ConfigError, match="has no schema to write with"):
         reader.encoder("topic", is_key=False)({"a": 7})
+
+
+KEEPS_MANY = """
+from pathlib import Path
+from moldau.pipeline.serdes import JSON
+
+def resident_mb():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4 // 1024
+
+encode = JSON.encoder("kept", is_key=False)
+before = resident_mb()
+kept = [encode({"number": number}) for number in range(30_000)]
+print(resident_mb() - before)
+"""
+
+
+def test_json_that_is_kept_takes_the_memory_of_its_bytes() -> None:
+    """A store of 30,000 short values: about 3 MB, and 120 MB where each keeps the buffer it was written in."""
+    done = subprocess.run([sys.executable, "-c", KEEPS_MANY], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 30
