@@ -217,6 +217,29 @@ CREATE TABLE result AS SELECT g, rowtime AS t, COUNT(*) AS n FROM s GROUP BY g;
 INSERT INTO s (rowtime, id, g) VALUES (30, 3, 'a');
 ASSERT VALUES result (rowtime, g, t, n) VALUES (30, 'a', 30, 1);
 
+--@test: the source's name before some of the columns
+CREATE TABLE result AS SELECT g, COUNT(s.i) AS n FROM s GROUP BY s.g HAVING MAX(i) > 0;
+INSERT INTO s (id, g, i) VALUES (1, 'a', 5);
+ASSERT VALUES result (g, n) VALUES ('a', 1);
+
+--@test: the group selected between aggregates
+CREATE TABLE result AS SELECT COUNT(*) AS n, g, SUM(m) AS x FROM s GROUP BY g;
+ASSERT TABLE result (g STRING PRIMARY KEY, n BIGINT, x DECIMAL(6, 2)) WITH (kafka_topic='RESULT');
+INSERT INTO s (id, g, m) VALUES (1, 'a', 1.5);
+ASSERT VALUES result (g, n, x) VALUES ('a', 1, 1.50);
+
+--@test: HAVING with IN and LIKE
+CREATE TABLE result AS SELECT g, COUNT(*) AS n FROM s GROUP BY g HAVING COUNT(*) IN (2, 3) AND g LIKE 'a%';
+INSERT INTO s (id, g) VALUES (1, 'ab');
+INSERT INTO s (id, g) VALUES (2, 'ab');
+ASSERT VALUES result (g, n) VALUES ('ab', 2);
+
+--@test: values of all types in an aggregate
+CREATE STREAM w (id INT KEY, g STRING, m DECIMAL(6, 2), y BYTES, p MAP<STRING, INT>, q STRUCT<x DECIMAL(4, 1)>, ts TIMESTAMP, f DOUBLE, b BOOLEAN) WITH (kafka_topic='w', value_format='JSON');
+CREATE TABLE result AS SELECT g, LATEST_BY_OFFSET(m) AS m, LATEST_BY_OFFSET(y) AS y, LATEST_BY_OFFSET(p) AS p, LATEST_BY_OFFSET(q) AS q, LATEST_BY_OFFSET(ts) AS ts, LATEST_BY_OFFSET(f) AS f, LATEST_BY_OFFSET(b) AS b FROM w GROUP BY g;
+INSERT INTO w (id, g, m, y, p, q, ts, f, b) VALUES (1, 'a', 1.50, 'AQI=', MAP('k' := 1), STRUCT(x := 1.5), '2020-01-01', 0.5, TRUE);
+ASSERT VALUES result (g, m, y, p, q, ts, f, b) VALUES ('a', 1.50, 'AQI=', MAP('k' := 1), STRUCT(x := 1.5), '2020-01-01', 0.5, TRUE);
+
 --@test: by a CASE
 CREATE TABLE result AS SELECT CASE WHEN i > 5 THEN 'big' ELSE 'small' END AS size, COUNT(*) AS n FROM s GROUP BY CASE WHEN i > 5 THEN 'big' ELSE 'small' END;
 INSERT INTO s (id, i) VALUES (1, 9);

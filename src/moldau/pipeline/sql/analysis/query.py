@@ -257,7 +257,7 @@ class _Analysis:
             keys = [(one,) for one in read_from.key]
         for item in items:
             typed(item.expression, read_from.scope)  # an unknown name is told before a missing key
-        key, rest = self._split_key(items, keys, read_from.scope)
+        key, rest = self._split_key(items, keys, read_from.scope, read_from.scope)
         outputs = [self._output(item, read_from.scope) for item in rest]
         return QueryPlan(
             Kind.TABLE if read_from.is_table else Kind.STREAM,
@@ -287,19 +287,23 @@ class _Analysis:
         return tuple(found)
 
     def _split_key(
-        self, items: Sequence[_Item], keys: Sequence[tuple[tree.Expression, ...]], scope: QueryScope
+        self,
+        items: Sequence[_Item],
+        keys: Sequence[tuple[tree.Expression, ...]],
+        scope: QueryScope,
+        names: QueryScope,
     ) -> tuple[list[Output], list[_Item]]:
         """The key's columns in their order, and the other items. A key column is found by its expression: any one of
-        those that hold the same."""
+        those that hold the same. `names` is what FROM brings, which tells whose a column is."""
         rest = list(items)
         found: list[Output] = []
         for choices in keys:
-            canonical = [self._canonical(one, scope) for one in choices]
+            canonical = [self._canonical(one, names) for one in choices]
             index = next(
                 (
                     number
                     for number, item in enumerate(rest)
-                    if self._canonical(item.expression, scope) in canonical
+                    if self._canonical(item.expression, names) in canonical
                 ),
                 None,
             )
@@ -315,7 +319,7 @@ class _Analysis:
             if self._is_persistent:
                 del rest[index]
         if self._is_persistent:
-            self._check_key_once(rest, keys, scope)
+            self._check_key_once(rest, keys, names)
         return found, rest
 
     def _check_key_once(
@@ -371,7 +375,7 @@ class _Analysis:
         window = None if query.window is None else aggregation.group_window(query.window)
         after = self._after_grouping(read_from, keys, calls, window)
         having = None if query.having is None else predicate(query.having, after, "HAVING").code
-        key_outputs, rest = self._split_key(items, [(one,) for one in query.group_by], after)
+        key_outputs, rest = self._split_key(items, [(one,) for one in query.group_by], after, scope)
         grouping = Grouping(
             tuple(keys), self._is_record_key(read_from), tuple(one.call for one in calls), window, having
         )
