@@ -141,7 +141,7 @@ class SqlServer:
                 yield rows
             finally:
                 # Also after the last row: the server may have no answer to end, and says so. Nobody needs to know.
-                self._end_query(rows.query_id)
+                self.end_query(rows.query_id)
 
     @contextmanager
     def print_topic(
@@ -156,7 +156,7 @@ class SqlServer:
         with self._stream("/query", body, JSON_TYPE, timeout_s) as response:
             yield (line for line in response.iter_lines() if line.strip())
 
-    def _end_query(self, query_id: str | None) -> None:
+    def end_query(self, query_id: str | None) -> None:
         if query_id is None:
             return
         try:

@@ -1,12 +1,16 @@
 """The options of the SQL shell. What they open is imported when they have been read."""
 
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from moldau.cli.options import KeyValue
+from moldau.cli.options import KeyValue, read_properties
+
+if TYPE_CHECKING:
+    from moldau.cli.sql_shell.session import Session
 
 DEFAULT_URL = "http://localhost:8088"
 URL_VARIABLE = "MOLDAU_SQL"
@@ -108,4 +112,38 @@ def open_shell(
 ) -> int:
     if execute is not None and script is not None:
         raise click.UsageError("--execute and --file exclude each other.")
-    raise click.ClickException("The shell is not there yet.")
+    # Imported here because the help needs no HTTP client.
+    from moldau.cli.sql_shell.screen import Screen
+    from moldau.cli.sql_shell.session import Limits, Session
+    from moldau.cli.sql_shell.sql_server import Login, SqlServer
+
+    session = Session(
+        SqlServer(url, Login(user, password, token)), Screen(output), Limits(row_limit, query_timeout_ms)
+    )
+    session.properties.update(read_properties(str(config_file)) if config_file else {})
+    session.variables.update(variables)
+    try:
+        _run(session, execute, script)
+    finally:
+        session.close()
+    return 0
+
+
+def _run(session: "Session", execute: str | None, script: Path | None) -> None:
+    """Statements that were given, from standard input if it is no terminal, or else those that are typed."""
+    from moldau.cli.sql_shell.commands import Leave
+
+    try:
+        if execute is not None:
+            session.run_text(execute)
+        elif script is not None:
+            session.run_script(script)
+        elif sys.stdin.isatty() and sys.stdout.isatty():
+            # Imported here because only terminals need prompt_toolkit.
+            from moldau.cli.sql_shell.terminal import converse
+
+            converse(session)
+        else:
+            session.run_text(sys.stdin.read())
+    except Leave:
+        return
