@@ -81,6 +81,9 @@ class Topology:
     """None: as the application's start options say."""
     application_id: str = ""
     """The prefix of internal topics. The names in `repartition_topics` have it already."""
+    latest_from_ms: int | None = None
+    """Where sources begin that read from the latest record: with the records of this time and later. None: at the end
+    of their topics when the application is prepared."""
 
     def __getitem__(self, name: str) -> Node:
         return self._by_name[name]

@@ -22,7 +22,13 @@ from moldau.pipeline.spark.orders import Application
 from moldau.pipeline.spark.partitioners import choose, require_known
 from moldau.pipeline.spark.positions import Positions, positions_to_json
 from moldau.pipeline.spark.settings import AppSettings
-from moldau.pipeline.spark.topic_offsets import TopicFacts, end_offsets, first_offsets, topic_facts
+from moldau.pipeline.spark.topic_offsets import (
+    TopicFacts,
+    end_offsets,
+    first_offsets,
+    offsets_from,
+    topic_facts,
+)
 from moldau.pipeline.spark.upgrades.upgrading import Upgrading
 
 
@@ -150,7 +156,7 @@ def begin_positions(
     own_from_end: bool = False,
 ) -> Positions:
     """The first or the last record of each partition, as its source says. `own_from_end`: skips the records in internal
-    topics, which do not belong to this topology."""
+    topics, which do not belong to this topology. A topology may say that its last record is that of a time."""
     late = {
         topic
         for part in topology.sub_topologies
@@ -158,11 +164,18 @@ def begin_positions(
         for topic in source.topics
         if source.offset_reset is OffsetReset.LATEST
     }
-    if own_from_end:
-        late |= topology.internal_topics
+    skipped = topology.internal_topics if own_from_end else frozenset[str]()
     counts = {topic: facts[topic].partitions for topic in topics}
-    first = first_offsets(admin, {topic: count for topic, count in counts.items() if topic not in late})
-    return first | end_offsets(admin, {topic: count for topic, count in counts.items() if topic in late})
+    first = {topic: count for topic, count in counts.items() if topic not in late | skipped}
+    last = {topic: count for topic, count in counts.items() if topic in late - skipped}
+    ends = {topic: count for topic, count in counts.items() if topic in skipped}
+    if topology.latest_from_ms is None:
+        return first_offsets(admin, first) | end_offsets(admin, last | ends)
+    return (
+        first_offsets(admin, first)
+        | offsets_from(admin, last, topology.latest_from_ms)
+        | end_offsets(admin, ends)
+    )
 
 
 def first_positions(
