@@ -4,6 +4,8 @@ The source has numbered names only; names of columns and everything else of a us
 """
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from types import CodeType
 from typing import Any
 
 
@@ -11,10 +13,16 @@ def generated_function(parameters: str, lines: Sequence[str], namespace: Mapping
     body = "\n    ".join(lines)
     source = f"def generated({parameters}):\n    {body}\n"
     names = {"__builtins__": {}, "int": int, "float": float, "str": str, "bool": bool, **namespace}
-    exec(compile(source, "<columns>", "exec"), names)  # noqa: S102
+    exec(_compiled(source), names)  # noqa: S102
     made = names["generated"]
     made.__doc__ = source
     return made
+
+
+@lru_cache(1_000)
+def _compiled(source: str) -> CodeType:
+    """A worker asks for the same function with every batch."""
+    return compile(source, "<columns>", "exec")
 
 
 def tuple_of(parts: Sequence[str]) -> str:
