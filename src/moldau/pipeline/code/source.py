@@ -16,6 +16,9 @@ FAILURES: Final = (ValueError, TypeError, ArithmeticError, LookupError, Attribut
 INDENT_MAX: Final = 80
 """Python itself takes no more than a hundred levels."""
 
+BLOCKS_MAX: Final = 8
+"""Up to so many operands or cases become blocks within blocks. More become a loop that runs once and is left."""
+
 OnFailure = Callable[[int, Exception], None]
 """Is told which of the expressions failed, and why; its value is null."""
 
@@ -145,11 +148,15 @@ class _Writer:
         """Stops at the first operand that decides; null unless one did, if any is null."""
         name, indent = self.fresh(), self._indent
         decides = "is True" if code.is_or else "is False"
+        is_long = self._is_loop(len(code.operands))
         self.line(f"{name} = {self.value(code.operands[0])}")
         is_certain = _never_null(code.operands[0])
         for operand in code.operands[1:]:
-            self.line(f"if not ({name} {decides}):")
-            self.block()
+            if is_long:
+                self.line(f"if {name} {decides}: break")
+            else:
+                self.line(f"if not ({name} {decides}):")
+                self.block()
             given = self.value(operand)
             test = "" if is_certain else f"if {given} {decides} or {name} is not None: "
             self.line(f"{test}{name} = {given}")
@@ -159,16 +166,27 @@ class _Writer:
 
     def _branch(self, code: Branch) -> str:
         name, indent = self.fresh(), self._indent
+        is_long = self._is_loop(len(code.cases))
         for condition, result in code.cases:
             self.line(f"if {self.value(condition)} is True:")
             inside = self.block()
             self.line(f"{name} = {self.value(result)}")
+            if is_long:
+                self.line("break")
             self.end(inside)
-            self.line("else:")
-            self.block()
+            if not is_long:
+                self.line("else:")
+                self.block()
         self.line(f"{name} = {self.value(code.otherwise)}")
         self.end(indent)
         return name
+
+    def _is_loop(self, count: int) -> bool:
+        """Begins a loop that runs once, where blocks would be too deep."""
+        if count > BLOCKS_MAX:
+            self.line("for _ in (0,):")
+            self.block()
+        return count > BLOCKS_MAX
 
     def _function(self, code: Function) -> str:
         name, outer = self.fresh(), dict(self._parameters)

@@ -52,6 +52,23 @@ def test_logic_stops_at_what_decides() -> None:
     assert run(code, 4, 2) is True
 
 
+@pytest.mark.parametrize("count", [2, 9, 1_000])
+def test_logic_and_branches_of_any_length(count: int) -> None:
+    tests = tuple(Apply(EQUAL, (A, Constant(number))) for number in range(count))
+    either = compile_value(Logic(True, tests), ("a",))
+    assert [either(given) for given in (0, count - 1, count, None)] == [True, True, False, False]
+    branch = compile_value(
+        Branch(tuple((one, Constant(n)) for n, one in enumerate(tests)), Constant("none")), ("a",)
+    )
+    assert [branch(given) for given in (0, count - 1, count, None)] == [0, count - 1, "none", "none"]
+
+
+def test_long_logic_within_long_logic() -> None:
+    inner = Logic(False, tuple(Apply(EQUAL, (A, Constant(1))) for _ in range(10)))
+    code = compile_value(Logic(True, (*(Apply(EQUAL, (A, Constant(0))),) * 10, inner)), ("a",))
+    assert [code(0), code(1), code(2)] == [True, True, False]
+
+
 def test_a_branch_computes_only_its_result() -> None:
     code = Branch(((Apply(EQUAL, (B, Constant(0))), Constant("none")),), Apply(DIVIDE, (A, B)))
     assert run(code, 4, 0) == "none"
