@@ -177,6 +177,36 @@ ASSERT VALUES result (rowtime, id, item) VALUES (30, 1, 'a');
 ASSERT VALUES result (rowtime, id, item) VALUES (10, 1, 'b');
 ASSERT VALUES result (rowtime, id, item) VALUES (20, 2, 'c');
 
+--@test: words of other clauses are names of columns
+CREATE STREAM words (id INT KEY, key INT, value INT, topic INT, type INT, source INT, date INT, time INT, timestamp INT, count INT, size INT, window INT, partition INT, year INT, day INT, values INT, header INT, zone INT, if INT, add INT, set INT, primary INT, changes INT, final INT, grace INT, period INT, minute INT) WITH (kafka_topic='words', value_format='JSON');
+CREATE STREAM result AS SELECT id, key, value, topic, type, source, date, time, timestamp, count, size, window, partition, year, day, values, header, zone, if, add, set, primary, changes, final, grace, period, minute FROM words WHERE key > 0 AND window = 1;
+INSERT INTO words (id, key, window, minute) VALUES (1, 2, 1, 3);
+ASSERT VALUES result (id, key, window, minute) VALUES (1, 2, 1, 3);
+
+--@test: words of other clauses are aliases
+CREATE STREAM result AS SELECT id, item AS value, price AS key, amount AS count FROM orders;
+INSERT INTO orders (id, item) VALUES (1, 'tea');
+ASSERT VALUES result (id, value) VALUES (1, 'tea');
+
+--@test: double quotes are back-ticks
+CREATE STREAM result AS SELECT "ID", "ITEM" AS "theItem" FROM orders;
+ASSERT STREAM result (id INT KEY, `theItem` STRING) WITH (kafka_topic='RESULT');
+
+--@test: EMIT CHANGES may stand at the end
+CREATE STREAM result AS SELECT id, item FROM orders WHERE amount > 1 EMIT CHANGES;
+INSERT INTO orders (id, item, amount) VALUES (1, 'tea', 2);
+ASSERT VALUES result (id, item) VALUES (1, 'tea');
+
+--@test: TRUE, FALSE and NULL in any case
+CREATE STREAM result AS SELECT id, true AS a, False AS b, cast(null AS int) AS c FROM orders;
+INSERT INTO orders (id) VALUES (1);
+ASSERT VALUES result (id, a, b, c) VALUES (1, TRUE, FALSE, NULL);
+
+--@test: a condition as a column
+CREATE STREAM result AS SELECT id, amount > 1 AS many, (amount > 1) = FALSE AS few FROM orders;
+INSERT INTO orders (id, amount) VALUES (1, 2);
+ASSERT VALUES result (id, many, few) VALUES (1, TRUE, FALSE);
+
 --@test: the key must be selected
 --@expected.error: SqlError
 --@expected.message: the key is missing from the SELECT: ORDERS.ID
