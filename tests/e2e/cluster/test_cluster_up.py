@@ -94,9 +94,12 @@ def test_nobody_is_there_to_start_a_broker(tmp_path: Path) -> None:
 def test_up_starts_the_platform_on_three_brokers(tmp_path: Path) -> None:
     registry = f"http://127.0.0.1:{free_port()}"
     arguments = ("--brokers", "3", "--port", "0", "--zookeeper-port", "0", "--data", str(tmp_path))
-    with started("up", *arguments, "--registry-override", f"listeners={registry}") as running:
-        lines = [read_line(running).split() for _ in range(6)]
-        assert [line[0] for line in lines] == ["zookeeper", "broker", "broker", "broker", "logs", "registry"]
+    with started(
+        "up", *arguments, "--sql-port", "0", "--registry-override", f"listeners={registry}"
+    ) as running:
+        lines = [read_line(running).split() for _ in range(7)]
+        names = ["zookeeper", "broker", "broker", "broker", "logs", "registry", "sql"]
+        assert [line[0] for line in lines] == names
         assert ask(registry, "POST", "/subjects/s/versions", {"schema": '"int"'}).status == 200
         servers = ",".join(line[-1].removeprefix("PLAINTEXT://") for line in lines[1:4])
         producer = Producer({"bootstrap.servers": servers})

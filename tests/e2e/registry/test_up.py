@@ -10,14 +10,16 @@ from pathlib import Path
 from compat.server_process import free_port
 from e2e.cli.shell import MOLDAU, Shell
 from e2e.registry.registry_process import PATIENCE_S, ask
+from e2e.sql.server.sql_process import SqlClient
 from moldau.testing import LocalCluster
 
 
-def test_up_starts_broker_and_registry_and_stops_both(tmp_path: Path) -> None:
-    port, registry_port = free_port(), free_port()
+def test_up_starts_broker_registry_and_sql_and_stops_them(tmp_path: Path) -> None:
+    port, registry_port, sql_port = free_port(), free_port(), free_port()
     # Nothing is protected, so nobody else is let in unless `--host` says so.
     command = [MOLDAU, "up", "--data", str(tmp_path / "data"), "--port", str(port)]
     command += ["--registry-override", f"listeners=http://127.0.0.1:{registry_port}"]
+    command += ["--sql-port", str(sql_port), "--sql-override", "ksql.service.id=shop_"]
     with (tmp_path / "log").open("wb") as log:
         process = subprocess.Popen(
             command,
@@ -41,6 +43,10 @@ def test_up_starts_broker_and_registry_and_stops_both(tmp_path: Path) -> None:
         url = f"http://127.0.0.1:{registry_port}"
         assert any(line.endswith(f"moldau schemas list --registry {url}\n") for line in lines)
         assert ask(url, "POST", "/subjects/s/versions", {"schema": '"int"'}).status == 200
+        assert lines[2].split() == ["sql", f"http://127.0.0.1:{sql_port}"]
+        url = f"http://127.0.0.1:{sql_port}"
+        assert any(line.endswith(f"moldau sql {url} --execute 'SHOW TOPICS;'\n") for line in lines)
+        assert SqlClient(url).ask("GET", "/info")["KsqlServerInfo"]["ksqlServiceId"] == "shop_"
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE_S) == 0
     finally:
@@ -49,7 +55,7 @@ def test_up_starts_broker_and_registry_and_stops_both(tmp_path: Path) -> None:
         process.wait()
         process.stdout.close()
     deadline = time.monotonic() + PATIENCE_S
-    while is_served(registry_port) or is_served(port):
+    while any(is_served(each) for each in (port, registry_port, sql_port)):
         assert time.monotonic() < deadline, "something was left running"
 
 

@@ -1,4 +1,4 @@
-"""`moldau up`: broker, schema registry and an optional demo, each in a process of its own."""
+"""`moldau up`: broker, schema registry, SQL server and an optional demo, each in a process of its own."""
 
 import contextlib
 from collections.abc import Sequence
@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from moldau.cli.local.broker_requests import Requests
-from moldau.cli.local.demo import Demo
 from moldau.cli.local.local_cluster import (
     LOOPBACK,
+    internal_replicas,
     port_option,
     refuse_cluster_data,
     start_cluster,
@@ -24,6 +24,10 @@ Try it in a second terminal:
   {moldau} consume orders{at}"""
 REGISTRY_HINT = "  {moldau} schemas list{registry}"
 REGISTRY_PORT = 8081
+SQL_HINT = "  {moldau} sql{sql} --execute 'SHOW TOPICS;'"
+SQL_PORT = 8088
+SQL_STOP_S = 120.0
+"""Spark finishes its batches first."""
 STOP_HINT = "\nCtrl-C stops everything."
 # The registry's group has a single member, so waiting for others is pointless.
 BROKER_SETTINGS = ("group.initial.rebalance.delay.ms=0",)
@@ -50,6 +54,13 @@ BROKER_SETTINGS = ("group.initial.rebalance.delay.ms=0",)
 @port_option
 @zookeeper_port_option
 @click.option(
+    "--sql-port",
+    type=click.IntRange(0, 65_535),
+    default=SQL_PORT,
+    show_default=True,
+    help="Port of the SQL server. 0 picks a free port.",
+)
+@click.option(
     "--broker-override",
     "broker",
     metavar="KEY=VALUE",
@@ -63,24 +74,38 @@ BROKER_SETTINGS = ("group.initial.rebalance.delay.ms=0",)
     multiple=True,
     help="A setting for the registry. Repeatable.",
 )
-@click.option("--no-registry", is_flag=True, help="Do not start a schema registry.")
 @click.option(
-    "--demo", is_flag=True, help="Also run a demo pipeline on Spark, which joins and counts page views."
+    "--sql-override",
+    "sql",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="A setting for the SQL server. Repeatable.",
 )
+@click.option("--no-registry", is_flag=True, help="Do not start a schema registry.")
+@click.option("--no-sql", is_flag=True, help="Do not start a SQL server.")
+@click.option("--demo", is_flag=True, help="Also run a demo in SQL, which joins and counts page views.")
 def command(
     directory: str,
     count: int,
     host: str,
     port: int,
     zookeeper_port: int,
+    sql_port: int,
     broker: Sequence[str],
     registry: Sequence[str],
+    sql: Sequence[str],
     no_registry: bool,
+    no_sql: bool,
     demo: bool,
 ) -> None:
-    """Start the platform: a broker on port 9092 and a schema registry on port 8081. Ctrl-C stops it."""
+    """Start the platform: a broker on port 9092, a schema registry on port 8081 and a SQL server on port 8088.
+
+    Ctrl-C stops it. Persistent queries run on Spark, which starts with the first of them and needs Java.
+    """
+    if demo and no_sql:
+        raise click.UsageError("--demo runs on the SQL server: leave out --no-sql.")
     on_turn = None
-    with stopped_in_order() as services:
+    with stopped_in_order() as services, contextlib.ExitStack() as stack:
         told = [*BROKER_SETTINGS, *broker]
         if count > 1:
             running = start_cluster(services, count, port, zookeeper_port, Path(directory), told, host)
@@ -94,24 +119,75 @@ def command(
             brokers = []
             click.echo(f"broker    {endpoints[0]}")
         servers = ",".join(dialled(each) for each in endpoints)
-        hints = [pasteable(HINTS, servers)]
+        platform = _Platform(services, servers, directory, host, count)
         if not no_registry:
-            listener = f"listeners=http://{host}:{REGISTRY_PORT}"
-            settings = overrides([f"kafkastore.bootstrap.servers={servers}", listener, *registry])
-            log = Path(directory) / "registry.log" if count > 1 else None
-            listens = _start(services, Service("registry", ["registry", *settings], log))
-            click.echo(f"registry  {listens}")
-            url = f"http://{dialled(listens)}"
-            is_default = url.endswith(f":{REGISTRY_PORT}")
-            elsewhere = "" if is_default else f" --registry {url}"
-            hints.append(pasteable(REGISTRY_HINT, servers, registry=elsewhere))
-        click.echo("\n".join([*hints, STOP_HINT]))
-        with contextlib.ExitStack() as stack:
-            if demo:
-                pipeline = Demo(servers, directory)
-                stack.callback(pipeline.stop)
-                pipeline.start()
-            watch(services, brokers, on_turn)
+            platform.start_registry(registry)
+        if not no_sql:
+            platform.start_sql(sql_port, sql)
+        click.echo("\n".join([*platform.hints, STOP_HINT]))
+        if demo:
+            # Imported here because nothing else needs an HTTP client.
+            from moldau.cli.local.demo.demo import Demo
+
+            pageviews = Demo(servers, platform.sql_url, platform.sql_argument)
+            stack.callback(pageviews.stop)
+            pageviews.start()
+        watch(services, brokers, on_turn)
+
+
+class _Platform:
+    """What is started beside the brokers, and what to try with it."""
+
+    def __init__(
+        self, services: list[Service], servers: str, directory: str, host: str, brokers: int
+    ) -> None:
+        self._services = services
+        self._servers = servers
+        self._directory = directory
+        self._host = host
+        self._brokers = brokers
+        self._registry_url: str | None = None
+        self.sql_url = ""
+        self.sql_argument = ""
+        """What follows `moldau sql` to reach the server."""
+        self.hints = [pasteable(HINTS, servers)]
+
+    def start_registry(self, more: Sequence[str]) -> None:
+        listener = f"listeners=http://{self._host}:{REGISTRY_PORT}"
+        settings = [f"kafkastore.bootstrap.servers={self._servers}", listener, *more]
+        service = Service("registry", ["registry", *overrides(settings)], self._log("registry"))
+        self._registry_url = self._listens("registry", service)
+        elsewhere = (
+            "" if self._registry_url.endswith(f":{REGISTRY_PORT}") else f" --registry {self._registry_url}"
+        )
+        self.hints.append(pasteable(REGISTRY_HINT, self._servers, registry=elsewhere))
+
+    def start_sql(self, port: int, more: Sequence[str]) -> None:
+        settings = [
+            f"bootstrap.servers={self._servers}",
+            f"listeners=http://{self._host}:{port}",
+            # Beside the data directory, in which a broker expects only partitions.
+            f"ksql.streams.state.dir={self._directory.rstrip('/')}-sql",
+            f"ksql.internal.topic.replicas={internal_replicas(self._brokers)}",
+        ]
+        if self._registry_url is not None:
+            settings.append(f"ksql.schema.registry.url={self._registry_url}")
+        arguments = ["sql", "server", *overrides([*settings, *more])]
+        self.sql_url = self._listens(
+            "sql", Service("SQL server", arguments, self._log("sql"), stop_s=SQL_STOP_S)
+        )
+        self.sql_argument = "" if self.sql_url.endswith(f":{SQL_PORT}") else f" {self.sql_url}"
+        self.hints.append(pasteable(SQL_HINT, self._servers, sql=self.sql_argument))
+
+    def _listens(self, name: str, service: Service) -> str:
+        """Prints where it listens, and returns the address to reach it from here."""
+        listens = _start(self._services, service)
+        click.echo(f"{name:<10}{listens}")
+        return f"http://{dialled(listens)}"
+
+    def _log(self, name: str) -> Path | None:
+        """Beside those of the brokers of a cluster; a single broker and what belongs to it log to the terminal."""
+        return Path(self._directory) / f"{name}.log" if self._brokers > 1 else None
 
 
 def _start(services: list[Service], service: Service) -> str:

@@ -37,11 +37,16 @@ zookeeper_port_option = click.option(
 )
 
 
+def internal_replicas(count: int) -> int:
+    """Of internal topics on so many brokers."""
+    return min(3, count)
+
+
 def broker_settings(
     number: int, count: int, endpoint: str, directory: Path, zookeeper: str, others: Sequence[str]
 ) -> list[str]:
-    """The settings of one broker. Internal topics have up to three replicas."""
-    factor = min(3, count)
+    """The settings of one broker."""
+    factor = internal_replicas(count)
     return [
         f"broker.id={number}",
         f"node.id={number}",

@@ -27,11 +27,15 @@ _PROGRAM = "import sys; from moldau.cli.main import main; sys.exit(main())"
 class Service:
     """A child process `moldau ARGUMENTS` that prints a `ready` line when it serves."""
 
-    def __init__(self, title: str, arguments: Sequence[str], log: Path | None = None) -> None:
-        """Its standard error is appended to `log`, or goes to this terminal."""
+    def __init__(
+        self, title: str, arguments: Sequence[str], log: Path | None = None, *, stop_s: float = STOP_S
+    ) -> None:
+        """Its standard error is appended to `log`, or goes to this terminal. It is killed if it takes longer than
+        `stop_s` to stop."""
         self.title = title
         self._arguments = arguments
         self._log = log
+        self._stop_s = stop_s
         self.start_again()
 
     def start_again(self, more: Sequence[str] = ()) -> None:
@@ -75,7 +79,7 @@ class Service:
             self._process.kill()
         self._process.terminate()
         try:
-            self._process.wait(STOP_S)
+            self._process.wait(self._stop_s)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

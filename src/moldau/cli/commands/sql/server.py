@@ -81,6 +81,8 @@ def command(
     logging.basicConfig(
         stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
+    # It tells of every request to the schema registry.
+    logging.getLogger("httpx2").setLevel(logging.WARNING)
     try:
         configuration = read_configuration(_read(config), file=config or "", overrides=[*overrides, *told])
         # Imported here because the help needs neither Kafka's client nor an HTTP server.
