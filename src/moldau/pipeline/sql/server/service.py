@@ -82,7 +82,6 @@ class SqlService:
             self._admin,
             lambda: self._functions.paths,
             self._processing_log.failures_of,
-            lambda offset: self._log.time_ms(offset),
         )
         self.queries = self._new_query_host()
         self._tables = TableUpkeep(self.queries.tables, self.catalog)

@@ -40,9 +40,6 @@ class Log(Protocol):
     def statuses(self) -> Mapping[str, CommandStatus]:
         """What became of each command, by its id."""
 
-    def time_ms(self, offset: int) -> int | None:
-        """When the command was written that defines a query."""
-
     @property
     def problem(self) -> str | None:
         """Why no command can be appended; None if all is well."""
@@ -62,14 +59,9 @@ class Replayed:
         self._on_applied = on_applied
         self.statuses: OrderedDict[str, CommandStatus] = OrderedDict()
         self._applied: OrderedDict[int, Applied] = OrderedDict()
-        self.times_ms: dict[int, int] = {}
-        """When each command was written that defines a query, by its offset."""
 
-    def replay(self, command: Command, offset: int, time_ms: int) -> Applied:
-        self.times_ms[offset] = time_ms
+    def replay(self, command: Command, offset: int) -> Applied:
         applied = self._catalog.replay(command, offset)
-        if applied.change is None or not applied.change.queries:
-            del self.times_ms[offset]
         if not applied.is_done:
             log.warning("command %d (%s) changes nothing: %s", offset, command.id, applied.message)
         self._applied[offset] = applied
@@ -117,9 +109,6 @@ class CommandLog:
     def statuses(self) -> Mapping[str, CommandStatus]:
         return self._replayed.statuses
 
-    def time_ms(self, offset: int) -> int | None:
-        return self._replayed.times_ms.get(offset)
-
     @property
     def problem(self) -> str | None:
         return self._topic.failure or self._unreadable
@@ -161,7 +150,7 @@ class CommandLog:
             raise
         return self._replayed.applied(offset)
 
-    def _replay(self, key: bytes, value: bytes, offset: int, time_ms: int) -> None:
+    def _replay(self, key: bytes, value: bytes, offset: int) -> None:
         try:
             command = Command.from_bytes(key, value)
         except SqlError as wrong:
@@ -169,7 +158,7 @@ class CommandLog:
             self._unreadable = self._unreadable or f"command {offset} of {self._name} cannot be read: {wrong}"
             log.error("%s", self._unreadable)
             return
-        self._replayed.replay(command, offset, time_ms)
+        self._replayed.replay(command, offset)
 
 
 class LocalLog:
@@ -185,10 +174,6 @@ class LocalLog:
     def statuses(self) -> Mapping[str, CommandStatus]:
         return self._replayed.statuses
 
-    def time_ms(self, offset: int) -> int | None:
-        """None: a restart must not make another file of the same query."""
-        return None
-
     @property
     def problem(self) -> str | None:
         return None
@@ -198,7 +183,7 @@ class LocalLog:
         if command is None:
             return None
         offset, self._next = self._next, self._next + 1
-        return self._replayed.replay(command, offset, int(time.time() * 1000))
+        return self._replayed.replay(command, offset)
 
     def wait_until(self, offset: int, timeout_s: float) -> None:
         if offset >= self._next:

@@ -23,8 +23,8 @@ MESSAGE_BYTES_MAX: Final = 8 << 20
 
 log = logging.getLogger("moldau.sql")
 
-Replay = Callable[[bytes, bytes, int, int], None]
-"""Key, value, offset and time of a record."""
+Replay = Callable[[bytes, bytes, int], None]
+"""Key, value and offset of a record."""
 
 
 class NotRead(MoldauError):
@@ -139,7 +139,7 @@ class CommandTopic:
             error = message.error()
             offset = message.offset() or 0
             if error is None:
-                self._replay(message.key() or b"", message.value() or b"", offset, message.timestamp()[1])
+                self._replay(message.key() or b"", message.value() or b"", offset)
                 after = offset + 1
             elif error.code() == KafkaError._PARTITION_EOF:
                 # The offset after the markers of transactions, which are no records.

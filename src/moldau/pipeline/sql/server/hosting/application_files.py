@@ -13,15 +13,13 @@ from moldau.pipeline.sql.server.settings import ServerSettings
 OWNER_ONLY: Final = 0o600
 TEMPLATE: Final = '''"""{query_id}, a query of the SQL server, which writes this file: changes are lost."""
 
-from dataclasses import replace
-
 from moldau.pipeline.sql.engine import topology_from
 {log_import}
 PROGRAM = {program!r}
 
 
 def build():
-    return replace(topology_from(PROGRAM{log}), latest_from_ms={latest_from_ms})
+    return topology_from(PROGRAM{log})
 '''
 LOG_IMPORT: Final = "from moldau.pipeline.sql.server.processing_log.failure_log import FailureLog\n"
 
@@ -42,18 +40,11 @@ class Wanted:
 
 
 class ApplicationFiles:
-    """`failures_of` gives the processing log of a query, if it has one; `time_of` when the command at an offset was
-    written. That is where a query begins that reads from the latest record on: Spark may start much later."""
+    """`failures_of` gives the processing log of a query, if it has one."""
 
-    def __init__(
-        self,
-        settings: ServerSettings,
-        failures_of: Callable[[str], FailureLog | None],
-        time_of: Callable[[int], int | None],
-    ) -> None:
+    def __init__(self, settings: ServerSettings, failures_of: Callable[[str], FailureLog | None]) -> None:
         self._settings = settings
         self._failures_of = failures_of
-        self._time_of = time_of
         state = Path(settings.state_dir).absolute()
         self.folder = state / "queries"
         self.checkpoints = state / "checkpoints"
@@ -70,7 +61,6 @@ class ApplicationFiles:
                 program=program,
                 log_import=LOG_IMPORT if failures else "",
                 log=f", {failures!r}" if failures else "",
-                latest_from_ms=self._time_of(query.version),
             )
             found[name] = Wanted(query.id, name, content, query.state is QueryState.PAUSED)
         return found

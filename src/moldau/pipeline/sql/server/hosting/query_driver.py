@@ -55,14 +55,13 @@ class QueryDriver:
         admin: AdminClient,
         function_paths: Callable[[], tuple[str, ...]],
         failures_of: Callable[[str], FailureLog | None],
-        time_of: Callable[[int], int | None],
     ) -> None:
         self._configuration = configuration
         self._settings = configuration.settings
         self._catalog = catalog
         self._admin = admin
         self._function_paths = function_paths
-        self.files = ApplicationFiles(self._settings, failures_of, time_of)
+        self.files = ApplicationFiles(self._settings, failures_of)
         self._is_host = False
         self._made_of: Definitions | None = None
         self._made: Mapping[str, Wanted] = {}

@@ -31,9 +31,7 @@ def catalog() -> Catalog:
 def files_in(folder: Path, *, has_log: bool = False) -> ApplicationFiles:
     settings = read_configuration(overrides=[f"ksql.streams.state.dir={folder}"]).settings
     files = ApplicationFiles(
-        settings,
-        lambda query_id: FailureLog("localhost:9092", "log", query_id) if has_log else None,
-        lambda offset: 1_000 + offset,
+        settings, lambda query_id: FailureLog("localhost:9092", "log", query_id) if has_log else None
     )
     files.prepare()
     return files
@@ -51,7 +49,6 @@ def test_a_query_becomes_a_file_that_defines_its_topology(tmp_path: Path) -> Non
         path = files.write(wanted)
         topology = load_application(path, by_value=False)
         assert topology.application_id == APPLICATION
-        assert topology.latest_from_ms == 1_001
         assert {topic for part in topology.sub_topologies for topic in part.source_topics} == {"orders"}
 
 
