@@ -158,6 +158,42 @@ def test_rows_are_inserted_and_acknowledged(client: SqlClient, stream: str) -> N
     assert rows[2:] == [["c", 3], ["d", 4]]
 
 
+def test_every_type_goes_in_and_comes_out_as_the_same_json(client: SqlClient) -> None:
+    client.ksql(
+        "CREATE STREAM types (B BOOLEAN, I INT, L BIGINT, D DOUBLE, P DECIMAL(6, 2), S STRING, Y BYTES, A DATE, "
+        "T TIME, M TIMESTAMP, R ARRAY<INT>, Q MAP<STRING, DOUBLE>, O STRUCT<X INT, Z STRING>) "
+        "WITH (KAFKA_TOPIC='types', VALUE_FORMAT='JSON', PARTITIONS=1);"
+    )
+    row = {
+        "B": True,
+        "I": -1,
+        "L": 2**62,
+        "D": 0.5,
+        "P": 12.5,
+        "S": "ü",
+        "Y": "AP8=",
+        "A": "2024-02-29",
+        "T": "10:15:30",
+        "M": "2024-02-29T10:15:30.123",
+        "R": [1, None],
+        "Q": {"k": 1.5},
+        "O": {"X": 1, "Z": None},
+    }
+    ask(client, "POST", "/inserts-stream", b'{"target":"types"}\n' + orjson.dumps(row))
+    assert client.rows("SELECT * FROM types EMIT CHANGES LIMIT 1;", **EARLIEST) == [list(row.values())]
+
+
+def test_a_pull_query_asks_a_table_by_its_key(client: SqlClient, stream: str) -> None:
+    client.ksql(
+        f"CREATE SOURCE TABLE {stream}_TABLE (ID STRING PRIMARY KEY, N INT) "
+        f"WITH (KAFKA_TOPIC='{stream}', VALUE_FORMAT='JSON');"
+    )
+    body = {"ksql": f"SELECT * FROM {stream}_TABLE WHERE ID = 'b';"}
+    header, row = ask(client, "POST", "/query", body).json
+    assert header["header"]["schema"] == "`ID` STRING KEY, `N` INTEGER"
+    assert row == {"row": {"columns": ["b", 2]}}
+
+
 def test_the_first_row_that_fails_is_the_last(client: SqlClient, stream: str) -> None:
     lines = b'{"target":"%s"}\n{"ID":"c","N":3}\n{"ID":"d","N":"x"}\n{"ID":"e","N":5}\n' % stream.encode()
     acks = ask(client, "POST", "/inserts-stream", lines, Accept="application/json").json

@@ -1,16 +1,23 @@
 """Rows in JSON, as /inserts-stream takes them, as records of a stream or table. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from moldau.pipeline.sql.definitions import SourceInfo
 from moldau.pipeline.sql.engine import Catalog, InsertRow
 from moldau.pipeline.sql.engine.insert_values import check_target, insert_row
+from moldau.pipeline.sql.expressions.times import parse_date, parse_time, parse_timestamp
 from moldau.pipeline.sql.formats.json_values import converter
 from moldau.pipeline.sql.syntax.errors import NOWHERE, SqlError, did_you_mean
-from moldau.pipeline.sql.types import BIGINT, SqlType
+from moldau.pipeline.sql.types import BIGINT, DATE, TIME, TIMESTAMP, SqlType
 
 ROWTIME: Final = "ROWTIME"
+TIME_TEXTS: Final[Mapping[SqlType, Callable[[str], int]]] = {
+    DATE: parse_date,
+    TIME: parse_time,
+    TIMESTAMP: parse_timestamp,
+}
+"""Queries answer times as text, so a row may hold them as text."""
 
 
 def target_of(catalog: Catalog, name: str) -> SourceInfo:
@@ -48,7 +55,8 @@ def _column(written: str, kinds: Mapping[str, SqlType]) -> str | None:
 
 
 def _converted(name: str, value: object, kind: SqlType) -> Any:
+    read_text = TIME_TEXTS.get(kind)
     try:
-        return converter(kind)(value)
+        return read_text(value) if read_text and isinstance(value, str) else converter(kind)(value)
     except (ValueError, TypeError, ArithmeticError) as wrong:
         raise SqlError(f"column {name}: {wrong}") from None
