@@ -164,8 +164,10 @@ class QueryDriver:
         wanted = self._wanted()
         if self._supervision is None and (wanted or not self._settings.is_lazy):
             self._start_driver()
-        for name in self.files.left_over(wanted):
-            self._hosted.setdefault(name, Hosted())
+        if not self._catalog.failures:
+            # Else a query may be missing only because its command could not be applied here: its state must stay.
+            for name in self.files.left_over(wanted):
+                self._hosted.setdefault(name, Hosted())
         for name in {*wanted, *self._hosted}:
             self._settle(name, wanted.get(name))
 
