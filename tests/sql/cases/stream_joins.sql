@@ -49,6 +49,31 @@ INSERT INTO a (rowtime, id, x) VALUES (30, 3, 'later');
 ASSERT VALUES r (rowtime, id, x, y) VALUES (6, 2, 'met', 'b');
 ASSERT VALUES r (rowtime, id, x, y) VALUES (0, 1, 'alone', NULL);
 
+--@test: LEFT without GRACE PERIOD: a record that has met nobody comes at once, and its match later
+CREATE STREAM r AS SELECT a.id AS id, x, y FROM a LEFT JOIN b WITHIN 10 MILLISECONDS ON a.id = b.id;
+INSERT INTO a (rowtime, id, x) VALUES (0, 1, 'p');
+INSERT INTO b (rowtime, id, y) VALUES (5, 1, 'q');
+INSERT INTO a (rowtime, id, x) VALUES (6, 1, 's');
+ASSERT VALUES r (rowtime, id, x, y) VALUES (0, 1, 'p', NULL);
+ASSERT VALUES r (rowtime, id, x, y) VALUES (5, 1, 'p', 'q');
+ASSERT VALUES r (rowtime, id, x, y) VALUES (6, 1, 's', 'q');
+
+--@test: RIGHT without GRACE PERIOD
+CREATE STREAM r AS SELECT b.id AS id, x, y FROM a RIGHT JOIN b WITHIN 10 MILLISECONDS ON a.id = b.id;
+INSERT INTO b (rowtime, id, y) VALUES (0, 1, 'q');
+INSERT INTO a (rowtime, id, x) VALUES (5, 1, 'p');
+ASSERT VALUES r (rowtime, id, x, y) VALUES (0, 1, NULL, 'q');
+ASSERT VALUES r (rowtime, id, x, y) VALUES (5, 1, 'p', 'q');
+
+--@test: FULL without GRACE PERIOD
+CREATE STREAM r AS SELECT ROWKEY AS id, x, y FROM a FULL JOIN b WITHIN 10 MILLISECONDS ON a.id = b.id;
+INSERT INTO a (rowtime, id, x) VALUES (0, 1, 'p');
+INSERT INTO b (rowtime, id, y) VALUES (5, 1, 'q');
+INSERT INTO b (rowtime, id, y) VALUES (50, 2, 'z');
+ASSERT VALUES r (rowtime, id, x, y) VALUES (0, 1, 'p', NULL);
+ASSERT VALUES r (rowtime, id, x, y) VALUES (5, 1, 'p', 'q');
+ASSERT VALUES r (rowtime, id, x, y) VALUES (50, 2, NULL, 'z');
+
 --@test: RIGHT with GRACE PERIOD
 CREATE STREAM r AS SELECT b.id AS id, x, y FROM a RIGHT JOIN b WITHIN 10 MILLISECONDS GRACE PERIOD 0 MILLISECONDS ON a.id = b.id;
 INSERT INTO b (rowtime, id, y) VALUES (0, 1, 'alone');

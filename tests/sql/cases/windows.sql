@@ -205,6 +205,22 @@ INSERT INTO s (rowtime, id) VALUES (200, 1);
 ASSERT VALUES result (rowtime, windowstart, windowend, id, n) VALUES (100, 100, 100, 1, 1);
 ASSERT VALUES result (rowtime, windowstart, windowend, id, n) VALUES (200, 200, 200, 1, 1);
 
+--@test: EMIT FINAL of sessions
+CREATE TABLE result AS SELECT id, COUNT(*) AS n FROM s WINDOW SESSION (10 MILLISECONDS, GRACE PERIOD 0 MILLISECONDS) GROUP BY id EMIT FINAL;
+INSERT INTO s (rowtime, id) VALUES (0, 1);
+INSERT INTO s (rowtime, id) VALUES (5, 1);
+INSERT INTO s (rowtime, id) VALUES (100, 2);
+ASSERT VALUES result (rowtime, windowstart, windowend, id, n) VALUES (5, 0, 5, 1, 2);
+
+--@test: HAVING of sessions
+CREATE TABLE result AS SELECT id, COUNT(*) AS n FROM s WINDOW SESSION (10 MILLISECONDS) GROUP BY id HAVING COUNT(*) > 1;
+INSERT INTO s (rowtime, id) VALUES (0, 1);
+INSERT INTO s (rowtime, id) VALUES (5, 1);
+INSERT INTO s (rowtime, id) VALUES (7, 1);
+ASSERT VALUES result (rowtime, windowstart, windowend, id, n) VALUES (5, 0, 5, 1, 2);
+ASSERT NULL VALUES result (windowstart, windowend, id) KEY (0, 5, 1);
+ASSERT VALUES result (rowtime, windowstart, windowend, id, n) VALUES (7, 0, 7, 1, 3);
+
 --@test: a table of windows is read with its windows
 CREATE TABLE counts AS SELECT id, COUNT(*) AS n FROM s WINDOW TUMBLING (SIZE 1 SECOND) GROUP BY id;
 CREATE STREAM changes (id INT KEY, n BIGINT) WITH (kafka_topic='COUNTS', value_format='JSON', window_type='tumbling', window_size='1 second');

@@ -90,6 +90,8 @@ class JoinWindows:
     before_ms: int
     after_ms: int
     grace_ms: int = 0
+    is_eager: bool = False
+    """A left or outer join emits a record without a match at once, and matches that come later as well."""
 
     def __post_init__(self) -> None:
         _not_negative("grace", self.grace_ms)
@@ -110,7 +112,8 @@ class JoinWindows:
         return self.size_ms + self.grace_ms
 
     def __str__(self) -> str:
-        return f"join({self.before_ms} ms before, {self.after_ms} ms after, grace {self.grace_ms} ms)"
+        eager = ", eager" if self.is_eager else ""
+        return f"join({self.before_ms} ms before, {self.after_ms} ms after, grace {self.grace_ms} ms{eager})"
 
 
 Windows = TimeWindows | SlidingWindows | SessionWindows

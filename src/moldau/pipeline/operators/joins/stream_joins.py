@@ -1,7 +1,8 @@
 """Stream-stream joins: records of the same key that are close in time, and in left and outer joins also the rest.
 
 A record without a match waits in the outer store until no match can come any more: until stream time passes its window
-and the grace. Both sides share one stream time. As in Kafka Streams 4.2 (KAFKA-10847: no spurious left results).
+and the grace. It does not wait where the windows are eager. Both sides share one stream time. As in Kafka Streams 4.2
+(KAFKA-10847: no spurious left results).
 """
 
 import struct
@@ -151,7 +152,7 @@ def _side(node: StreamJoin, wiring: Wiring, join: Join, unmatched: _Unmatched, *
             forward(key, joined(key, value, decode_other(partner)), max(timestamp_ms, partner_ms), headers)
         if partners or not outer:
             return
-        if to_ms < stream_time_ms:
+        if windows.is_eager or to_ms < stream_time_ms:
             forward(key, joined(key, value, None), timestamp_ms, headers)
         else:
             unmatched.hold(is_left, stored_key, stored, timestamp_ms)

@@ -306,7 +306,9 @@ def _join_windows(within: JoinWithin, *, swapped: bool) -> JoinWindows:
     before_ms, after_ms = within.before_ms, within.after_ms
     if swapped:
         before_ms, after_ms = after_ms, before_ms
-    return JoinWindows(before_ms, after_ms, EAGER_GRACE_MS if within.grace_ms is None else within.grace_ms)
+    if within.grace_ms is None:
+        return JoinWindows(before_ms, after_ms, EAGER_GRACE_MS, is_eager=True)
+    return JoinWindows(before_ms, after_ms, within.grace_ms)
 
 
 def _same(rows: list[Any]) -> list[Any]:
