@@ -12,7 +12,7 @@ from compat.server_process import wait_until
 from e2e.sql.http.conftest import Transients
 from e2e.sql.http.http2_client import Http2Client
 from e2e.sql.server.sql_process import EARLIEST, SqlClient
-from moldau.pipeline.sql.server.http.h2.limits import BURDENS_PER_S_MAX, STREAMS_MAX
+from moldau.pipeline.sql.server.http.h2.limits import BURDENS_PER_S_MAX, CONNECTION_WINDOW_BYTES, STREAMS_MAX
 
 
 def query(stream: str, more: str = "") -> dict[str, object]:
@@ -77,6 +77,19 @@ def test_a_large_body_goes_both_ways(client: SqlClient) -> None:
     assert len(found["functions"]) > 20
 
 
+def test_bodies_that_nobody_read_do_not_fill_the_connection(client: SqlClient) -> None:
+    with Http2Client(client.url) as http2:
+        for _ in range(2 * CONNECTION_WINDOW_BYTES // 50_000):
+            stream_id = http2.post("/nothing", b"", ends=False)
+            for _ in range(5):
+                http2.state.send_data(stream_id, b"x" * 10_000)
+            http2.flush()
+            http2.finish(stream_id)
+            assert http2.statuses[stream_id] == 404
+            while http2.state.outbound_flow_control_window < CONNECTION_WINDOW_BYTES // 2:
+                assert http2.read()
+
+
 def test_a_refusal_comes_before_the_whole_body(client: SqlClient) -> None:
     with Http2Client(client.url) as http2:
         stream_id = http2.post("/ksql", b"{}", ends=False, **{"content-type": "text/xml"})
@@ -111,7 +124,7 @@ def test_a_flood_of_resets_ends_the_connection(client: SqlClient) -> None:
     with Http2Client(client.url) as http2:
         with contextlib.suppress(ConnectionError):
             for _ in range(4 * BURDENS_PER_S_MAX):
-                http2.state.reset_stream(http2.post("/ksql", {"ksql": "SHOW TABLES;"}))
+                http2.state.reset_stream(http2.post("/ksql", b""))
         assert http2.is_closed()
     with Http2Client(client.url) as http2:
         assert http2.finish(http2.post("/ksql", {"ksql": "SHOW TABLES;"}))

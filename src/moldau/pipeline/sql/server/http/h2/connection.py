@@ -183,6 +183,7 @@ class Http2Connection(asyncio.Protocol):
             log.exception("%s %s failed", stream.scope["method"], stream.scope["path"])
         if self._streams.pop(stream_id, None) is None:
             return
+        self.consumed(stream_id, stream.forget_body())
         if not stream.is_answered:
             self._reset(stream_id, h2.errors.ErrorCodes.INTERNAL_ERROR)
         elif self._is_open(stream_id):
@@ -204,6 +205,7 @@ class Http2Connection(asyncio.Protocol):
         stream = self._streams.pop(stream_id, None)
         if stream is not None:
             stream.leave()
+            self.consumed(stream_id, stream.forget_body())
 
     def _wake(self, stream_id: int | None) -> None:
         """0 is the connection: all of them."""

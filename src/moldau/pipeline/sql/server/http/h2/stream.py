@@ -62,6 +62,12 @@ class Stream:
         self._is_gone = self._is_over = True
         self._changed.set()
 
+    def forget_body(self) -> int:
+        """Drops what nobody will read. Its size counts as consumed, or the connection would fill up."""
+        size = sum(size for _, size in self._body)
+        self._body.clear()
+        return size
+
     def wake(self) -> None:
         """The window has opened, or the socket takes more."""
         self._changed.set()
