@@ -310,6 +310,32 @@ CREATE STREAM r AS SELECT s.id AS id, v FROM s JOIN t ON s.id = t.id AND s.v = t
 --@expected.message: a join's condition compares the two sources
 CREATE STREAM r AS SELECT s.id AS id, v FROM s JOIN t ON s.id = s.k;
 
+--@test: a source with a window in its key
+--@expected.message: W has a window in its key, which joins do not match
+CREATE STREAM w (id INT KEY, n INT) WITH (kafka_topic='w', value_format='JSON', window_type='tumbling', window_size='1 second');
+CREATE STREAM r AS SELECT w.id AS id, n FROM w JOIN t ON w.id = t.id;
+
+--@test: foreign keys to two tables
+CREATE TABLE g (id INT PRIMARY KEY, p INT, q INT) WITH (kafka_topic='g', value_format='JSON');
+CREATE TABLE r AS SELECT g.id AS id, w, x FROM g JOIN t ON g.p = t.id LEFT JOIN u ON g.q = u.id;
+INSERT INTO t (id, w) VALUES (8, 'w');
+INSERT INTO u (id, x) VALUES (9, 'x');
+INSERT INTO g (id, p, q) VALUES (1, 8, 9);
+ASSERT VALUES r (id, w, x) VALUES (1, 'w', 'x');
+
+--@test: foreign key by an expression
+CREATE TABLE r AS SELECT f.id AS id, w FROM f JOIN t ON f.ref + 1 = t.id;
+INSERT INTO t (id, w) VALUES (8, 'eight');
+INSERT INTO f (id, ref) VALUES (1, 7);
+ASSERT VALUES r (id, w) VALUES (1, 'eight');
+
+--@test: an INTEGER key meets a BIGINT key
+CREATE TABLE l (id BIGINT PRIMARY KEY, w STRING) WITH (kafka_topic='l', value_format='KAFKA');
+CREATE STREAM r AS SELECT s.id AS id, v, w FROM s JOIN l ON s.id = l.id;
+INSERT INTO l (id, w) VALUES (1, 'one');
+INSERT INTO s (id, v) VALUES (1, 'a');
+ASSERT VALUES r (id, v, w) VALUES (1, 'a', 'one');
+
 --@test: a join without ON
 --@expected.error: SqlError
 --@expected.message: expected 'ON' and the join's condition

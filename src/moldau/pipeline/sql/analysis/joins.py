@@ -113,6 +113,12 @@ class _Join:
 
     def _check_kinds(self, right: SourceInfo) -> None:
         join, at = self._join, self._join.at
+        windowed = next((one for one in (self._left.first.source, right) if one.window is not None), None)
+        if windowed is not None:
+            hint = "Copy it as a stream by PARTITION BY: the key of the copy has no window, so join the copy."
+            raise SqlError(
+                f"{windowed.name} has a window in its key, which joins do not match", at, hint=hint
+            )
         if self._left.is_table and not right.is_table:
             hint = "Write the stream first: FROM stream JOIN table."
             raise SqlError(
