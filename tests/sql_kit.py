@@ -26,6 +26,7 @@ class StatementDesk:
     """`log` is the command topic: keys and values."""
 
     topics: dict[str, TopicFacts] = field(default_factory=dict)
+    ends: dict[str, tuple[int, ...]] = field(default_factory=dict)
     schemas: dict[SubjectNeed, SubjectSchema] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     session: Session = field(default_factory=Session)
@@ -41,6 +42,7 @@ class StatementDesk:
             {name: one for name, one in self.topics.items() if name in asked.topics or asked.all_topics},
             {need: one for need, one in self.schemas.items() if need in asked.subjects},
             self.settings,
+            {name: one for name, one in self.ends.items() if name in asked.ends},
         )
         return decide(parsed.text, parsed.statement, self.catalog, self.session, facts, self.catalog.library)
 

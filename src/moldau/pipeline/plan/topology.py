@@ -5,7 +5,7 @@ parts are further sub-topologies.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
@@ -81,9 +81,9 @@ class Topology:
     """None: as the application's start options say."""
     application_id: str = ""
     """The prefix of internal topics. The names in `repartition_topics` have it already."""
-    latest_from_ms: int | None = None
-    """Where sources begin that read from the latest record: with the records of this time and later. None: at the end
-    of their topics when the application is prepared."""
+    latest_from: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    """Where sources begin that read from the latest record: the offset of each partition, by topic. Those that are
+    not here begin at the end of their topic when the application is prepared."""
 
     def __getitem__(self, name: str) -> Node:
         return self._by_name[name]

@@ -43,16 +43,6 @@ def first_offsets(admin: AdminClient, partitions: Mapping[str, int]) -> Position
     return _offsets(admin, partitions, OffsetSpec.earliest())
 
 
-def offsets_from(admin: AdminClient, partitions: Mapping[str, int], time_ms: int) -> Positions:
-    """The first record of this time or later; the end where there is none yet."""
-    ends = end_offsets(admin, partitions)
-    found = _offsets(admin, partitions, OffsetSpec.for_timestamp(time_ms))
-    return {
-        topic: {number: offset if offset >= 0 else ends[topic][number] for number, offset in places.items()}
-        for topic, places in found.items()
-    }
-
-
 def _offsets(admin: AdminClient, partitions: Mapping[str, int], spec: OffsetSpec) -> Positions:
     asked = {
         TopicPartition(topic, partition): spec

@@ -1,7 +1,7 @@
 """Prepares an application's run: its topics, its checkpoint, its first positions, the takeover from earlier runs."""
 
 import uuid
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from confluent_kafka import ConsumerGroupTopicPartitions
@@ -22,13 +22,7 @@ from moldau.pipeline.spark.orders import Application
 from moldau.pipeline.spark.partitioners import choose, require_known
 from moldau.pipeline.spark.positions import Positions, positions_to_json
 from moldau.pipeline.spark.settings import AppSettings
-from moldau.pipeline.spark.topic_offsets import (
-    TopicFacts,
-    end_offsets,
-    first_offsets,
-    offsets_from,
-    topic_facts,
-)
+from moldau.pipeline.spark.topic_offsets import TopicFacts, end_offsets, first_offsets, topic_facts
 from moldau.pipeline.spark.upgrades.upgrading import Upgrading
 
 
@@ -155,8 +149,8 @@ def begin_positions(
     *,
     own_from_end: bool = False,
 ) -> Positions:
-    """The first or the last record of each partition, as its source says. `own_from_end`: skips the records in internal
-    topics, which do not belong to this topology. A topology may say that its last record is that of a time."""
+    """The first or the last record of each partition, as its source says; the last one as the topology knows it, if it
+    does. `own_from_end`: skips the records in internal topics, which do not belong to this topology."""
     late = {
         topic
         for part in topology.sub_topologies
@@ -164,18 +158,23 @@ def begin_positions(
         for topic in source.topics
         if source.offset_reset is OffsetReset.LATEST
     }
-    skipped = topology.internal_topics if own_from_end else frozenset[str]()
+    if own_from_end:
+        late |= topology.internal_topics
     counts = {topic: facts[topic].partitions for topic in topics}
-    first = {topic: count for topic, count in counts.items() if topic not in late | skipped}
-    last = {topic: count for topic, count in counts.items() if topic in late - skipped}
-    ends = {topic: count for topic, count in counts.items() if topic in skipped}
-    if topology.latest_from_ms is None:
-        return first_offsets(admin, first) | end_offsets(admin, last | ends)
-    return (
-        first_offsets(admin, first)
-        | offsets_from(admin, last, topology.latest_from_ms)
-        | end_offsets(admin, ends)
+    given = {topic: offsets for topic, offsets in topology.latest_from.items() if topic in late}
+    first = first_offsets(
+        admin, {topic: count for topic, count in counts.items() if topic not in late or topic in given}
     )
+    last = end_offsets(admin, {topic: count for topic, count in counts.items() if topic in late})
+    for topic in given.keys() & last.keys():
+        last[topic] = _within(given[topic], first[topic], last[topic])
+    return first | last
+
+
+def _within(given: Sequence[int], first: Mapping[int, int], last: Mapping[int, int]) -> dict[int, int]:
+    """The given offset of each partition, as far as its records are there; 0 for a partition that was added later."""
+    wanted = {number: given[number] if number < len(given) else 0 for number in last}
+    return {number: max(first[number], min(wanted[number], end)) for number, end in last.items()}
 
 
 def first_positions(

@@ -49,6 +49,7 @@ def change_of(
             registry,
             command.original_properties,
             command.outline,
+            command.begin,
         )
         return change_by(statements[0].statement, on)
     except SqlError as wrong:

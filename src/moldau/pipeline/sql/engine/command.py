@@ -1,6 +1,6 @@
 """A record of the command topic, in the JSON of ksqlDB."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -30,6 +30,8 @@ class Command:
     version: int = VERSION
     outline: Mapping[str, Any] | None = field(default=None, compare=False)
     """Of a query: the columns of what it makes."""
+    begin: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Of a query that reads what comes from now on: the end offsets of its topics, by partition, at the time."""
 
     @property
     def id(self) -> str:
@@ -43,6 +45,7 @@ class Command:
             "streamsProperties": dict(self.properties),
             "originalProperties": dict(self.original_properties),
             "plan": None if self.outline is None else {"outline": self.outline},
+            "beginOffsets": self.begin,
             "version": self.version,
         }
         return orjson.dumps(self.id), orjson.dumps(value)
@@ -63,6 +66,7 @@ class Command:
                 _texts(said.get("originalProperties")),
                 version,
                 (said.get("plan") or {}).get("outline"),
+                offsets_of(said.get("beginOffsets")),
             )
         except (ValueError, KeyError, TypeError, AttributeError) as wrong:
             raise SqlError(f"a record of the command topic is not a command: {wrong}") from None
@@ -80,6 +84,11 @@ def _id_parts(key: object) -> tuple[str, str, str]:
     entity, rest = str(key).split("/", 1)
     name, action = rest.rsplit("/", 1)
     return entity, name, action
+
+
+def offsets_of(given: Mapping[str, Sequence[int]] | None) -> dict[str, tuple[int, ...]]:
+    """By topic and partition, as JSON has them."""
+    return {topic: tuple(map(int, offsets)) for topic, offsets in (given or {}).items()}
 
 
 def _texts(given: Mapping[str, object] | None) -> dict[str, str]:

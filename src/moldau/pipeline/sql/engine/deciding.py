@@ -59,15 +59,26 @@ def needs_logged(statement: Statement, catalog: Catalog) -> Needs:
             topic = topic_name(statement.name, said, statement.at)
             subjects = [subject_need(topic, side, said) for side in SIDES]
             by_id = tuple(one for one in subjects if one.schema_id is not None)
-            return Needs((topic, *_topics_read(statement.query, catalog)), by_id)
+            read = _topics_read(statement.query, catalog)
+            return Needs((topic, *read), by_id, ends=_streams_read(statement.query, catalog))
         case tree.InsertSelect():
-            return Needs(_topics_read(statement.query, catalog))
+            read = _topics_read(statement.query, catalog)
+            return Needs(read, ends=_streams_read(statement.query, catalog))
     return Needs()
 
 
 def _topics_read(query: Query, catalog: Catalog) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one.topic for one in _sources_read(query, catalog)))
+
+
+def _streams_read(query: Query, catalog: Catalog) -> tuple[str, ...]:
+    """Their topics. Those of tables are always read from their beginning."""
+    return tuple(dict.fromkeys(one.topic for one in _sources_read(query, catalog) if not one.is_table))
+
+
+def _sources_read(query: Query, catalog: Catalog) -> list[SourceInfo]:
     names = [query.source.name, *(join.right.name for join in query.joins)]
-    return tuple(dict.fromkeys(catalog.sources[name].topic for name in names if name in catalog.sources))
+    return [catalog.sources[name] for name in names if name in catalog.sources]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +105,7 @@ class Asked:
             self.library,
             catalog.registry,
             self.server_properties,
+            begin=self.facts.ends,
             plan=plan,
         )
 
@@ -108,7 +120,7 @@ class Asked:
     ) -> Decision:
         command = Command(*_id_of(statement), text, dict(self.session.properties), self.server_properties)
         if plan is not None:
-            command = replace(command, outline=outline_json(plan))
+            command = replace(command, outline=outline_json(plan), begin=change.queries[0].begin)
         return Decision(CurrentStatus(change.message, command.id, query_id=change.query_id), command)
 
 

@@ -30,6 +30,8 @@ class Needs:
 
     topics: tuple[str, ...] = ()
     subjects: tuple[SubjectNeed, ...] = ()
+    ends: tuple[str, ...] = ()
+    """Topics whose end offsets are asked for."""
     all_topics: bool = False
     """Every topic of the cluster: SHOW TOPICS."""
 
@@ -42,5 +44,7 @@ class Facts:
     schemas: Mapping[SubjectNeed, SubjectSchema] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     """The server's settings by name (`ksql.persistence.default.format.value`); what is missing has its default."""
+    ends: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """By topic, the end offset of each partition."""
     now_ms: int = 0
     """ROWTIME of INSERT VALUES where the statement says none."""

@@ -1,20 +1,20 @@
 """A query as text that any process can make a topology of, without a catalog."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
 
-from moldau.pipeline.plan.nodes import OffsetReset
-from moldau.pipeline.plan.topology import Guarantee, Topology
+from moldau.pipeline.plan.topology import Topology
 from moldau.pipeline.sql.analysis.query import analyse
 from moldau.pipeline.sql.analysis.scope import FunctionLibrary
 from moldau.pipeline.sql.definitions import Format, HeaderColumn, SourceInfo
 from moldau.pipeline.sql.engine.catalog import Catalog
+from moldau.pipeline.sql.engine.command import offsets_of
 from moldau.pipeline.sql.engine.formats import with_registry, without_registry
 from moldau.pipeline.sql.engine.rules.outline import columns_json, columns_of, window_json, window_of
-from moldau.pipeline.sql.engine.server_properties import canonical_name
+from moldau.pipeline.sql.engine.rules.query_properties import guarantee_of, offset_reset_of
 from moldau.pipeline.sql.functions.library import builtin
 from moldau.pipeline.sql.functions.user.loading import load
 from moldau.pipeline.sql.syntax.errors import SqlError
@@ -40,6 +40,8 @@ class Program:
     """`SCHEMA_REGISTRY_URL` and more, for the formats."""
     application_id: str = ""
     """What the pipeline is called: the name of its consumer group, and what its internal topics begin with."""
+    begin: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Where the first run begins to read streams, by topic and partition, if not at their beginning."""
 
     def to_json(self) -> str:
         content = {
@@ -52,6 +54,7 @@ class Program:
             "function_paths": self.function_paths,
             "registry": dict(self.registry),
             "application_id": self.application_id,
+            "begin": self.begin,
         }
         return orjson.dumps(content).decode()
 
@@ -69,6 +72,7 @@ class Program:
             tuple(said["function_paths"]),
             registry,
             said["application_id"],
+            offsets_of(said["begin"]),
         )
 
     def topology(self, library: FunctionLibrary, on_failure: OnFailure = log_failure) -> Topology:
@@ -80,7 +84,7 @@ class Program:
             plan = analyse(statement.query, sources, library, self.types, is_persistent=True)
         except SqlError as wrong:
             raise wrong.within(self.statement) from None
-        return topology_of(
+        topology = topology_of(
             plan,
             self.sink,
             self.application_id or self.query_id,
@@ -88,6 +92,7 @@ class Program:
             on_failure=on_failure,
             offset_reset=offset_reset_of(self.properties),
         )
+        return replace(topology, latest_from=self.begin)
 
 
 def program_of(
@@ -106,6 +111,7 @@ def program_of(
         tuple(function_paths),
         catalog.registry,
         application_id,
+        query.begin,
     )
 
 
@@ -119,23 +125,6 @@ def topology_from(text: str, on_failure: OnFailure = log_failure) -> Topology:
         # A file that cannot be loaded may be the reason why a function is unknown.
         wrong.hint = "\n".join((wrong.hint, *loaded.errors)).strip()
         raise
-
-
-def guarantee_of(properties: Mapping[str, str]) -> Guarantee:
-    said = property_of(properties, "processing.guarantee")
-    return Guarantee.AT_LEAST_ONCE if said == "at_least_once" else Guarantee.EXACTLY_ONCE
-
-
-def offset_reset_of(properties: Mapping[str, str]) -> OffsetReset:
-    """As in ksqlDB, a query reads what comes from now on, unless it is told otherwise."""
-    said = property_of(properties, "auto.offset.reset")
-    return OffsetReset.EARLIEST if said == "earliest" else OffsetReset.LATEST
-
-
-def property_of(properties: Mapping[str, str], name: str) -> str | None:
-    """By its short name, or with the prefix that Kafka Streams' settings have in ksqlDB."""
-    found = {canonical_name(given): value for given, value in properties.items()}.get(name)
-    return None if found is None else found.lower()
 
 
 def _source_json(source: SourceInfo) -> dict[str, Any]:

@@ -37,6 +37,8 @@ class PersistentQuery:
     """What it writes, likewise."""
     types: Mapping[str, SqlType] = field(default_factory=dict)
     """The types of the user at that time."""
+    begin: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Where its first run begins, by topic and partition, if it reads what came after its statement."""
 
 
 @dataclass(frozen=True, slots=True)

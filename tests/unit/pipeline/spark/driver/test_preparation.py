@@ -3,13 +3,14 @@
 import json
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("pyspark", reason="pyspark is not installed: pip install 'moldau[spark]'")
 
-from confluent_kafka import Producer
+from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from moldau.cli.main import main
@@ -128,6 +129,25 @@ def test_a_topic_that_is_new_begins_where_its_source_says(
     assert found.record.initial[f"{name}-more"] == {"0": begin, "1": 0}
     assert f"{name}-more" in found.record.topic_ids and found.partitions[f"{name}-more"] == 2
     assert found.application.state_folders == ("1", "0")
+
+
+def test_a_source_that_reads_from_the_latest_record_may_know_which_it_was(
+    cluster: LocalCluster, tmp_path: Path
+) -> None:
+    start = Start(cluster, "known", tmp_path)
+    cluster.create_topic("known-more", partitions=3)
+    producer = Producer({"bootstrap.servers": cluster.bootstrap_servers})
+    for value in "abcd":
+        for partition in (0, 1, 2):
+            producer.produce("known-more", value, partition=partition)
+    assert producer.flush(PATIENCE_S) == 0
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+    deleted = TopicPartition("known-more", 1, 3)
+    admin.delete_records([deleted])[deleted].result(PATIENCE_S)
+    topology = counts("known", 1_000, "known-more", reset="latest")
+    # A record in its place, one that is gone, a partition that was added later.
+    found = start(replace(topology, latest_from={"known-more": (2, 1)}))
+    assert found.record.initial["known-more"] == {"0": 2, "1": 3, "2": 0}
 
 
 def test_a_topic_that_is_no_longer_read_may_be_deleted(cluster: LocalCluster, tmp_path: Path) -> None:

@@ -293,6 +293,33 @@ def test_a_query_reads_what_comes_from_now_on() -> None:
     assert [str(one.offset_reset) for one in topology.sub_topologies[0].sources()] == ["latest"]
 
 
+def test_a_query_begins_where_its_topics_ended_when_it_was_given() -> None:
+    desk = desk_with(VIEWS, USERS)
+    desk.ends = {"views": (5, 0, 7), "users": (1, 1, 1)}
+    desk.run(
+        "CREATE STREAM a AS SELECT v.user_id, page, region FROM views v JOIN users u ON v.user_id = u.id;"
+        "CREATE STREAM b (user_id STRING KEY, page STRING, ms BIGINT) WITH (VALUE_FORMAT='JSON', PARTITIONS=3);"
+        "INSERT INTO b SELECT * FROM views;"
+    )
+    desk.ends = {"views": (9, 9, 9)}
+    desk.run(
+        "CREATE OR REPLACE STREAM a AS SELECT v.user_id, page, region FROM views v "
+        "JOIN users u ON v.user_id = u.id WHERE page = 'home';"
+    )
+    desk.session = desk.session.with_property("auto.offset.reset", "earliest")
+    desk.run("CREATE STREAM c AS SELECT * FROM views;")
+    begins = {
+        query_id: topology_from(program_of(query_id, desk.catalog).to_json()).latest_from
+        for query_id in desk.catalog.queries
+    }
+    assert begins == {
+        "CSAS_A_2": {"views": (5, 0, 7)},
+        "INSERTQUERY_4": {"views": (5, 0, 7)},
+        "CSAS_C_6": {},
+    }
+    assert desk.replayed() == desk.catalog
+
+
 def test_a_server_may_have_a_limit_of_queries() -> None:
     desk = desk_with(VIEWS, "CREATE STREAM a AS SELECT * FROM views;")
     desk.settings = {"ksql.query.persistent.active.limit": "1"}

@@ -26,6 +26,8 @@ class Logged:
     server_properties: Mapping[str, str] = field(default_factory=dict)
     outline: Mapping[str, Any] | None = None
     """What the query makes, as it was logged. None: the statement is being decided."""
+    begin: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Where a query begins that starts now."""
     plan: QueryPlan | None = None
     """Of the statement's query, where it has been analysed already."""
 

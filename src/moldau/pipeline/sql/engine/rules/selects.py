@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
+from moldau.pipeline.plan.nodes import OffsetReset
 from moldau.pipeline.sql.definitions import Format, SourceInfo
 from moldau.pipeline.sql.engine.formats import (
     key_format_of,
@@ -13,6 +14,7 @@ from moldau.pipeline.sql.engine.formats import (
 )
 from moldau.pipeline.sql.engine.rules.logged import Logged, existing, nothing_to_create, replaced
 from moldau.pipeline.sql.engine.rules.outline import Outline, outline_of
+from moldau.pipeline.sql.engine.rules.query_properties import offset_reset_of
 from moldau.pipeline.sql.engine.rules.replacement import check_query_replacement, check_source_replacement
 from moldau.pipeline.sql.engine.rules.sources import KEY_FORMAT_DEFAULT, time_column
 from moldau.pipeline.sql.engine.state import Change, PersistentQuery
@@ -41,7 +43,7 @@ def create_as_select(statement: CreateAsSelect, on: Logged) -> Change:
         running = on.defined.own_query(old.name)
         if running is not None:
             check_query_replacement(running, statement.query, outline, target, on, statement.at)
-            query = replace(query, id=running.id, state=running.state)
+            query = replace(query, id=running.id, state=running.state, begin=running.begin)
     return Change(
         f"Created query with ID {query.id}",
         sources=(target,),
@@ -80,6 +82,7 @@ def _query(query_id: str, outline: Outline, target: SourceInfo, on: Logged) -> P
         inputs=tuple(inputs.values()),
         target=target,
         types=on.defined.types,
+        begin={} if offset_reset_of(on.query_properties) is OffsetReset.EARLIEST else on.begin,
     )
 
 
