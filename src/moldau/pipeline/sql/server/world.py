@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from confluent_kafka import KafkaError, KafkaException, TopicCollection
-from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
+from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCollection, TopicPartition
+from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec, ResourceType
 from confluent_kafka.admin import NewTopic as KafkaTopic
 
 from moldau.core.errors import MoldauError
@@ -34,12 +34,13 @@ class World:
         try:
             topics = self._all_topics() if needs.all_topics else {}
             topics |= self._topics(needs.topics)
+            ends = self._ends({name: topics[name].partitions for name in needs.ends if name in topics})
         except KafkaException as error:
             raise _no_answer(error) from None
         except TimeoutError:
             raise SqlError("the Kafka cluster does not answer; try again") from None
         schemas = {} if self._finder is None else self._schemas(self._finder, needs.subjects)
-        return Facts(topics, schemas, self._settings(), int(time.time() * 1000))
+        return Facts(topics, schemas, self._settings(), ends, int(time.time() * 1000))
 
     def create(self, topics: Sequence[NewTopic], schemas: Sequence[NewSchema]) -> list[str]:
         """Returns the topics that were created. Where anything fails, nothing is left of them. Raises SqlError."""
@@ -118,6 +119,26 @@ class World:
                 raise
             found[name] = TopicFacts(len(topic.partitions), _replicas(topic.partitions), settings[name])
         return found
+
+    def _ends(self, partitions: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
+        """As a reader of committed records sees them."""
+        asked = {
+            TopicPartition(topic, number): OffsetSpec.latest()
+            for topic, count in partitions.items()
+            for number in range(count)
+        }
+        if not asked:
+            return {}
+        committed = IsolationLevel.READ_COMMITTED
+        answers = self._admin.list_offsets(asked, isolation_level=committed, request_timeout=ANSWER_S_MAX)
+        found = {
+            (place.topic, place.partition): future.result(ANSWER_S_MAX).offset
+            for place, future in answers.items()
+        }
+        return {
+            topic: tuple(found[topic, number] for number in range(count))
+            for topic, count in partitions.items()
+        }
 
     def _schemas(
         self, finder: SchemaFinder, needs: Iterable[SubjectNeed]
