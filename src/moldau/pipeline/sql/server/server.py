@@ -30,6 +30,19 @@ def event_loop() -> asyncio.AbstractEventLoop:
     return loop
 
 
+class Listener(uvicorn.Server):
+    """Ends running queries first when it stops, so that their answers are complete and nobody waits for them."""
+
+    def __init__(self, config: uvicorn.Config, service: SqlService) -> None:
+        super().__init__(config)
+        self._service = service
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for query in self._service.transient_queries():
+            self._service.close_query(query.id)
+        await super().shutdown(sockets)
+
+
 class SqlServer:
     """Listens as soon as it is created, and answers once it is started."""
 
@@ -42,7 +55,7 @@ class SqlServer:
         self.url = _advertised(settings, self.port)
         self.service = SqlService(configuration, self.url)
         self._app = SqlApp(self.service)
-        self._uvicorn = uvicorn.Server(server_config(self._app))
+        self._uvicorn = Listener(server_config(self._app), self.service)
         self._thread: threading.Thread | None = None
 
     def load(self) -> None:
