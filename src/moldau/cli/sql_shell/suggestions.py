@@ -11,7 +11,9 @@ from moldau.cli.sql_shell.statements import split
 _WORD: Final = re.compile(r"[\w.`@]*\Z")
 _IN_STRING: Final = re.compile(r"[^']*(?:'[^']*'[^']*)*'(?P<word>[^']*)\Z")
 _RELATION: Final = re.compile(
-    r"\b(?:FROM|JOIN|INTO)\s+(?P<name>`[^`]+`|\w+)(?:\s+(?:AS\s+)?(?P<alias>\w+))?", re.I
+    r"\b(?:FROM|JOIN|INTO)\s+(?P<name>`[^`]+`|\w+)"
+    rf"(?:\s+(?:AS\s+)?(?P<alias>(?!(?:{'|'.join(KEYWORDS)})\b)\w+))?",
+    re.I,
 )
 _BARE: Final = re.compile(r"[A-Z_][A-Z0-9_@]*")
 
@@ -31,12 +33,13 @@ class Suggestions(NamedTuple):
 def suggest(before: str, after: str, names: ServerNames) -> Suggestions:
     """`before` and `after` are the text around the cursor."""
     statement = split(before).rest
+    statement += before[len(before.rstrip()) :] if statement else ""
     if (quoted := _IN_STRING.fullmatch(statement)) is not None:
         kind = "property" if re.match(r"\s*(?:UN|ALTER\s+SYSTEM\s+)?SET\b", statement, re.I) else ""
         return _matching(quoted["word"], [(kind, names.properties)] if kind else [])
     word = _word_at_the_end(statement)
     typed = statement[: len(statement) - len(word)]
-    whole = statement + split(after + ";").complete[0] if after.strip() else statement
+    whole = " ".join([statement, *split(after + ";").complete[:1]])
     if "." in word:
         alias, _, begun = word.rpartition(".")
         columns = _relations(whole, names).get(alias.strip("`").upper(), ())
@@ -69,7 +72,8 @@ def _candidates(typed: str, whole: str, names: ServerNames) -> list[tuple[str, I
         return [("query", names.queries), keywords]
     if first == "CREATE" and "WITH" in words and "SELECT" not in words:
         return [("property", PROPERTIES_OF_SOURCES)]
-    columns = dict.fromkeys(column for each in _relations(whole, names).values() for column in each)
+    read = _relations(whole, names) or names.sources
+    columns = dict.fromkeys(column for each in read.values() for column in each)
     types = ("type", (*TYPES, *names.types))
     if first == "CREATE" and "SELECT" not in words:
         return [types, keywords, sources]

@@ -101,23 +101,25 @@ def converse(session: Session) -> None:
     names.refresh()
     while True:
         try:
-            text = prompt.prompt()
-        except KeyboardInterrupt:
-            continue
-        except EOFError:
-            return
-        session.screen.note_typed(text)
-        try:
-            for statement in _statements(text):
-                session.run(statement)
-                if changes_names(statement):
-                    names.refresh()
-        except Leave:
+            _run_next(prompt, session, names)
+        except (EOFError, Leave):
             return
         except click.ClickException as failure:
             session.screen.show_failure(failure)
         except KeyboardInterrupt:
-            session.screen.show_note("Ended.")
+            continue
+
+
+def _run_next(prompt: PromptSession[str], session: Session, names: NamesOfServer) -> None:
+    text = prompt.prompt()
+    session.screen.note_typed(text)
+    try:
+        for statement in _statements(text):
+            session.run(statement)
+            if changes_names(statement):
+                names.refresh()
+    except KeyboardInterrupt:
+        session.screen.show_note("Ended.")
 
 
 def _statements(text: str) -> Sequence[str]:
@@ -188,4 +190,4 @@ def _greet(session: Session) -> None:
     except click.ClickException as failure:
         session.screen.show_failure(failure)
     else:
-        click.echo(f"Connected to {session.server.url}, which speaks ksqlDB {info.get('version')}.")
+        click.echo(f"Connected to {session.server.url}, version {info.get('version')}.")
