@@ -20,7 +20,7 @@ def test_the_printed_settings_are_a_configuration_file() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--override", "ksql.servce.id=x"], "did you mean ksql.service.id?"),
+        (["--override", "ksql.service.ids=x"], "did you mean ksql.service.id?"),
         (["--listen", "https://127.0.0.1:1"], "only http is"),
         (["--config", "missing.properties"], "cannot read the configuration file missing.properties"),
     ],

@@ -38,8 +38,8 @@ def test_a_file_of_ksqldb_is_read() -> None:
     ("line", "message"),
     [
         (
-            "ksql.servce.id=x",
-            r"file\.properties, line 1: unknown setting ksql\.servce\.id.*ksql\.service\.id",
+            "ksql.service.ids=x",
+            r"file\.properties, line 1: unknown setting ksql\.service\.ids.*ksql\.service\.id",
         ),
         ("ksql.max.push.queries=many", r"line 1: .*ksql\.max\.push\.queries"),
         ("listeners=https://0.0.0.0:1", "only http is"),
