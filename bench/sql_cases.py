@@ -153,7 +153,7 @@ def fill(servers: str, topics: set[str], records: int) -> None:
 
 
 def _values(make: Callable[[random.Random], dict[str, Any]]) -> Iterator[bytes]:
-    chance = random.Random(SEED)  # noqa: S311 the same input for all
+    chance = random.Random(SEED)
     for _ in range(DIFFERENT_VALUES):
         yield orjson.dumps(make(chance))
 

@@ -6,7 +6,7 @@ commands in `commands.py`. Raises Failure; what becomes of the shell then is for
 
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -17,7 +17,7 @@ from moldau.cli.sql_shell.commands import run_command
 from moldau.cli.sql_shell.entities import entity_lines
 from moldau.cli.sql_shell.rows_output import print_rows
 from moldau.cli.sql_shell.screen import Screen
-from moldau.cli.sql_shell.sql_server import Settings, SqlServer, TimedOut
+from moldau.cli.sql_shell.sql_server import Json, Settings, SqlServer, TimedOut
 from moldau.cli.sql_shell.statements import Classified, Kind, classify, split, without_comments
 from moldau.cli.sql_shell.values import json_text
 
@@ -83,20 +83,27 @@ class Session:
             case Kind.PRINT:
                 self._print_topic(statement)
             case Kind.OTHER:
-                self._execute(statement)
+                self._show(self.execute(statement))
             case _:
                 self._change(found)
 
-    def _execute(self, statement: str) -> None:
-        after = self._last_command if self.waits_for_commands else None
-        for entity in self.server.run(statement, self.settings, after):
-            number = entity.get("commandSequenceNumber")
+    def execute(self, statement: str) -> list[Json]:
+        """The server's answers to a statement that is no query. Nothing is printed."""
+        answers = self.server.run(
+            statement, self.settings, self._last_command if self.waits_for_commands else None
+        )
+        for answer in answers:
+            number = answer.get("commandSequenceNumber")
             if isinstance(number, int) and number >= 0:
                 self._last_command = number
+        return answers
+
+    def _show(self, answers: Iterable[Json]) -> None:
+        for answer in answers:
             if self.screen.is_json:
-                self.screen.show(json_text(entity))
+                self.screen.show(json_text(answer))
             else:
-                self.screen.show(*entity_lines(entity, self.screen.style), "")
+                self.screen.show(*entity_lines(answer, self.screen.style), "")
 
     def _query(self, statement: str) -> None:
         is_push = _EMITS.search(without_comments(statement)) is not None

@@ -342,7 +342,7 @@ class _Analysis:
     def _canonical(self, expression: tree.Expression, scope: QueryScope) -> tree.Expression:
         """With the source of each column said, so that A and T.A are the same."""
         if isinstance(expression, tree.ColumnName) and expression.source is None:
-            owners = [one.source for one in scope.bindings if one.name == expression.name]
+            owners = [one.source for one in scope.named(expression.name)]
             return replace(expression, source=owners[0]) if len(owners) == 1 else expression
         return expression
 
@@ -431,7 +431,7 @@ class _Analysis:
         """A grouped column may be written with its source and without."""
         if not isinstance(expression, tree.ColumnName):
             return [expression]
-        owners = [one.source for one in scope.bindings if one.name == expression.name]
+        owners = [one.source for one in scope.named(expression.name)]
         found: list[tree.Expression] = [expression]
         if len(owners) == 1:
             found += [replace(expression, source=owners[0]), replace(expression, source=None)]

@@ -69,16 +69,21 @@ class QueryScope:
     """Parts whose value is known otherwise: aggregates and grouping expressions, after the grouping."""
     unknown: Callable[[tree.ColumnName], SqlError] | None = None
     """What is said of a name that is not there, where more is known than its spelling."""
+    _by_name: dict[str, list[Binding]] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        for binding in self.bindings:
+            self._by_name.setdefault(binding.name, []).append(binding)
 
     def known(self, expression: tree.Expression) -> Typed | None:
         return self.settled.get(expression) if self.settled else None
 
+    def named(self, name: str) -> Sequence[Binding]:
+        """The columns of that name, one of each source that has it."""
+        return self._by_name.get(name, ())
+
     def column(self, name: tree.ColumnName) -> Typed:
-        found = [
-            binding
-            for binding in self.bindings
-            if binding.name == name.name and name.source in (None, binding.source)
-        ]
+        found = [one for one in self.named(name.name) if name.source in (None, one.source)]
         if not found:
             raise self._unknown(name)
         own = [binding for binding in found if not binding.source]
