@@ -1,0 +1,1 @@
+"""Kafka Connect's data model: schemas, structs, logical types and records. Pure. Start reading with `schema.py`."""
