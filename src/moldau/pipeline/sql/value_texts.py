@@ -1,27 +1,13 @@
 """Values as text, as Java writes them: what CAST, formats and functions make of a number or a time."""
 
-import math
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Final
 
+from moldau.pipeline.java_texts.numbers import double_text as double_text
+
 EPOCH: Final = date(1970, 1, 1)
 MIDNIGHT: Final = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-def double_text(value: float) -> str:
-    """As Java writes a double: 1.0, 1.0E10, NaN, Infinity."""
-    if math.isnan(value):
-        return "NaN"
-    if math.isinf(value):
-        return "Infinity" if value > 0 else "-Infinity"
-    if value == 0 or 1e-3 <= abs(value) < 1e7:
-        text = format(Decimal(repr(value)), "f")
-        return text if "." in text else text + ".0"
-    sign, digits, _ = Decimal(repr(value)).normalize().as_tuple()
-    exponent = Decimal(repr(value)).adjusted()
-    fraction = "".join(map(str, digits[1:])) or "0"
-    return f"{'-' if sign else ''}{digits[0]}.{fraction}E{exponent}"
 
 
 def decimal_text(value: Decimal) -> str:

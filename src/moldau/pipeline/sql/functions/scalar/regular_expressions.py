@@ -2,8 +2,8 @@
 
 from typing import Any, Final
 
+from moldau.pipeline.java_texts.regex import replacement, to_scan, to_search
 from moldau.pipeline.sql.functions.declaration import Category, Form, Parameter, Scalar
-from moldau.pipeline.sql.functions.scalar.java_regex import replacement, to_scan, to_search
 from moldau.pipeline.sql.types import INTEGER, STRING, Array
 
 

@@ -3,7 +3,7 @@
 import pytest
 from scalar_examples import value_of
 
-from moldau.pipeline.sql.functions.scalar import java_regex
+from moldau.pipeline.java_texts import regex as java_regex
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moldau.pipeline.sql.functions.scalar.java_regex import _engines
-from moldau.pipeline.sql.functions.scalar.regex_cost import STEPS_MAX, cost
+from moldau.pipeline.java_texts.regex import _engines
+from moldau.pipeline.java_texts.regex_cost import STEPS_MAX, cost
 
 
 @pytest.mark.parametrize(

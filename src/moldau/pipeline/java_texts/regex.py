@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import re2
 
-from moldau.pipeline.sql.functions.scalar.regex_cost import cost
+from moldau.pipeline.java_texts.regex_cost import cost
 
 QUICK_LENGTH_MIN: Final = 16
 """A pattern that is quick for shorter texts only is not worth a second engine."""
