@@ -12,10 +12,7 @@ schema a STRUCT is a `Struct`, an ARRAY a list, a MAP a dict. Logical types are 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from types import MappingProxyType
 from typing import Any, Final
-
-NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
 DECIMAL: Final = "org.apache.kafka.connect.data.Decimal"
 DATE: Final = "org.apache.kafka.connect.data.Date"
@@ -55,20 +52,31 @@ class Schema:
     version: int | None = None
     doc: str | None = None
     default: Any = None
-    parameters: Mapping[str, str] = NOTHING
+    parameters: Mapping[str, str] = field(default_factory=dict)
     fields: tuple[Field, ...] = ()
     """Of a STRUCT."""
     key_schema: "Schema | None" = None
     """Of a MAP."""
     value_schema: "Schema | None" = None
     """Of a MAP or an ARRAY: of its values."""
-    _by_name: dict[str, Field] = field(default_factory=dict, init=False, repr=False, compare=False)
+    index: dict[str, int] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """Where each field is, by its name."""
 
     def __post_init__(self) -> None:
-        self._by_name.update((one.name, one) for one in self.fields)
+        self.index.update((one.name, place) for place, one in enumerate(self.fields))
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.optional, self.name, self.version, tuple(self.index)))
 
     def field(self, name: str) -> Field | None:
-        return self._by_name.get(name)
+        place = self.index.get(name)
+        return None if place is None else self.fields[place]
+
+    def __str__(self) -> str:
+        """`int32`, `array<string>`, `struct Order`, with a question mark where null is allowed."""
+        inner = [str(one) for one in (self.key_schema, self.value_schema) if one is not None]
+        text = f"{self.type}<{', '.join(inner)}>" if inner else str(self.type)
+        return f"{text}{f' {self.name}' if self.name else ''}{'?' if self.optional else ''}"
 
 
 INT8: Final = Schema(SchemaType.INT8)

@@ -22,10 +22,22 @@ class Struct:
 
     def __getitem__(self, name: str) -> Any:
         """The field's value, or its default. Raises KeyError for an unknown field."""
-        for one, value in zip(self.schema.fields, self.values, strict=True):
-            if one.name == name:
-                return one.schema.default if value is None else value
-        raise KeyError(name)
+        place = self.schema.index[name]
+        value = self.values[place]
+        return self.schema.fields[place].schema.default if value is None else value
+
+    def without_default(self, name: str) -> Any:
+        """The field's value as it is. Raises KeyError for an unknown field."""
+        return self.values[self.schema.index[name]]
+
+    def with_defaults(self) -> tuple[Any, ...]:
+        """All values; a default where there is null."""
+        if None not in self.values:
+            return self.values
+        return tuple(
+            one.schema.default if value is None else value
+            for one, value in zip(self.schema.fields, self.values, strict=True)
+        )
 
     def as_dict(self) -> dict[str, Any]:
         return {one.name: value for one, value in zip(self.schema.fields, self.values, strict=True)}
