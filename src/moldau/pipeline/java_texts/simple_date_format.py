@@ -6,7 +6,7 @@ has letters, and what follows the pattern is ignored. Weeks are those of the Uni
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import Final
 
 LETTERS: Final = "GyYMLwWDdFEuaHkKhmsSzZX"
-MONTHS: Final = [
+MONTHS: Final = (
     "January",
     "February",
     "March",
@@ -27,10 +27,8 @@ MONTHS: Final = [
     "October",
     "November",
     "December",
-]
-WEEKDAYS: Final = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
-DAY_MS: Final = 86_400_000
-HOUR_MS: Final = 3_600_000
+)
+WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST_DAY: Final = date(1970, 1, 1)
 _CENTURY_AHEAD: Final = 20
@@ -179,7 +177,7 @@ def _names(piece: _Piece) -> list[tuple[str, int]] | None:
     return None
 
 
-def _both(names: list[str], first: int) -> list[tuple[str, int]]:
+def _both(names: Sequence[str], first: int) -> list[tuple[str, int]]:
     numbered = list(enumerate(names, first))
     return [(name, number) for number, name in numbered] + [(name[:3], number) for number, name in numbered]
 
