@@ -1,15 +1,17 @@
 """Records on their way through a connector: from a source before conversion, to a sink after it.
 
-Nobody changes a record after it was passed on: who wants another one changes its `copy`. They are not frozen, because
-a frozen one takes ten times as long to make.
+A record is not changed after it has been passed on: change a `copy` instead. The class is not frozen, because a frozen
+one takes ten times as long to make.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from operator import attrgetter
-from typing import Any, Final, Self
+from typing import Any, Final, Self, overload
 
-from moldau.pipeline.connect.data.schema import Schema
+from moldau.pipeline.connect.data.schema import STRING, Schema, SchemaType
+
+OPTIONAL_STRING: Final = Schema(SchemaType.STRING, optional=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,7 @@ class Record:
     headers: tuple[Header, ...] = ()
 
     def copy(self) -> Self:
-        """For the one who changes it before passing it on."""
+        """A record that may be changed before it is passed on."""
         kind = type(self)
         return kind(*_PARTS[kind](self))
 
@@ -59,3 +61,89 @@ class SinkRecord(Record):
 _PARTS: Final[dict[type[Record], Callable[[Record], tuple[Any, ...]]]] = {
     kind: attrgetter(*(one.name for one in fields(kind))) for kind in (Record, SourceRecord, SinkRecord)
 }
+
+
+class SourceTexts(Sequence[SourceRecord]):
+    """Many records of one topic that have a text, in UTF-8, and nothing else. It is a sequence of records like any
+    other, but a task whose converter writes texts as they are never makes the records."""
+
+    __slots__ = ("source_offset", "source_partition", "texts", "topic")
+
+    def __init__(
+        self,
+        topic: str,
+        texts: Sequence[bytes],
+        source_partition: Mapping[str, Any] | None,
+        source_offset: Mapping[str, Any] | None,
+    ) -> None:
+        """The offset is that behind the last text: all of them are written in one transaction."""
+        self.topic = topic
+        self.texts = texts
+        self.source_partition = source_partition
+        self.source_offset = source_offset
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @overload
+    def __getitem__(self, index: int) -> SourceRecord: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> "SourceTexts": ...
+
+    def __getitem__(self, index: int | slice) -> "SourceRecord | SourceTexts":
+        if isinstance(index, slice):
+            return SourceTexts(self.topic, self.texts[index], self.source_partition, self.source_offset)
+        return SourceRecord(
+            self.topic,
+            value=self.texts[index].decode(errors="replace"),
+            value_schema=STRING,
+            source_partition=self.source_partition,
+            source_offset=self.source_offset,
+        )
+
+
+class SinkTexts(Sequence[SinkRecord]):
+    """Records of one partition whose values are texts, in UTF-8, without transformations. A sequence of records like
+    any other; a connector that only wants the texts takes `texts`."""
+
+    __slots__ = ("keys", "offsets", "partition", "texts", "timestamps_ms", "topic")
+
+    def __init__(
+        self,
+        topic: str,
+        partition: int,
+        offsets: Sequence[int],
+        timestamps_ms: Sequence[int],
+        keys: Sequence[bytes | None],
+        texts: Sequence[bytes | None],
+    ) -> None:
+        self.topic, self.partition = topic, partition
+        self.offsets, self.timestamps_ms, self.keys, self.texts = offsets, timestamps_ms, keys, texts
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @overload
+    def __getitem__(self, index: int) -> SinkRecord: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> "SinkTexts": ...
+
+    def __getitem__(self, index: int | slice) -> "SinkRecord | SinkTexts":
+        if isinstance(index, slice):
+            columns = (self.offsets, self.timestamps_ms, self.keys, self.texts)
+            return SinkTexts(self.topic, self.partition, *(column[index] for column in columns))  # type: ignore[arg-type]
+        key, text = self.keys[index], self.texts[index]
+        return SinkRecord(
+            self.topic,
+            key=None if key is None else key.decode(errors="replace"),
+            value=None if text is None else text.decode(errors="replace"),
+            value_schema=OPTIONAL_STRING,
+            key_schema=OPTIONAL_STRING,
+            partition=self.partition,
+            timestamp_ms=self.timestamps_ms[index],
+            offset=self.offsets[index],
+            original_topic=self.topic,
+            original_partition=self.partition,
+        )
