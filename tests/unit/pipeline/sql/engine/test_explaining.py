@@ -5,7 +5,7 @@ from shop_catalog import decided, shop
 
 from moldau.pipeline.sql.engine import Session
 from moldau.pipeline.sql.engine.answers import Explanation
-from moldau.pipeline.sql.engine.plan_words import duration_text
+from moldau.pipeline.sql.engine.showing.plan_words import duration_text
 from moldau.pipeline.sql.syntax.errors import SqlError
 
 

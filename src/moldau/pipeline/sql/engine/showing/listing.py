@@ -22,8 +22,8 @@ from moldau.pipeline.sql.engine.answers import (
 )
 from moldau.pipeline.sql.engine.catalog import Catalog
 from moldau.pipeline.sql.engine.decision import Decision, Forward
-from moldau.pipeline.sql.engine.describing import description_of, kind_of
-from moldau.pipeline.sql.engine.explaining import explanation_of
+from moldau.pipeline.sql.engine.showing.describing import description_of, kind_of
+from moldau.pipeline.sql.engine.showing.explaining import explanation_of
 from moldau.pipeline.sql.engine.facts import Facts, Needs
 from moldau.pipeline.sql.engine.server_properties import all_properties
 from moldau.pipeline.sql.engine.session import Session

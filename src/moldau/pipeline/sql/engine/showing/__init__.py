@@ -1,0 +1,1 @@
+"""Statements that only look: SHOW and LIST, DESCRIBE, EXPLAIN."""
