@@ -13,13 +13,13 @@ from moldau.pipeline.sql.engine.catalog import Catalog
 from moldau.pipeline.sql.engine.changes import RULES as LOGGED
 from moldau.pipeline.sql.engine.deciding import Asked, decide_logged, needs_logged
 from moldau.pipeline.sql.engine.decision import Decision, Forward
-from moldau.pipeline.sql.engine.showing.describing import decide_describing, needs_describing
-from moldau.pipeline.sql.engine.showing.explaining import decide_explaining
 from moldau.pipeline.sql.engine.facts import Facts, Needs
 from moldau.pipeline.sql.engine.insert_values import decide_insert_values
-from moldau.pipeline.sql.engine.showing.listing import decide_listing, needs_listing
 from moldau.pipeline.sql.engine.session import Session
 from moldau.pipeline.sql.engine.session_changes import decide_session
+from moldau.pipeline.sql.engine.showing.describing import decide_describing, needs_describing
+from moldau.pipeline.sql.engine.showing.explaining import decide_explaining
+from moldau.pipeline.sql.engine.showing.listing import decide_listing, needs_listing
 from moldau.pipeline.sql.syntax.errors import SqlError
 from moldau.pipeline.sql.syntax.tree import statements as tree
 from moldau.pipeline.sql.syntax.tree.statements import Statement

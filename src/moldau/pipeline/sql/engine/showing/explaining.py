@@ -14,9 +14,9 @@ from moldau.pipeline.sql.engine.catalog import Catalog
 from moldau.pipeline.sql.engine.changes import change_by
 from moldau.pipeline.sql.engine.decision import Decision
 from moldau.pipeline.sql.engine.facts import Facts
-from moldau.pipeline.sql.engine.showing.plan_words import duration_text, steps
 from moldau.pipeline.sql.engine.rules.logged import Logged
 from moldau.pipeline.sql.engine.session import Session
+from moldau.pipeline.sql.engine.showing.plan_words import duration_text, steps
 from moldau.pipeline.sql.engine.state import PersistentQuery
 from moldau.pipeline.sql.syntax.errors import SqlError, did_you_mean
 from moldau.pipeline.sql.syntax.parser import parse

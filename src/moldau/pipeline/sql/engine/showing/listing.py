@@ -22,11 +22,11 @@ from moldau.pipeline.sql.engine.answers import (
 )
 from moldau.pipeline.sql.engine.catalog import Catalog
 from moldau.pipeline.sql.engine.decision import Decision, Forward
-from moldau.pipeline.sql.engine.showing.describing import description_of, kind_of
-from moldau.pipeline.sql.engine.showing.explaining import explanation_of
 from moldau.pipeline.sql.engine.facts import Facts, Needs
 from moldau.pipeline.sql.engine.server_properties import all_properties
 from moldau.pipeline.sql.engine.session import Session
+from moldau.pipeline.sql.engine.showing.describing import description_of, kind_of
+from moldau.pipeline.sql.engine.showing.explaining import explanation_of
 from moldau.pipeline.sql.engine.state import PersistentQuery
 from moldau.pipeline.sql.syntax.errors import SqlError
 from moldau.pipeline.sql.syntax.tree.statements import Kind, Show
