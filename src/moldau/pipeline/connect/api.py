@@ -87,8 +87,11 @@ class SinkTask:
         """A batch, in the order of each partition. May buffer."""
         raise NotImplementedError
 
-    def flush(self, offsets: Mapping[TopicPartition, int]) -> None:
-        """Everything up to these end offsets must be in the target when this returns."""
+    def flush(self, offsets: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, int] | None:
+        """Everything up to these end offsets must be in the target when this returns. A task that keeps records back,
+        for instance to write larger files, answers up to where the target has everything: only that is committed.
+        Called every few seconds, also when there are no records."""
+        return None
 
     def opened(self, partitions: Sequence[TopicPartition]) -> Mapping[TopicPartition, int]:
         """The task has these partitions now. Answers the offsets from which it wants records, if the target knows."""
