@@ -49,7 +49,7 @@ def migrate(context: click.Context, /, config_file: Path) -> None:
 def create_project(folder: Path, url: str) -> None:
     """Create a project in FOLDER for the server at URL."""
     config = new_project(folder, url)
-    click.echo(f"Created {config}. Its migrations belong into {config.parent / 'migrations'}.")
+    click.echo(f"Created {config}. Its migrations belong in {config.parent / 'migrations'}.")
 
 
 @migrate.command("create")
