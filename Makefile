@@ -19,7 +19,7 @@ $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "moldau needs Python 3.11 or newer; this is %s. Try: make PYTHON=python3.11" % sys.version.split()[0])'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --upgrade pip
-	$(BIN)/python -m pip install -q -e '.[spark-connect]' --group dev
+	$(BIN)/python -m pip install -q -e '.[spark-connect,connect]' --group dev
 	touch $(STAMP)
 
 HOST ?= 127.0.0.1
