@@ -3,6 +3,7 @@
 import http.client
 import socket
 from typing import Any, Final
+from urllib.parse import quote
 
 import orjson
 
@@ -40,11 +41,11 @@ class DriverClient:
         return self._status("POST", "/applications", {"file": file})
 
     def remove(self, name: str) -> None:
-        self._ask("DELETE", f"/applications/{name}")
+        self._ask("DELETE", f"/applications/{quote(name)}")
 
     def act(self, name: str, action: str) -> dict[str, Any]:
         """`action`: pause, resume, stop, start."""
-        return self._status("POST", f"/applications/{name}/{action}")
+        return self._status("POST", f"/applications/{quote(name)}/{action}")
 
     def metrics_text(self) -> str:
         return self._send("GET", "/metrics").decode()
