@@ -4,7 +4,7 @@ A record is not changed after it has been passed on: change a `copy` instead. Th
 one takes ten times as long to make.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from operator import attrgetter
 from typing import Any, Final, Self, overload
@@ -12,6 +12,7 @@ from typing import Any, Final, Self, overload
 from moldau.pipeline.connect.data.schema import STRING, Schema, SchemaType
 
 OPTIONAL_STRING: Final = Schema(SchemaType.STRING, optional=True)
+OPTIONAL_BYTES: Final = Schema(SchemaType.BYTES, optional=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,96 @@ class SourceTexts(Sequence[SourceRecord]):
             source_partition=self.source_partition,
             source_offset=self.source_offset,
         )
+
+
+class SourceBytes(Sequence[SourceRecord]):
+    """Records of one partition whose keys, values and headers are bytes, to be written to the same partition of
+    `topic`. A sequence of records like any other, but a task whose converters pass bytes on never makes the records."""
+
+    __slots__ = (
+        "headers",
+        "keys",
+        "offset_of",
+        "partition",
+        "source_partition",
+        "timestamps_ms",
+        "topic",
+        "values",
+    )
+
+    def __init__(
+        self,
+        topic: str,
+        partition: int | None,
+        keys: Sequence[bytes | None],
+        values: Sequence[bytes | None],
+        timestamps_ms: Sequence[int],
+        headers: Sequence[Sequence[tuple[str, bytes | None]] | None] | None,
+        source_partition: Mapping[str, Any] | None,
+        offset_of: Callable[[int], Mapping[str, Any] | None],
+    ) -> None:
+        """`headers` is None if no record has any. `offset_of` answers the source offset of a record by its index."""
+        self.topic, self.partition = topic, partition
+        self.keys, self.values, self.timestamps_ms, self.headers = keys, values, timestamps_ms, headers
+        self.source_partition, self.offset_of = source_partition, offset_of
+
+    @property
+    def source_offset(self) -> Mapping[str, Any] | None:
+        """That of the last record: all of them are written in one transaction."""
+        return self.offset_of(len(self.values) - 1)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @overload
+    def __getitem__(self, index: int) -> SourceRecord: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[SourceRecord]: ...
+
+    def __getitem__(self, index: int | slice) -> "SourceRecord | list[SourceRecord]":
+        if isinstance(index, slice):
+            return [self[each] for each in range(*index.indices(len(self)))]
+        if index < 0:
+            index += len(self)
+        headers = self.headers[index] if self.headers is not None else None
+        return SourceRecord(
+            self.topic,
+            key=self.keys[index],
+            value=self.values[index],
+            key_schema=OPTIONAL_BYTES,
+            value_schema=OPTIONAL_BYTES,
+            partition=self.partition,
+            timestamp_ms=self.timestamps_ms[index],
+            headers=tuple(Header(key, value, OPTIONAL_BYTES) for key, value in headers or ()),
+            source_partition=self.source_partition,
+            source_offset=self.offset_of(index),
+        )
+
+
+class SourceParts(Sequence[SourceRecord]):
+    """What a poll returns that has records of several partitions: one sequence after the other."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, parts: Sequence[Sequence[SourceRecord]]) -> None:
+        self.parts = parts
+
+    def __len__(self) -> int:
+        return sum(map(len, self.parts))
+
+    def __iter__(self) -> Iterator[SourceRecord]:
+        for part in self.parts:
+            yield from part
+
+    @overload
+    def __getitem__(self, index: int) -> SourceRecord: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[SourceRecord]: ...
+
+    def __getitem__(self, index: int | slice) -> "SourceRecord | list[SourceRecord]":
+        return list(self)[index]
 
 
 class SinkTexts(Sequence[SinkRecord]):
