@@ -140,6 +140,16 @@ def is_connector(value: object) -> bool:
     )
 
 
+def connector_at(path: str) -> type[Connector]:
+    """The class by `ConnectorPlugin.path`, without a look at other connectors. Raises UnknownPlugin."""
+    found = _imported(path)
+    if found is None:
+        raise UnknownPlugin(
+            f"The connector {path} cannot be imported here: install its package where Spark's workers run"
+        )
+    return found.connector
+
+
 def _imported(name: str) -> ConnectorPlugin | None:
     """A class by its Python path, `module:Class` or `module.Class`."""
     module, separator, attribute = name.partition(":") if ":" in name else name.rpartition(".")

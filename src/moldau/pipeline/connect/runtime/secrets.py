@@ -13,6 +13,8 @@ from typing import Final
 
 from moldau.core.errors import ConfigError
 from moldau.core.settings.properties import parse_properties
+from moldau.core.settings.text_form import ConfigType
+from moldau.pipeline.connect.api import Connector
 
 HIDDEN: Final = "[hidden]"
 MASKED_CHARACTERS_MIN: Final = 3
@@ -61,6 +63,19 @@ def resolve(
     }
     secrets |= {resolved[name] for name in sensitive if name in resolved}
     return Resolved(resolved, frozenset(one for one in secrets if len(one) >= MASKED_CHARACTERS_MIN))
+
+
+def sensitive_names(kind: type[Connector], config: Iterable[str]) -> set[str]:
+    """The names of settings whose values are passwords."""
+    declared = {one.name for one in kind.declarations if one.key.type is ConfigType.PASSWORD}
+    return declared | {name for name in config if _sounds_secret(name)}
+
+
+def _sounds_secret(name: str) -> bool:
+    """Settings of clients and registries are not declared by the connector."""
+    return name.lower().endswith(
+        ("password", "secret", "jaas.config", "user.info", "ssl.keystore.key", "token")
+    )
 
 
 _Reader = Callable[[str, str, str], str]

@@ -1,0 +1,83 @@
+"""From the records of a source to what the producer writes: transformations, then converters. Pure but for retries."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from moldau.pipeline.connect.data.records import SourceRecord, SourceTexts
+from moldau.pipeline.connect.runtime.record_chain import Failed, RecordChain
+from moldau.pipeline.connect.runtime.record_failures import Failure, Stage
+
+Headers = list[tuple[str, bytes | None]]
+
+
+class ProducerRecord(NamedTuple):
+    topic: str
+    value: bytes | None
+    key: bytes | None = None
+    partition: int = -1
+    timestamp_ms: int = 0
+    """0: now."""
+    headers: Headers | None = None
+
+
+@dataclass(slots=True)
+class SourceOutput:
+    records: list[ProducerRecord] = field(default_factory=list)
+    failed: list[tuple[SourceRecord, Failure]] = field(default_factory=list)
+
+
+class SourceChain:
+    def __init__(self, chain: RecordChain) -> None:
+        self._chain = chain
+
+    def takes_texts(self, records: Sequence[SourceRecord]) -> bool:
+        """The texts may be written as they are."""
+        return isinstance(records, SourceTexts) and self._chain.passes_texts and _is_utf8(records.texts)
+
+    def output(self, records: Sequence[SourceRecord]) -> SourceOutput:
+        found = SourceOutput()
+        for record, outcome in self._chain.transformed(records):
+            if isinstance(outcome, Failure):
+                found.failed.append((record, outcome))
+                continue
+            try:
+                found.records.append(self._converted(outcome))
+            except Failed as failed:
+                found.failed.append((record, failed.failure))
+        return found
+
+    def _converted(self, record: SourceRecord) -> ProducerRecord:
+        chain, topic = self._chain, record.topic
+        headers: Headers | None = None
+        if record.headers:
+            convert = chain.header.header_from_connect
+            headers = [
+                (
+                    one.key,
+                    chain.attempt(
+                        Stage.HEADER_CONVERTER, chain.header, convert, topic, one.key, one.schema, one.value
+                    ),
+                )
+                for one in record.headers
+            ]
+        # Without `attempt`, which would take as long as the conversion. Only a failure is looked at closely.
+        try:
+            key = chain.key.from_connect(topic, record.key_schema, record.key)
+            value = chain.value.from_connect(topic, record.value_schema, record.value)
+        except Exception:  # noqa: BLE001 again, and then with its stage
+            given = topic, record.key_schema, record.key
+            key = chain.attempt(Stage.KEY_CONVERTER, chain.key, chain.key.from_connect, *given)
+            given = topic, record.value_schema, record.value
+            value = chain.attempt(Stage.VALUE_CONVERTER, chain.value, chain.value.from_connect, *given)
+        partition = -1 if record.partition is None else record.partition
+        return ProducerRecord(topic, value, key, partition, record.timestamp_ms or 0, headers)
+
+
+def _is_utf8(texts: Sequence[bytes]) -> bool:
+    """Otherwise the converter would write other bytes."""
+    try:
+        b"\n".join(texts).decode()
+    except UnicodeDecodeError:
+        return False
+    return True
