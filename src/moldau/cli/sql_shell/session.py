@@ -18,7 +18,7 @@ from moldau.cli.sql_shell.entities import entity_lines
 from moldau.cli.sql_shell.rows_output import print_rows
 from moldau.cli.sql_shell.screen import Screen
 from moldau.cli.sql_shell.sql_server import Json, Settings, SqlServer, TimedOut
-from moldau.cli.sql_shell.statements import Classified, Kind, classify, split, without_comments
+from moldau.cli.sql_shell.statements import Classified, Kind, classify, statements_of, without_comments
 from moldau.cli.sql_shell.values import json_text
 
 SCRIPTS_MAX: Final = 20
@@ -68,8 +68,7 @@ class Session:
 
     def run_text(self, text: str) -> None:
         """All statements of a text. The last one may lack its semicolon."""
-        complete, rest = split(text)
-        for statement in [*complete, *([f"{rest};"] if rest else [])]:
+        for statement, _ in statements_of(text):
             self.run(statement)
 
     def run(self, statement: str) -> None:
@@ -172,7 +171,9 @@ class Session:
             raise Failure(f"cannot read the script {path}: {reason}.") from error
         self._scripts += 1
         try:
-            self.run_text(text)
+            for statement, line in statements_of(text):
+                with _named(f"{path}, line {line}"):
+                    self.run(statement)
         finally:
             self._scripts -= 1
 
@@ -190,6 +191,15 @@ class Session:
 def _same(name: str, known: dict[str, str]) -> str | None:
     """The known name that differs in case at most."""
     return next((one for one in known if one.lower() == name.lower()), None)
+
+
+@contextmanager
+def _named(place: str) -> Iterator[None]:
+    """A statement of a script fails with the place where it begins: the server counts lines from there."""
+    try:
+        yield
+    except Failure as failure:
+        raise Failure(f"in the statement at {place}:\n{failure.message}", failure.hint) from failure
 
 
 @contextmanager

@@ -4,6 +4,7 @@ Only quotes, comments and semicolons matter here. The server parses; a text it w
 """
 
 import re
+from collections.abc import Iterator
 from enum import Enum
 from typing import Final, NamedTuple
 
@@ -25,10 +26,13 @@ class Split(NamedTuple):
     """The statements that end with a semicolon, without comments around them."""
     rest: str
     """What follows the last semicolon; empty if nothing but comments and space does."""
+    starts: list[int]
+    """Where each begins in the text, the rest too if there is one."""
 
 
 def split(text: str) -> Split:
     complete: list[str] = []
+    starts: list[int] = []
     start, has_text = 0, False
     offset = 0
     while offset < len(text):
@@ -37,10 +41,11 @@ def split(text: str) -> Split:
         match found.lastgroup:
             case "open":
                 # A quote or comment without an end: the rest of the text belongs to it.
-                return Split(complete, text[start:])
+                return Split(complete, text[start:], [*starts, start])
             case "end":
                 if has_text:
                     complete.append(text[start : found.end()])
+                    starts.append(start)
                 start, has_text = found.end(), False
             case "comment" | "space" if not has_text:
                 start = found.end()
@@ -49,7 +54,18 @@ def split(text: str) -> Split:
             case _:
                 has_text = True
         offset = found.end()
-    return Split(complete, text[start:].rstrip() if has_text else "")
+    if not has_text:
+        return Split(complete, "", starts)
+    return Split(complete, text[start:].rstrip(), [*starts, start])
+
+
+def statements_of(text: str) -> Iterator[tuple[str, int]]:
+    """Each statement of a text, and the line where it begins. The last one may lack its semicolon."""
+    complete, rest, starts = split(text)
+    # A semicolon within a quote or comment that has no end would end nothing.
+    last = [f"{rest};" if split(f"{rest};").complete else rest] if rest else []
+    for statement, start in zip([*complete, *last], starts, strict=True):
+        yield statement, text.count("\n", 0, start) + 1
 
 
 class Kind(Enum):

@@ -177,7 +177,7 @@ def is_complete(text: str) -> bool:
     """Whether a text can run: a command, or statements up to a semicolon."""
     if is_command(text):
         return True
-    complete, rest = split(text)
+    complete, rest, _ = split(text)
     return not rest and (bool(complete) or not text.strip())
 
 

@@ -55,6 +55,27 @@ def test_a_request_with_an_error_changes_nothing(client: SqlClient, name: str) -
     assert topics(client) == before
 
 
+def test_an_error_shows_the_place(client: SqlClient, name: str) -> None:
+    wrong = f"CREATE STREAM {name} AS\n SELECT NN FROM NONE;"
+    for text in (wrong, f"SHOW STREAMS; {wrong}"):
+        with pytest.raises(Refused) as refused:
+            client.ksql(text)
+        assert refused.value.message.splitlines()[:3] == [
+            "line 2:17: NONE does not exist",
+            "   SELECT NN FROM NONE;",
+            "                  ^",
+        ]
+
+
+def test_a_property_with_a_wrong_value_is_refused(client: SqlClient, name: str) -> None:
+    client.ksql(create(name, f"topic-{name}"))
+    wrong = {"ksql.streams.auto.offset.reset": "erliest"}
+    with pytest.raises(Refused, match="erliest"):
+        client.ksql(f"CREATE STREAM {name}_2 AS SELECT * FROM {name};", **wrong)
+    with pytest.raises(Refused, match="erliest"):
+        client.rows(f"SELECT * FROM {name};", **wrong)
+
+
 def test_later_statements_of_a_request_see_the_earlier_ones(client: SqlClient, name: str) -> None:
     answers = client.ksql(
         f"DEFINE n = '{name}'; {create('${n}', f'topic-{name}')} INSERT INTO ${{n}} VALUES ('a', 1);"

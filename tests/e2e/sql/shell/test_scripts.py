@@ -58,6 +58,26 @@ def test_the_first_error_ends_a_script(moldau_sql: Run, stream: str) -> None:
     ]
 
 
+def test_an_error_in_a_file_says_where(moldau_sql: Run, stream: str, tmp_path: Path) -> None:
+    (tmp_path / "inner.sql").write_text(
+        "-- DROP STREAM nothing;\n\nCREATE STREAM none AS\n SELECT NN FROM ${name};"
+    )
+    (tmp_path / "outer.sql").write_text("RUN SCRIPT 'inner.sql';")
+    done = moldau_sql("-f", "outer.sql", "-d", f"name={stream}")
+    assert done.stderr.splitlines() == [
+        "Error: in the statement at outer.sql, line 1:",
+        "in the statement at inner.sql, line 3:",
+        "line 2:9: unknown column NN",
+        f"   SELECT NN FROM {stream};",
+        "          ^",
+        "Did you mean N?",
+    ]
+
+
+def test_functions_are_described_with_examples(moldau_sql: Run) -> None:
+    assert "SUBSTRING('stream', 2, 3) => 'tre'" in moldau_sql("-e", "DESCRIBE FUNCTION SUBSTRING;").stdout
+
+
 def test_a_query_ends_at_its_limits(moldau_sql: Run, stream: str, tmp_path: Path) -> None:
     (tmp_path / "session.properties").write_text("auto.offset.reset=earliest\n")
     push = f"SELECT N FROM {stream} EMIT CHANGES;"

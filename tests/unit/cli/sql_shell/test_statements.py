@@ -2,7 +2,7 @@
 
 import pytest
 
-from moldau.cli.sql_shell.statements import Kind, changes_names, classify, split
+from moldau.cli.sql_shell.statements import Kind, changes_names, classify, split, statements_of
 
 
 @pytest.mark.parametrize(
@@ -24,6 +24,12 @@ from moldau.cli.sql_shell.statements import Kind, changes_names, classify, split
 def test_split(text: str, complete: list[str], rest: str) -> None:
     found = split(text)
     assert (found.complete, found.rest.strip()) == (complete, rest)
+
+
+def test_each_statement_has_its_line() -> None:
+    text = "-- A;\nA;\n\n/* two\nlines */ B\n  FROM b; C"
+    assert list(statements_of(text)) == [("A;", 2), ("B\n  FROM b;", 5), ("C;", 6)]
+    assert list(statements_of("A; SELECT 'open")) == [("A;", 1), ("SELECT 'open", 1)]
 
 
 @pytest.mark.parametrize(

@@ -157,6 +157,8 @@ def _function(entity: Entity, style: Style) -> list[str]:
                 lines += _indented(
                     f"{argument.get('name') or 'value'}: {argument['description']}", style.width
                 )
+    if entity.get("examples"):
+        lines += ["", "Examples", *_indented("\n".join(entity["examples"]))]
     return lines
 
 

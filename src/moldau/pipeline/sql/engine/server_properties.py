@@ -4,6 +4,7 @@ One declaration for each setting of a query. All other settings belong to the se
 Streams' own settings keep their names; `ksql.streams.auto.offset.reset` is another name for `auto.offset.reset`.
 """
 
+import difflib
 from collections.abc import Iterable, Mapping
 from typing import Final
 
@@ -28,6 +29,8 @@ OPEN_PREFIXES: Final = (
 )
 """Of settings whose names are not all known here. The values are not checked."""
 SUBSTITUTION: Final = "ksql.variable.substitution.enable"
+MISSPELT: Final = 0.85
+"""As similar as this, a name that no setting has is meant to be one."""
 HIDDEN: Final = "[hidden]"
 _SECRETS: Final = (
     "password",
@@ -169,7 +172,7 @@ def is_editable(name: str) -> bool:
     return short in QuerySettings.KEYS or short.startswith(OPEN_PREFIXES)
 
 
-def checked(name: str, value: str, settings: Mapping[str, str], at: Position = NOWHERE) -> tuple[str, str]:
+def checked(name: str, value: str, settings: Iterable[str], at: Position = NOWHERE) -> tuple[str, str]:
     """The short name and the value of a property of SET. `settings` are the server's. SqlError where the property is
     unknown, belongs to the server, or does not take the value."""
     short = editable_name(name, settings, at)
@@ -180,6 +183,17 @@ def checked(name: str, value: str, settings: Mapping[str, str], at: Position = N
         except ConfigError as wrong:
             raise SqlError(str(wrong), at) from None
     return short, value.strip()
+
+
+def check_sent(properties: Mapping[str, str], settings: Iterable[str]) -> None:
+    """Properties that came with a request. Clients may send any setting of Kafka's clients, which has no effect here;
+    SqlError for a wrong value, a setting of the server, and what is a misspelt setting."""
+    for name, value in properties.items():
+        short = canonical_name(name)
+        if is_editable(short) or short in settings or name in settings:
+            checked(name, value, settings)
+        elif near := difflib.get_close_matches(short, QuerySettings.KEYS, 1, MISSPELT):
+            raise SqlError(f"unknown property {name}", hint=f"Did you mean {near[0]}?")
 
 
 def editable_name(name: str, settings: Iterable[str], at: Position = NOWHERE) -> str:

@@ -13,6 +13,7 @@ from typing import Final
 from moldau.core.errors import MoldauError
 from moldau.pipeline.sql.engine import Applied, Catalog, Command, Decision, Needs, Session, decide, needs
 from moldau.pipeline.sql.engine.answers import Answer, CurrentStatus
+from moldau.pipeline.sql.engine.server_properties import check_sent
 from moldau.pipeline.sql.queries.inserts import Inserts
 from moldau.pipeline.sql.server.commands.command_log import Log
 from moldau.pipeline.sql.server.commands.command_topic import NotRead
@@ -30,7 +31,7 @@ from moldau.pipeline.sql.server.failures import (
 from moldau.pipeline.sql.server.rehearsal import Rehearsal
 from moldau.pipeline.sql.server.requests import Executed, Runtime, StatementRequest
 from moldau.pipeline.sql.server.settings import ServerSettings
-from moldau.pipeline.sql.server.statement_texts import parsed, statement_texts
+from moldau.pipeline.sql.server.statement_texts import errors_within, parsed, statement_texts
 from moldau.pipeline.sql.server.world import World
 from moldau.pipeline.sql.syntax.errors import SqlError
 from moldau.pipeline.sql.syntax.parser import Parsed
@@ -87,6 +88,10 @@ class Execution:
         self._changes.shutdown(wait=True, cancel_futures=True)
 
     def session(self, request: StatementRequest) -> Session:
+        try:
+            check_sent(request.properties, ServerSettings.KEYS)
+        except SqlError as wrong:
+            raise bad_statement(wrong, request.text) from wrong
         return Session(request.properties, request.variables, self._settings.substitutes_variables)
 
     async def run(self, request: StatementRequest) -> list[Executed]:
@@ -113,10 +118,11 @@ class Execution:
     def run_blocking(self, text: str, session: Session) -> Session:
         """One statement of a file, before the server takes requests. Returns the session after it."""
         one = parsed(text, session)
-        if isinstance(one.statement, CHANGES):
-            self._change(one, session)
-            return session
-        return self._decided(one, session).session or session
+        with errors_within(one.text):
+            if isinstance(one.statement, CHANGES):
+                self._change(one, session)
+                return session
+            return self._decided(one, session).session or session
 
     async def _texts(self, request: StatementRequest) -> list[str]:
         is_long = len(request.text) > LONG_TEXT
@@ -147,6 +153,10 @@ class Execution:
     async def _step(self, text: str, session: Session) -> tuple[Executed, Session]:
         is_long = len(text) > LONG_TEXT
         one = await asyncio.to_thread(parsed, text, session) if is_long else parsed(text, session)
+        with errors_within(one.text):
+            return await self._executed(one, session)
+
+    async def _executed(self, one: Parsed, session: Session) -> tuple[Executed, Session]:
         if isinstance(one.statement, tree.QueryStatement | tree.Print):
             raise ServiceFailure(
                 QUERY_ENDPOINT,

@@ -14,7 +14,7 @@ from moldau.pipeline.sql.engine import (
     needs,
 )
 from moldau.pipeline.sql.server.failures import ServiceFailure, bad_statement
-from moldau.pipeline.sql.server.statement_texts import parsed
+from moldau.pipeline.sql.server.statement_texts import errors_within, parsed
 from moldau.pipeline.sql.server.world import World
 from moldau.pipeline.sql.syntax.errors import SqlError
 from moldau.pipeline.sql.syntax.tree import statements as tree
@@ -42,8 +42,9 @@ class Rehearsal:
         one = parsed(text, session)
         if isinstance(one.statement, tree.QueryStatement | tree.Print | tree.AssertTopic | tree.AssertSchema):
             return session
-        facts = self._overlaid(self._world.facts(needs(one.statement, self._catalog)))
-        decision = decide(one.text, one.statement, self._catalog, session, facts, self._catalog.library)
+        with errors_within(one.text):
+            facts = self._overlaid(self._world.facts(needs(one.statement, self._catalog)))
+            decision = decide(one.text, one.statement, self._catalog, session, facts, self._catalog.library)
         if decision.command is not None:
             applied = self._catalog.replay(decision.command, self._catalog.next_offset)
             if not applied.is_done:

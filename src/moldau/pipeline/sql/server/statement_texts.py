@@ -1,6 +1,7 @@
 """The statements of a request, one after the other, each with the variables of its time. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final, TypeVar
 
 from moldau.pipeline.sql.engine import Session
@@ -31,11 +32,17 @@ def statement_texts(text: str) -> list[str]:
 def parsed(text: str, session: Session) -> Parsed:
     """One statement. SqlError knows the text as it was after the substitution."""
     written = session.substituted(text)
+    with errors_within(written):
+        return _only(parse(written))
+
+
+@contextmanager
+def errors_within(text: str) -> Iterator[None]:
+    """Errors about the text know it, for the caret."""
     try:
-        found = parse(written)
+        yield
     except SqlError as wrong:
-        raise wrong.within(written) from None
-    return _only(found)
+        raise wrong.within(text) from None
 
 
 def single(text: str, session: Session) -> Parsed:

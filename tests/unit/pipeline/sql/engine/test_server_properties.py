@@ -2,7 +2,13 @@
 
 import pytest
 
-from moldau.pipeline.sql.engine.server_properties import HIDDEN, all_properties, checked, is_editable
+from moldau.pipeline.sql.engine.server_properties import (
+    HIDDEN,
+    all_properties,
+    check_sent,
+    checked,
+    is_editable,
+)
 from moldau.pipeline.sql.syntax.errors import SqlError
 
 
@@ -46,3 +52,23 @@ def test_what_may_be_edited() -> None:
     assert is_editable("ksql.functions.collect_list.limit")
     assert is_editable("ksql.streams.consumer.max.poll.records")
     assert not is_editable("bootstrap.servers")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "complaint"),
+    [
+        ("auto.offset.reset", "erliest", "erliest"),
+        ("ksql.streams.auto.offset.reset", "first", "first"),
+        ("auto.offset.rest", "earliest", "Did you mean auto.offset.reset"),
+        ("ksql.streams.auto.offset.rset", "earliest", "Did you mean auto.offset.reset"),
+        ("ksql.service.id", "other_", "a setting of the server"),
+    ],
+)
+def test_properties_of_a_request_are_checked(name: str, value: str, complaint: str) -> None:
+    with pytest.raises(SqlError) as wrong:
+        check_sent({name: value}, ["ksql.service.id"])
+    assert complaint in str(wrong.value)
+
+
+def test_a_request_may_have_settings_of_kafkas_clients() -> None:
+    check_sent({"auto.offset.reset": "EARLIEST", "fetch.min.bytes": "1", "max.poll.interval.ms": "7"}, [])

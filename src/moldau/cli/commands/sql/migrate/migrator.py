@@ -107,7 +107,7 @@ class Migrator:
 
 
 def _statements(migration: Migration) -> list[str]:
-    complete, rest = split(migration.text())
+    complete, rest, _ = split(migration.text())
     if rest:
         raise Failure(f"{migration.file} ends within a statement.", "A statement ends with a semicolon.")
     for statement in complete:
