@@ -137,6 +137,7 @@ class Session:
             case Kind.SET:
                 name, value = words
                 self.server.is_valid_property(name)
+                self.execute(f"SET {_quoted(name)} = {_quoted(value)};")
                 self.properties[name] = value
             case Kind.UNSET:
                 self._unset(words[0])
@@ -184,8 +185,11 @@ class Session:
         # Imported here because only variables within SET and DEFINE need it.
         from moldau.pipeline.sql.engine.session import Session as Variables
 
-        quoted = "'" + word.replace("'", "''") + "'"
-        return Variables(variables=self.variables).substituted(quoted)[1:-1].replace("''", "'")
+        return Variables(variables=self.variables).substituted(_quoted(word))[1:-1].replace("''", "'")
+
+
+def _quoted(word: str) -> str:
+    return "'" + word.replace("'", "''") + "'"
 
 
 def _same(name: str, known: dict[str, str]) -> str | None:

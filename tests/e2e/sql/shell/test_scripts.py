@@ -92,6 +92,20 @@ def test_a_property_that_sessions_may_not_set(moldau_sql: Run) -> None:
     assert "ksql.service.id" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "complaint"),
+    [
+        ("auto.offset.rest", "earliest", "Did you mean auto.offset.reset?"),
+        ("auto.offset.reset", "erliest", "erliest"),
+    ],
+)
+def test_a_wrong_property_is_refused_at_once(name: str, value: str, complaint: str, moldau_sql: Run) -> None:
+    done = moldau_sql("-e", f"SET '{name}' = '{value}'; SHOW STREAMS;")
+    assert done.returncode == 1
+    assert complaint in done.stderr
+    assert done.stdout == ""
+
+
 def test_a_variable_within_another(moldau_sql: Run, stream: str) -> None:
     script = f"DEFINE a = '{stream}'; DEFINE b = '${{a}}'; SELECT N FROM ${{b}} LIMIT 1;"
     assert rows(moldau_sql("-o", "json", "-e", script)) == [{"N": 1}]

@@ -16,7 +16,7 @@ from moldau import __version__
 from moldau.core.errors import ConfigError
 from moldau.pipeline.sql.engine import Applied, Catalog
 from moldau.pipeline.sql.engine.answers import Answer
-from moldau.pipeline.sql.engine.server_properties import is_editable
+from moldau.pipeline.sql.engine.server_properties import editable_name
 from moldau.pipeline.sql.formats.registry import SchemaFinder
 from moldau.pipeline.sql.queries import QueryHost
 from moldau.pipeline.sql.server.commands.command_log import CommandLog, LocalLog
@@ -258,9 +258,9 @@ class SqlService:
         """The servers of this service id that were heard of, this one among them."""
         return self._membership.hosts()
 
-    def is_valid_property(self, name: str) -> bool:
-        """Whether SET takes a property of this name."""
-        return is_editable(name)
+    def check_property(self, name: str) -> None:
+        """SqlError where SET takes no property of this name."""
+        editable_name(name, ServerSettings.KEYS)
 
     def metrics_text(self) -> str:
         """/metrics, in Prometheus' text format. Asks the driver process, so call it in a thread."""

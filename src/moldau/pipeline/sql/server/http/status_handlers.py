@@ -11,6 +11,7 @@ from moldau.pipeline.sql.server.http.entities import Json, command_status
 from moldau.pipeline.sql.server.http.failures import bad_request
 from moldau.pipeline.sql.server.http.routing import Route
 from moldau.pipeline.sql.server.requests import HostStatus
+from moldau.pipeline.sql.syntax.errors import SqlError
 
 METRICS_TYPE = "text/plain; version=0.0.4"
 
@@ -78,11 +79,13 @@ def _host(host: HostStatus) -> Json:
 
 async def is_valid_property(call: Call) -> ASGIApp:
     name = call.parameters["name"]
-    if not call.service.is_valid_property(name):
+    try:
+        call.service.check_property(name)
+    except SqlError as wrong:
         raise bad_request(
             "One or more properties overrides set locally are prohibited by the KSQL server "
-            f"(use UNSET to reset their default value): [{name}]"
-        )
+            f"(use UNSET to reset their default value): [{name}]\n{wrong.hint}"
+        ) from None
     return call.document(True)
 
 
