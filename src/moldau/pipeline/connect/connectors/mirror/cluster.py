@@ -279,9 +279,10 @@ def code_of(failure: KafkaException) -> int:
 
 
 def _setting(entry: ConfigEntry) -> Setting:
-    is_default = entry.source == ConfigSource.DEFAULT_CONFIG
-    is_copied = is_default or entry.source == ConfigSource.DYNAMIC_TOPIC_CONFIG
-    return Setting(entry.value, is_default, is_copied and not entry.is_read_only and not entry.is_sensitive)
+    source = ConfigSource(entry.source)
+    is_default = source is ConfigSource.DEFAULT_CONFIG
+    is_own = is_default or source is ConfigSource.DYNAMIC_TOPIC_CONFIG
+    return Setting(entry.value, is_default, is_own and not entry.is_read_only and not entry.is_sensitive)
 
 
 def _alteration(name: str, value: str | None) -> ConfigEntry:
