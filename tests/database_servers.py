@@ -128,12 +128,23 @@ def postgresql() -> Iterator[DatabaseServer]:
             command += ["-c", f"{name}={value}"]
         server = DatabaseServer("postgresql", folder, free_port(), command, account)
         with _running(server):
-            import psycopg
-
-            parts = {"host": "127.0.0.1", "port": server.port, "user": server.user, "password": PASSWORD}
-            with psycopg.connect(**parts, dbname="postgres", autocommit=True) as connection:
+            with _connected(server) as connection:
                 connection.execute("CREATE DATABASE shop")
             yield server
+
+
+def _connected(server: DatabaseServer) -> Any:
+    """PostgreSQL listens before it lets anybody in."""
+    import psycopg
+
+    parts: Any = {"host": "127.0.0.1", "port": server.port, "user": server.user, "password": PASSWORD}
+    end = time.monotonic() + DEADLINE_S
+    while True:
+        try:
+            return psycopg.connect(**parts, dbname="postgres", autocommit=True)
+        except psycopg.OperationalError:
+            assert time.monotonic() < end, server.log.read_text(errors="replace")[-LOG_SHOWN:]
+            time.sleep(0.05)
 
 
 @contextmanager
