@@ -40,6 +40,7 @@ class _Plan(NamedTuple):
 
 class MaskField(StructTransformation):
     doc = "Masks fields with the empty value of their type (0, false, an empty text and so on) or with a replacement."
+    passes_null = False
     declarations = (
         Declaration(
             strings(

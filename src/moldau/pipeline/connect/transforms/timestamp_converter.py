@@ -162,10 +162,12 @@ class TimestampConverter(StructTransformation):
         """Of the field, or of the whole key or value."""
         made = replace(_TYPES[self._target], optional=schema.optional)
         read, write = self._reader(schema), self._write
+        if read is None:
+            return made, lambda value: self._refuse(schema)
         return made, lambda value: None if value is None else write(read(value))
 
-    def _reader(self, schema: Schema) -> Callable[[Any], int]:
-        """To milliseconds."""
+    def _reader(self, schema: Schema) -> Callable[[Any], int] | None:
+        """To milliseconds. None where the schema is not of a time."""
         match schema.name, schema.type:
             case str(name), _ if name in _READERS:
                 return _READERS[name]
@@ -173,14 +175,13 @@ class TimestampConverter(StructTransformation):
                 return self._ms_of_text
             case _, SchemaType.INT64:
                 return self._ms_of_number
+        return None
 
-        def refuse(value: Any) -> int:
-            raise DataError(
-                f"{self.of}: the schema {schema} does not correspond to a known timestamp type format: it takes "
-                "string, int64, Date, Time and Timestamp; Cast it first"
-            )
-
-        return refuse
+    def _refuse(self, schema: Schema) -> Any:
+        raise DataError(
+            f"{self.of}: the schema {schema} does not correspond to a known timestamp type format: it takes string, "
+            "int64, Date, Time and Timestamp; Cast it first"
+        )
 
     def _convert_any(self, value: Any) -> Any:
         """Of a value without a schema."""

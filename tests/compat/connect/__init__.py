@@ -1,0 +1,1 @@
+"""Kafka Connect's own transformations and converters beside ours."""
