@@ -16,6 +16,8 @@ class Wanted:
     content: str
     """Of its file: another content is another application."""
     is_paused: bool
+    reloads: bool = False
+    """It takes another content while it runs (connectors)."""
 
     @property
     def file_name(self) -> str:

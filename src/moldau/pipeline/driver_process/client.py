@@ -44,7 +44,7 @@ class DriverClient:
         self._ask("DELETE", f"/applications/{quote(name)}")
 
     def act(self, name: str, action: str) -> dict[str, Any]:
-        """`action`: pause, resume, stop, start."""
+        """`action`: pause, resume, stop, start, and of a connector reload."""
         return self._status("POST", f"/applications/{quote(name)}/{action}")
 
     def metrics_text(self) -> str:

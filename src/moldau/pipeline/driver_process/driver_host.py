@@ -238,10 +238,13 @@ class DriverHost(ABC):
         self._hear(status)
 
     def _replace(self, hosted: Hosted, wanted: Wanted, client: DriverClient) -> None:
-        """Stops the application, and starts it with what the file says now."""
+        """Stops the application, and starts it with what the file says now, unless it can change while it runs."""
         self.files.write(wanted)
-        client.act(wanted.application_id, "stop")
-        status = client.act(wanted.application_id, "start")
+        if wanted.reloads:
+            status = client.act(wanted.application_id, "reload")
+        else:
+            client.act(wanted.application_id, "stop")
+            status = client.act(wanted.application_id, "start")
         if wanted.is_paused:
             status = client.act(wanted.application_id, "pause")
         self._loaded(hosted, wanted, client)

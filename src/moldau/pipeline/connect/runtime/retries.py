@@ -4,6 +4,8 @@ import random
 from collections.abc import Callable
 from typing import Final
 
+from moldau.pipeline.connect.runtime.chain_settings import ChainSettings
+
 FIRST_DELAY_MS: Final = 300
 
 
@@ -31,3 +33,8 @@ class Attempts:
             return delay_ms
         left_ms = self._began_ms + self._timeout_ms - now_ms
         return min(delay_ms, left_ms) if left_ms > 0 else None
+
+
+def patient(settings: ChainSettings) -> Attempts:
+    """For calls of a task: as in Kafka they are made again without end, unless a time is set."""
+    return Attempts(settings.retry_timeout_ms or -1, settings.retry_delay_max_ms)

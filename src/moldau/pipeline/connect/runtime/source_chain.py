@@ -8,7 +8,7 @@ from moldau.pipeline.connect.data.records import SourceRecord, SourceTexts
 from moldau.pipeline.connect.runtime.record_chain import Failed, RecordChain
 from moldau.pipeline.connect.runtime.record_failures import Failure, Stage
 
-Headers = list[tuple[str, bytes | None]]
+Headers = list[tuple[str, str | bytes | None]]
 
 
 class ProducerRecord(NamedTuple):
@@ -24,6 +24,8 @@ class ProducerRecord(NamedTuple):
 @dataclass(slots=True)
 class SourceOutput:
     records: list[ProducerRecord] = field(default_factory=list)
+    sources: list[SourceRecord] = field(default_factory=list)
+    """What each of them was made of."""
     failed: list[tuple[SourceRecord, Failure]] = field(default_factory=list)
 
 
@@ -45,6 +47,8 @@ class SourceChain:
                 found.records.append(self._converted(outcome))
             except Failed as failed:
                 found.failed.append((record, failed.failure))
+            else:
+                found.sources.append(record)
         return found
 
     def _converted(self, record: SourceRecord) -> ProducerRecord:

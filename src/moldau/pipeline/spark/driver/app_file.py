@@ -1,5 +1,7 @@
 """Loads applications from the user's files: a module with a builder, or with a function `build()` that returns one.
 
+A worker of Connect writes files too: their `build()` returns the plan of a connector.
+
 Each file of a process becomes a module of its own. The modules it imports from its folder are shared by all, as in any
 Python program: so two folders may not both have a module of the same name.
 """
@@ -15,6 +17,7 @@ from types import ModuleType
 from typing import Final
 
 from moldau.core.errors import ConfigError
+from moldau.pipeline.connect.runtime.plan import ConnectorPlan
 from moldau.pipeline.plan.topology import Topology
 from moldau.pipeline.streams.builder import StreamsBuilder
 
@@ -27,6 +30,13 @@ class NoApplication(ConfigError):
 
 def load_application(path: str, *, by_value: bool = True) -> Topology:
     """Raises ConfigError when the file defines no application. An exception of the file itself passes through."""
+    found = _load(path, by_value=by_value)
+    if isinstance(found, ConnectorPlan):
+        raise ConfigError(f"{path} defines the connector {found.name}, which has no topology")
+    return found
+
+
+def _load(path: str, *, by_value: bool) -> Topology | ConnectorPlan:
     file = Path(path)
     if not file.is_file():
         raise ConfigError(f"there is no file {path}")
@@ -46,10 +56,10 @@ def load_application(path: str, *, by_value: bool = True) -> Topology:
     return _topology_in(module, path)
 
 
-def load_for_host(path: str) -> Topology:
-    """Like `load_application`, but an exception of the file becomes a ConfigError that names the line."""
+def load_for_host(path: str) -> Topology | ConnectorPlan:
+    """An application or a connector. An exception of the file becomes a ConfigError that names the line."""
     try:
-        return load_application(path)
+        return _load(path, by_value=True)
     except ConfigError:
         raise
     except SyntaxError as failure:
@@ -111,10 +121,11 @@ def _imported(file: Path) -> set[str]:
     return names
 
 
-def _topology_in(module: ModuleType, path: str) -> Topology:
+def _topology_in(module: ModuleType, path: str) -> Topology | ConnectorPlan:
     make = getattr(module, "build", None)
     if callable(make):
-        return _built(make(), f"what build() of {path} returns")
+        made = make()
+        return made if isinstance(made, ConnectorPlan) else _built(made, f"what build() of {path} returns")
     if hasattr(module, "builder"):
         return _built(module.builder, f"the builder of {path}")
     found = [value for value in vars(module).values() if isinstance(value, StreamsBuilder | Topology)]

@@ -1,7 +1,7 @@
-"""The applications of one process: each is added, started, paused, stopped and removed on its own.
+"""The applications and connectors of one process: each is added, started, paused, stopped and removed on its own.
 
 Keeps them by name: the application id, or the file name of a file that could not be loaded. They share the Spark
-session of the process. Each has a `PipelineApp` that runs it.
+session of the process. Each has a `PipelineApp` or a `ConnectorApp` that runs it.
 """
 
 import threading
@@ -12,10 +12,11 @@ from typing import Any, Final
 
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError, ConfigError
+from moldau.pipeline.connect.runtime.plan import ConnectorPlan
 from moldau.pipeline.lifecycle import PipelineMetrics, PipelineState
-from moldau.pipeline.plan.topology import Topology
 from moldau.pipeline.spark.application import PipelineApp
-from moldau.pipeline.spark.driver.loading import LOAD_S_MAX, Loader
+from moldau.pipeline.spark.connectors.connector_app import ConnectorApp
+from moldau.pipeline.spark.driver.loading import LOAD_S_MAX, Loaded, Loader
 from moldau.pipeline.spark.session import SparkSettings
 from moldau.pipeline.spark.settings import AppSettings
 from moldau.pipeline.views.view_host import ViewHost
@@ -31,7 +32,7 @@ class Hosted:
 
     name: str
     file: str
-    app: PipelineApp | None = None
+    app: PipelineApp | ConnectorApp | None = None
     views: ViewHost | None = None
     refused: str | None = None
     wanted: PipelineState = PipelineState.RUNNING
@@ -42,7 +43,11 @@ class Hosted:
         return PipelineState.FAILED if self.app is None else self.app.state
 
     def status(self) -> dict[str, Any]:
-        """`lag_records` is None while it is not known: before the first batch, and while nothing runs."""
+        """`lag_records` is None while it is not known: before the first batch, and while nothing runs. A connector has
+        the states of its tasks instead of measurements."""
+        if isinstance(self.app, ConnectorApp):
+            own = self.app.status()
+            return {"application_id": self.name, **own, "file": self.file, "wanted": self.wanted}
         if self.app is None:
             metrics = PipelineMetrics(state=PipelineState.FAILED, last_error=self.refused)
         else:
@@ -97,26 +102,26 @@ class Host:
     def add(self, file: str, wanted: PipelineState = PipelineState.RUNNING) -> Hosted:
         """Loads a file and starts the application, unless another state is wanted. Raises ConfigError if it cannot."""
         self._require_new(file)
-        topology = self._loader.load(file)
+        loaded = self._loader.load(file)
         with self._changing:
-            return self._put(file, topology, wanted)
+            return self._put(file, loaded, wanted)
 
     def _require_new(self, file: str) -> None:
         if any(one.app is not None and same_file(one.file, file) for one in self._hosted.values()):
             raise ConfigError(f"{file} is in this process already")
 
-    def _put(self, file: str, topology: Topology, wanted: PipelineState) -> Hosted:
+    def _put(self, file: str, loaded: Loaded, wanted: PipelineState) -> Hosted:
         with self._changing:
             if any(same_file(one.file, file) for one in self._hosted.values()):
                 raise ConfigError(f"{file} is in this process already")
-            name = topology.application_id
+            name = loaded.application_id
             if name in self._hosted:
                 raise ConfigError(
                     f"{file} defines the application {name}, which {self._hosted[name].file} already defines: "
                     "an application runs only once. Give one of them another application id"
                 )
             hosted = Hosted(name, file, wanted=wanted)
-            self._make(hosted, topology)
+            self._make(hosted, loaded)
             self._hosted = {**self._hosted, name: hosted}
             self._set_off(hosted)
             return hosted
@@ -151,20 +156,43 @@ class Host:
         if hosted.state is PipelineState.PAUSED:
             return self.resume(name)
         self._require_resting(hosted)
-        topology = self._loader.load_within_limit(hosted.file)
-        if topology.application_id != name:
-            raise ConfigError(
-                f"{hosted.file} now defines the application {topology.application_id}: remove {name} from this "
-                "process and add the file again"
-            )
+        loaded = self._load_again(hosted)
         with self._changing:
-            if self[name] is not hosted:
-                raise _conflict(f"{name} was replaced while its file was loaded: try again")
+            self._require_same(hosted)
             self._require_resting(hosted)
-            self._make(hosted, topology)
+            self._make(hosted, loaded)
             hosted.wanted = PipelineState.RUNNING
             self._set_off(hosted)
             return hosted
+
+    def reload(self, name: str) -> Hosted:
+        """Loads the file of a running connector again: tasks for which something has changed start again, the others
+        go on. One that does not run is started."""
+        hosted = self[name]
+        if hosted.app is None or hosted.state in RESTING:
+            return self.start(name)
+        if not isinstance(hosted.app, ConnectorApp):
+            raise _conflict(f"{name} is no connector: stop and start it")
+        loaded = self._load_again(hosted)
+        with self._changing:
+            self._require_same(hosted)
+            if not isinstance(loaded, ConnectorPlan):
+                raise ConfigError(f"{hosted.file} defines a connector no more: remove {name} first")
+            hosted.app.update(loaded)
+            return hosted
+
+    def _load_again(self, hosted: Hosted) -> Loaded:
+        loaded = self._loader.load_within_limit(hosted.file)
+        if loaded.application_id != hosted.name:
+            raise ConfigError(
+                f"{hosted.file} now defines the application {loaded.application_id}: remove {hosted.name} from this "
+                "process and add the file again"
+            )
+        return loaded
+
+    def _require_same(self, hosted: Hosted) -> None:
+        if self[hosted.name] is not hosted:
+            raise _conflict(f"{hosted.name} was replaced while its file was loaded: try again")
 
     def _require_resting(self, hosted: Hosted) -> None:
         if hosted.state not in RESTING:
@@ -215,7 +243,7 @@ class Host:
         """Adds a file. If it could not be loaded before, the failed entry is replaced once it can."""
         self._require_new(file)
         try:
-            topology = self._loader.load_within_limit(file)
+            loaded = self._loader.load_within_limit(file)
         except ConfigError as refused:
             self._refuse_again(file, str(refused))
             raise
@@ -224,7 +252,7 @@ class Host:
             failed = self._failed_of(file)
             self._hosted = {name: one for name, one in before.items() if one not in failed}
             try:
-                return self._put(file, topology, PipelineState.RUNNING)
+                return self._put(file, loaded, PipelineState.RUNNING)
             except ConfigError as refused:
                 self._hosted = before
                 self._refuse_again(file, str(refused))
@@ -237,14 +265,17 @@ class Host:
     def _failed_of(self, file: str) -> list[Hosted]:
         return [one for one in self._hosted.values() if one.app is None and same_file(one.file, file)]
 
-    def _make(self, hosted: Hosted, topology: Topology) -> None:
-        settings = AppSettings(topology.application_id, **self._settings)
-        app = PipelineApp(topology, settings, self._spark)
+    def _make(self, hosted: Hosted, loaded: Loaded) -> None:
+        if isinstance(loaded, ConnectorPlan):
+            hosted.app, hosted.refused = ConnectorApp(loaded, self._spark), None
+            return
+        settings = AppSettings(loaded.application_id, **self._settings)
+        app = PipelineApp(loaded, settings, self._spark)
         if self._with_views:
             if hosted.views is not None:
                 hosted.views.stop()
             clients = {**settings.client_settings, "bootstrap.servers": settings.bootstrap_servers}
-            hosted.views = ViewHost(topology, settings.application_id, clients)
+            hosted.views = ViewHost(loaded, settings.application_id, clients)
             hosted.views.start()
         hosted.app, hosted.refused = app, None
 

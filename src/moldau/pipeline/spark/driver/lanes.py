@@ -14,7 +14,8 @@ import pickle
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import pyarrow as pa
 
@@ -26,6 +27,9 @@ from moldau.pipeline.spark.worker.slots import run_slot
 if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
+
+Order = TypeVar("Order")
+Report = TypeVar("Report")
 
 POOL_VARIABLE: Final = "MOLDAU_LANE"
 BUNDLE_MAX: Final = 64
@@ -92,12 +96,17 @@ class Lanes:
             return bundle
 
 
-def job_of_context(context: "SparkContext") -> Send:
-    def send(lane: int, orders: Sequence[SlotOrder]) -> list[SlotReport]:
+def job_of_context(
+    context: "SparkContext", run: Callable[[Order], Report], pool: str = ""
+) -> Callable[[int, Sequence[Order]], list[Report]]:
+    """(lane, orders) -> what `run` gives for each order in a worker. `run` must be a module's function. Each `pool` has
+    workers of its own."""
+
+    def send(lane: int, orders: Sequence[Order]) -> list[Report]:
         with environment_lock:
             try:
-                context.environment[POOL_VARIABLE] = f"{os.getpid()}-{lane}"
-                job = context.parallelize([list(orders)], 1).mapPartitions(_run)
+                context.environment[POOL_VARIABLE] = f"{os.getpid()}-{pool}{lane}"
+                job = context.parallelize([list(orders)], 1).mapPartitions(partial(_run_each, run))
                 # Reading _jrdd binds the function to the current environment.
                 assert job._jrdd is not None
             finally:
@@ -112,10 +121,10 @@ def job_of_context(context: "SparkContext") -> Send:
     return send
 
 
-def _run(bundles: Iterable[list[SlotOrder]]) -> Iterator[SlotReport]:
+def _run_each(run: Callable[[Order], Report], bundles: Iterable[list[Order]]) -> Iterator[Report]:
     for orders in bundles:
         for order in orders:
-            yield run_slot(order)
+            yield run(order)
 
 
 def job_of_rows(session: "SparkSession") -> Send:
@@ -160,5 +169,8 @@ def shared_lanes(context: "SparkContext") -> Lanes:
         if _shared is None or _shared_context is not context:
             if _shared is not None:
                 _shared.close()
-            _shared, _shared_context = Lanes(context.defaultParallelism, job_of_context(context)), context
+            _shared, _shared_context = (
+                Lanes(context.defaultParallelism, job_of_context(context, run_slot)),
+                context,
+            )
         return _shared

@@ -5,11 +5,14 @@ from functools import partial
 from typing import Final
 
 from moldau.core.errors import ConfigError
+from moldau.pipeline.connect.runtime.plan import ConnectorPlan
 from moldau.pipeline.plan.topology import Topology
 from moldau.pipeline.spark.background import in_background
 from moldau.pipeline.spark.driver.app_file import load_for_host
 
 LOAD_S_MAX: Final = 60.0
+
+Loaded = Topology | ConnectorPlan
 
 
 class Loader:
@@ -19,12 +22,12 @@ class Loader:
         self._load_s_max = load_s_max
         self._turn = threading.Lock()
 
-    def load(self, file: str) -> Topology:
+    def load(self, file: str) -> Loaded:
         """Loads in this thread, without a time limit. Raises ConfigError for a file that cannot be loaded."""
         with self._turn:
             return load_for_host(file)
 
-    def load_within_limit(self, file: str) -> Topology:
+    def load_within_limit(self, file: str) -> Loaded:
         """For a request that waits for the result. Raises ConfigError also when the time is up. Python cannot end the
         thread then: it continues, and its result is discarded."""
         limit = f"after {self._load_s_max:g} s"

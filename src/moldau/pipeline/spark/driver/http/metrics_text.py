@@ -7,6 +7,7 @@ from moldau.pipeline.lifecycle import PipelineState
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 PREFIX: Final = "moldau_streams_"
+CONNECT_PREFIX: Final = "moldau_connect_"
 
 Sample = tuple[Mapping[str, str], float]
 
@@ -46,6 +47,17 @@ FAMILIES: Final = (
 )
 
 
+TASK_FAMILIES: Final = (
+    Family("task_records_polled_total", "counter", "Records from the source, or from Kafka.", "polled"),
+    Family("task_records_written_total", "counter", "Records written to Kafka, or to the target.", "written"),
+    Family(
+        "task_records_failed_total", "counter", "Records that were skipped because they failed.", "failed"
+    ),
+    Family("task_restarts_total", "counter", "How often the task was started again.", "restarts"),
+    Family("task_lag_records", "gauge", "Records a sink has not read yet. Absent while not known.", "lag"),
+)
+
+
 def metrics_text(statuses: Sequence[Mapping[str, Any]]) -> str:
     lines: list[str] = []
     for family in FAMILIES:
@@ -68,6 +80,29 @@ def metrics_text(statuses: Sequence[Mapping[str, Any]]) -> str:
     lines += _family(transform, _times(statuses, "transform_ms", "transform"))
     lines += _family(state, _states(statuses))
     return "\n".join(lines) + "\n"
+
+
+def connector_metrics_text(statuses: Sequence[Mapping[str, Any]]) -> str:
+    lines: list[str] = []
+    for family in TASK_FAMILIES:
+        lines += _family(family, _of_tasks(statuses, family.field))
+    state = Family("task_state", "gauge", "1 for the state the task is in.", "")
+    lines += _family(state, _states_of_tasks(statuses))
+    return "".join(f"{line}\n" for line in lines).replace(PREFIX, CONNECT_PREFIX)
+
+
+def _of_tasks(statuses: Iterable[Mapping[str, Any]], field: str) -> Iterator[Sample]:
+    for status in statuses:
+        for task in status["tasks"]:
+            if task[field] is not None:
+                yield {"connector": status["connector"], "task": str(task["task"])}, task[field]
+
+
+def _states_of_tasks(statuses: Iterable[Mapping[str, Any]]) -> Iterator[Sample]:
+    for status in statuses:
+        for task in status["tasks"]:
+            labels = {"connector": status["connector"], "task": str(task["task"]), "state": task["state"]}
+            yield labels, 1
 
 
 def operator_and_reason(name: str) -> tuple[str, str]:

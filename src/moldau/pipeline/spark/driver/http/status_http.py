@@ -6,7 +6,7 @@ POST /applications {"file": "..."}     adds one from the folders the process was
 GET /applications/{id}                 state and measurements
 DELETE /applications/{id}              stops it and forgets it in this process; its checkpoint stays
 GET /applications/{id}/topology        the plan as text; ?as=mermaid or ?as=dot as a graph
-POST /applications/{id}/{what}         what: pause, resume, stop, start
+POST /applications/{id}/{what}         what: pause, resume, stop, start; of a connector also reload
 GET /applications/{id}/views/...       its views, see `moldau.pipeline.views.http`
 GET /metrics                           Prometheus' text format
 
@@ -31,12 +31,13 @@ from starlette.routing import Route
 
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError, ConfigError
+from moldau.pipeline.spark.connectors.connector_app import ConnectorApp
 from moldau.pipeline.spark.driver.hosting import Host, Hosted
-from moldau.pipeline.spark.driver.http.metrics_text import CONTENT_TYPE, metrics_text
+from moldau.pipeline.spark.driver.http.metrics_text import CONTENT_TYPE, connector_metrics_text, metrics_text
 from moldau.pipeline.views.http import STATUS, view_routes
 from moldau.pipeline.views.view_host import ViewHost
 
-ACTIONS = ("pause", "resume", "stop", "start")
+ACTIONS = ("pause", "resume", "stop", "start", "reload")
 PORT_MAX = 65_535
 FORMS = ("text", "mermaid", "dot")
 
@@ -107,7 +108,9 @@ def _list(host: Host) -> Answer:
 
 def _metrics(host: Host) -> Answer:
     async def metrics(request: Request) -> Response:
-        text = metrics_text([hosted.status() for hosted in host.all()])
+        statuses = [hosted.status() for hosted in host.all()]
+        text = metrics_text([one for one in statuses if "tasks" not in one])
+        text += connector_metrics_text([one for one in statuses if "tasks" in one])
         return Response(text, media_type=CONTENT_TYPE)
 
     return metrics
@@ -162,6 +165,8 @@ def _topology(host: Host) -> Answer:
         form = request.query_params.get("as", "text")
         if form not in FORMS:
             raise ApiError(ErrorCode.INVALID_REQUEST, f"as={form} is none of {', '.join(FORMS)}")
+        if isinstance(hosted.app, ConnectorApp):
+            raise ApiError(ErrorCode.INVALID_REQUEST, f"{hosted.name} is a connector and has no topology")
         plan = hosted.app.topology
         return PlainTextResponse(plan.describe() if form == "text" else plan.graph(form))
 

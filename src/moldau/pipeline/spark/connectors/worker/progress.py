@@ -1,0 +1,94 @@
+"""What a task's thread tells the shifts, and what they tell it. Shared by both; each field has one writer."""
+
+import contextlib
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from moldau.core.errors import MoldauError
+from moldau.pipeline.spark.connectors.task_orders import RunState
+
+CALL_S_MAX: Final = 300.0
+
+
+class Abandoned(MoldauError):
+    """The run is not wanted any more, and another may have begun: nothing may be written or committed."""
+
+
+class Progress:
+    def __init__(self, news: Callable[[], None] = lambda: None) -> None:
+        """`news` is called when the state changes."""
+        self._news = news
+        self.state = RunState.STARTING
+        self.error: str | None = None
+        self.trace = ""
+        self.retrying: str | None = None
+        self.polled = self.written = self.failed = 0
+        self.lag: int | None = None
+        self.call_s_max = CALL_S_MAX
+        self._call: tuple[str, float] | None = None
+        self._stopping = threading.Event()
+        self.is_abandoned = False
+
+    # The thread's side
+
+    def enter(self, state: RunState, error: str | None = None, trace: str = "") -> None:
+        """After `fail_stuck` only the thread's end counts."""
+        if self.is_abandoned:
+            return
+        self.error, self.trace = error, trace
+        self.state = state
+        self._news()
+
+    @contextlib.contextmanager
+    def calling(self, what: str) -> Iterator[None]:
+        """Around everything that may not return. Raises Abandoned when that took too long."""
+        self._call = what, time.monotonic()
+        try:
+            yield
+        finally:
+            self._call = None
+            self.require_own()
+
+    def require_own(self) -> None:
+        if self.is_abandoned:
+            raise Abandoned("this run of the task was replaced")
+
+    def is_stopping(self) -> bool:
+        return self._stopping.is_set()
+
+    def pause_ms(self, ms: float) -> bool:
+        """Waits. False when the task is to stop."""
+        call, self._call = self._call, None
+        self._stopping.wait(ms / 1000)
+        self._call = None if call is None else (call[0], time.monotonic())
+        return not self._stopping.is_set()
+
+    # The shifts' side
+
+    def ask_to_stop(self) -> None:
+        self._stopping.set()
+
+    def abandon(self) -> None:
+        """The thread must not write any more, also when it returns from a call later."""
+        self.is_abandoned = True
+        self._stopping.set()
+
+    def fail_stuck(self, thread: threading.Thread) -> bool:
+        """True if a call has not returned for too long: the run has failed then, though its thread is still there."""
+        call = self._call
+        if call is None or time.monotonic() - call[1] < self.call_s_max or self.state.is_over:
+            return False
+        frame = sys._current_frames().get(thread.ident or 0)
+        self.error = (
+            f"{call[0]} has not returned within {self.call_s_max * 1000:.0f} ms (task.call.timeout.ms): the task is "
+            "replaced"
+        )
+        where = "".join(traceback.format_stack(frame)) if frame is not None else ""
+        self.trace = f"{self.error}\nIt is here:\n{where}"
+        self.state = RunState.FAILED
+        self.abandon()
+        return True
