@@ -24,7 +24,8 @@ class UserFunctions:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        return (str(self._folder),) if self._folder.is_dir() else ()
+        """What queries load. The folder may come later: queries that run must not change with it."""
+        return (str(self._folder),)
 
     def refresh(self) -> bool:
         """Whether they were loaded again. Running queries keep theirs. A file that cannot be loaded is logged."""
@@ -35,7 +36,7 @@ class UserFunctions:
         if found == self._seen:
             return False
         self._seen = found
-        loaded = load(self.paths)
+        loaded = load(self.paths if self._folder.is_dir() else ())
         for error in loaded.errors:
             log.error("functions: %s", error)
         self.library = builtin().with_user(loaded.functions)
