@@ -143,6 +143,7 @@ def reader(servers: str, group: str = "reader", **more: Any) -> Consumer:
             "group.id": group,
             "auto.offset.reset": "earliest",
             "enable.auto.commit": False,
+            "fetch.wait.max.ms": 10,
             **more,
         }
     )

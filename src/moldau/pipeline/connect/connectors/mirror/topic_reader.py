@@ -27,6 +27,7 @@ class TopicReader:
                 "enable.partition.eof": "true",
                 "auto.offset.reset": "earliest",
                 "isolation.level": "read_committed",
+                # The end is only seen in an answer, which must not wait for new records while there are some to read.
                 "fetch.wait.max.ms": "100",
             },
         )
@@ -37,7 +38,10 @@ class TopicReader:
         """The first time, everything that is there. Raises RetriableError if the topic cannot be read."""
         deadline = time.monotonic() + SILENT_S_MAX
         while True:
-            found = self._consumer.consume(RECORDS_PER_CALL, 0 if self._has_read_all else FIRST_S)
+            found = self._consumer.consume(RECORDS_PER_CALL, 0)
+            if not found and not self._has_read_all:
+                # With a number, it waits until so many are there.
+                found = self._consumer.consume(1, FIRST_S)
             for message in found:
                 error = message.error()
                 if error is None:
