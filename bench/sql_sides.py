@@ -44,7 +44,9 @@ def measured(servers: str, group: str, topic: str, records: int, alive: Callable
             if began is None and done >= min(WARM, records // 3):
                 began = (now, done)
             if began is not None and began[1] >= records:
-                raise SystemExit(f"{group} read {records} records at once: pass a larger --records to measure it")
+                raise SystemExit(
+                    f"{group} read {records} records at once: pass a larger --records to measure it"
+                )
             if began is not None and done >= records:
                 return (records - began[1]) / (now - began[0])
             time.sleep(LOOK_EVERY_S)

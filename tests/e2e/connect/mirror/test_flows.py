@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 from confluent_kafka import Producer
@@ -21,9 +22,7 @@ def clusters() -> Iterator[tuple[LocalCluster, LocalCluster, LocalCluster]]:
 
 def flow(source: tuple[str, LocalCluster], target: tuple[str, LocalCluster], **more: str) -> Flow:
     settings = {name.replace("_", "."): value for name, value in more.items()}
-    return Flow(
-        (source[0], source[1].bootstrap_servers), (target[0], target[1].bootstrap_servers), settings
-    )
+    return Flow((source[0], source[1].bootstrap_servers), (target[0], target[1].bootstrap_servers), settings)
 
 
 def settings_of(cluster: LocalCluster, topic: str) -> dict[str, str]:
@@ -54,14 +53,21 @@ def test_records_arrive_as_they_are(clusters: tuple[LocalCluster, LocalCluster, 
     producer = Producer({"bootstrap.servers": here.bootstrap_servers})
     for partition in range(3):
         producer.produce(
-            "exact", b"\x00\xff", b"\xfe", partition, timestamp=began_ms + partition, headers=[("h", b"\x80"), ("h", None)]
+            "exact",
+            b"\x00\xff",
+            b"\xfe",
+            partition,
+            timestamp=began_ms + partition,
+            headers=[("h", b"\x80"), ("h", None)],
         )
         producer.produce("exact", None, b"gone", partition, timestamp=began_ms)
         producer.produce("exact", b"", None, partition, timestamp=began_ms)
     assert producer.flush(ANSWER_S) == 0
     mirror = flow(("a", here), ("b", there), topics="exact")
     servers = there.bootstrap_servers
-    until([mirror], lambda: all(len(read_values(servers, "a.exact", one)) == 3 for one in range(3)), "mirrored")
+    until(
+        [mirror], lambda: all(len(read_values(servers, "a.exact", one)) == 3 for one in range(3)), "mirrored"
+    )
     mirror.stop()
     for partition in range(3):
         first, second, third = read_messages(servers, "a.exact", partition)
@@ -79,7 +85,8 @@ def test_each_record_once_over_restarts(clusters: tuple[LocalCluster, LocalClust
     for round_ in range(3):
         produced(here, "once", [b"%d" % (round_ * 10 + one) for one in range(10)])
         expected = [b"%d" % one for one in range((round_ + 1) * 10)]
-        until([mirror], lambda: read_values(there.bootstrap_servers, "a.once") == expected, "the round")
+        arrived = partial(_values_are, there, "a.once", expected)
+        until([mirror], arrived, "the round")
         mirror.copying.stop_tasks()
         mirror.copying.start_tasks()
     mirror.turn()
@@ -117,7 +124,9 @@ def test_settings_follow_their_source(clusters: tuple[LocalCluster, LocalCluster
     mirror.stop()
 
 
-def test_new_topics_and_partitions_are_found(clusters: tuple[LocalCluster, LocalCluster, LocalCluster]) -> None:
+def test_new_topics_and_partitions_are_found(
+    clusters: tuple[LocalCluster, LocalCluster, LocalCluster],
+) -> None:
     here, there, _ = clusters
     mirror = flow(("a", here), ("b", there), topics="late.*", topics_exclude="late-not")
     here.create_topic("late-one")
@@ -154,7 +163,9 @@ def test_both_ways_without_a_loop(clusters: tuple[LocalCluster, LocalCluster, Lo
     for one in (*flows, *flows, *flows):
         one.turn()
     for cluster in (here, there):
-        topics = AdminClient({"bootstrap.servers": cluster.bootstrap_servers}).list_topics(timeout=ANSWER_S).topics
+        topics = (
+            AdminClient({"bootstrap.servers": cluster.bootstrap_servers}).list_topics(timeout=ANSWER_S).topics
+        )
         assert not {name for name in topics if name.endswith("both")} - {"both", "a.both", "b.both"}
     for one in flows:
         one.stop()
@@ -179,3 +190,7 @@ def test_fan_out_and_aggregation(clusters: tuple[LocalCluster, LocalCluster, Loc
     until(flows, lambda: read_values(third.bootstrap_servers, "b.a.fan") == [b"1"], "its record")
     for one in flows:
         one.stop()
+
+
+def _values_are(there: LocalCluster, topic: str, expected: list[bytes]) -> bool:
+    return read_values(there.bootstrap_servers, topic) == expected

@@ -1,6 +1,7 @@
 """A consumer group moves to the other cluster, and goes on where it was: neither missing a record nor far behind."""
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import pytest
@@ -77,9 +78,7 @@ def test_a_group_in_the_middle_misses_nothing(clusters: Clusters) -> None:
     mirror = flow(clusters, "middle", {**SYNCED, "offset.lag.max": "10"})
     for first in range(0, 100, 20):
         produced(here, "middle", [b"%d" % one for one in range(first, first + 20)])
-        until(
-            [mirror], lambda: len(read_values(there.bootstrap_servers, "a.middle")) == first + 20, "mirrored"
-        )
+        until([mirror], partial(_has_values, there, "a.middle", first + 20), "mirrored")
     read_and_commit(here, "middle-group", "middle", 70)
     until([mirror], lambda: committed(there, "middle-group", "a.middle") is not None, "a translated offset")
     found = [int(value) for value in read_and_commit(there, "middle-group", "a.middle", 30)]
@@ -130,7 +129,9 @@ def test_a_group_in_use_keeps_its_offsets(clusters: Clusters) -> None:
         mirror.turn()
     assert committed(there, "used-group", "a.used") == first.offset() + 1
     with_member.close()
-    until([mirror], lambda: committed(there, "used-group", "a.used") == last + 1, "the offset of a free group")
+    until(
+        [mirror], lambda: committed(there, "used-group", "a.used") == last + 1, "the offset of a free group"
+    )
     mirror.stop()
 
 
@@ -189,6 +190,12 @@ def checkpoints_of(cluster: LocalCluster, group: str) -> list[tuple[int, int]]:
     return [(one.upstream, one.downstream) for one in found if one.group == group]
 
 
-def syncs_of(cluster: LocalCluster, topic: str, syncs: str = "mm2-offset-syncs.b.internal") -> list[OffsetSync]:
+def syncs_of(
+    cluster: LocalCluster, topic: str, syncs: str = "mm2-offset-syncs.b.internal"
+) -> list[OffsetSync]:
     found = [OffsetSync.of(one.key(), one.value()) for one in read_messages(cluster.bootstrap_servers, syncs)]
     return [one for one in found if one.topic == topic]
+
+
+def _has_values(cluster: LocalCluster, topic: str, count: int) -> bool:
+    return len(read_values(cluster.bootstrap_servers, topic)) == count
