@@ -1,0 +1,116 @@
+"""Validates configurations for requests. A connector may look at its other system: that must not take for ever."""
+
+import threading
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+from moldau.core.errors import ConfigError
+from moldau.core.settings.view import nearest_text
+from moldau.pipeline.connect.plugins import ConnectorPlugin, UnknownPlugin, find_connector
+from moldau.pipeline.connect.runtime.plan import consumer_group_of
+from moldau.pipeline.connect.runtime.secrets import Resolved, resolve, sensitive_names
+from moldau.pipeline.connect.server.checks.rendering import config_infos, invalid_text
+from moldau.pipeline.connect.server.checks.validation import OVERRIDES, Validated, validated
+from moldau.pipeline.connect.server.failures import SERVER_ERROR, RequestFailure, bad_request
+from moldau.pipeline.connect.server.requests import Json
+from moldau.pipeline.connect.server.settings import CONVERTER_PREFIXES, Configuration
+from moldau.pipeline.connect.server.state.config_records import Texts
+
+OPEN_PREFIXES: Final = (*OVERRIDES, *CONVERTER_PREFIXES, "topic.creation.")
+"""Of settings whose names are not all known in advance."""
+T = TypeVar("T")
+
+
+class ConfigChecks:
+    def __init__(self, configuration: Configuration) -> None:
+        self._configuration = configuration
+        self._settings = configuration.settings
+
+    def plugin_of(self, config: Texts) -> ConnectorPlugin:
+        """Raises RequestFailure."""
+        name = config.get("connector.class", "").strip()
+        if not name:
+            shown = ", ".join(f"{key}={text}" for key, text in config.items() if key == "name")
+            raise bad_request(f"Connector config {{{shown}}} contains no connector type")
+        try:
+            return find_connector(name)
+        except UnknownPlugin as unknown:
+            raise bad_request(str(unknown)) from None
+
+    def infos(self, plugin_name: str, config: Texts) -> Json:
+        """Kafka Connect's answer. Raises RequestFailure."""
+        plugin = self.plugin_of(config)
+        if plugin_name not in plugin.names:
+            raise bad_request(
+                f"Included connector type {config['connector.class']} does not match request type {plugin_name}"
+            )
+        settings = self._settings
+        defaults = {
+            "key.converter": settings.key_converter,
+            "value.converter": settings.value_converter,
+            "header.converter": settings.header_converter,
+        }
+        return config_infos(self._check(plugin, config), plugin_name, defaults)
+
+    def require_valid(self, name: str, config: Texts) -> ConnectorPlugin:
+        """Raises RequestFailure with all errors."""
+        plugin = self.plugin_of(config)
+        errors = self._check(plugin, config).errors
+        group = self._settings.group_id
+        if plugin.kind == "sink" and consumer_group_of(name) == group:
+            errors.append(
+                f"Consumer group for sink connector named {name} conflicts with Connect worker group {group}"
+            )
+        if errors:
+            raise bad_request(invalid_text(errors))
+        return plugin
+
+    def unknown_settings(self, plugin: ConnectorPlugin, config: Texts) -> list[str]:
+        """Settings that nobody has declared: they have no effect, and may be misspelt."""
+        known = {one.name for one in self._check(plugin, config).declarations}
+        return [
+            f"{name}{nearest_text(name, known)}"
+            for name in config
+            if name not in known and not name.startswith(OPEN_PREFIXES)
+        ]
+
+    def _check(self, plugin: ConnectorPlugin, config: Texts) -> Validated:
+        configuration = self._configuration
+        try:
+            resolved = resolve(config, configuration.providers, sensitive_names(plugin.connector, config))
+        except ConfigError as wrong:
+            raise bad_request(invalid_text([str(wrong)])) from None
+        effective = configuration.connector_config(resolved.config)
+        policy = self._settings.override_policy
+        return self._within_limit(
+            lambda: validated(plugin, config, resolved, effective, policy), plugin, resolved
+        )
+
+    def _within_limit(self, check: Callable[[], T], plugin: ConnectorPlugin, resolved: Resolved) -> T:
+        """A call that does not return is left alone in its thread."""
+        found: list[T] = []
+        failures: list[Exception] = []
+
+        def run() -> None:
+            try:
+                found.append(check())
+            except Exception as failure:  # noqa: BLE001 a user's connector
+                failures.append(failure)
+
+        thread = threading.Thread(target=run, name="connect-validation", daemon=True)
+        thread.start()
+        thread.join(self._settings.connector_timeout_ms / 1000)
+        if failures:
+            failure = failures[0]
+            raise RequestFailure(
+                SERVER_ERROR,
+                f"{plugin.class_name} failed to validate the configuration: {type(failure).__name__}: "
+                f"{resolved.mask(str(failure))}",
+            )
+        if not found:
+            raise RequestFailure(
+                SERVER_ERROR,
+                f"Request timed out. {plugin.class_name} has not validated the configuration within "
+                f"{self._settings.connector_timeout_ms} ms (connector.call.timeout.ms)",
+            )
+        return found[0]
