@@ -1,0 +1,114 @@
+"""Keeps the driver process at the tasks of this worker's share, and hears what becomes of them."""
+
+import logging
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from moldau.pipeline.connect.server.hosting.shares import Shares
+from moldau.pipeline.connect.server.hosting.state_reports import StateReports
+from moldau.pipeline.connect.server.hosting.task_plans import TaskPlans, WantedTasks
+from moldau.pipeline.connect.server.settings import Configuration
+from moldau.pipeline.connect.server.state.cluster_state import ClusterState
+from moldau.pipeline.connect.server.state.status_records import State, TaskKey, UsedTopic
+from moldau.pipeline.driver_process.application_folder import ApplicationFolder, Wanted
+from moldau.pipeline.driver_process.driver_host import DriverHost, pairs
+
+log = logging.getLogger("moldau.connect")
+
+STATES: Final = State.__members__
+
+
+class TaskDriver(DriverHost):
+    def __init__(
+        self, configuration: Configuration, state: Callable[[], ClusterState], reports: StateReports
+    ) -> None:
+        self._folder = Path(configuration.settings.state_dir).absolute()
+        super().__init__(ApplicationFolder(self._folder / "tasks"), name="connect", log=log)
+        self._configuration = configuration
+        self._settings = configuration.settings
+        self._state = state
+        self._reports = reports
+        self._shares = Shares(1, ())
+        self._plans = TaskPlans(configuration)
+        self._wanted: Mapping[str, WantedTasks] = {}
+        self._seen: dict[str, frozenset[TaskKey]] = {}
+        """Tasks that have reported a state, by application id."""
+
+    def own(self, shares: Shares) -> None:
+        self._shares = shares
+        self.turn(bool(shares.owned))
+
+    def restart(self, connector: str, task: int) -> None:
+        """If it runs here."""
+        self._plans.restart(connector, task)
+        self.wake()
+
+    # What the driver process is to run
+
+    def wanted(self) -> Mapping[str, Wanted]:
+        self._wanted = self._plans.wanted(self._state().connectors, self._shares)
+        return self._wanted
+
+    def starts_alone(self) -> bool:
+        return not self._settings.is_lazy
+
+    def order(self) -> Mapping[str, Any]:
+        settings = self._settings
+        return {
+            "settings": {
+                "bootstrap_servers": self._configuration.bootstrap_servers,
+                "checkpoint_dir": str(self._folder / "checkpoints"),
+                "client_settings": dict(self._configuration.task_clients),
+                "instances": settings.spark_lanes,
+            },
+            "spark": {"master": settings.spark_master, "conf": pairs(settings.spark_conf)},
+            "warm": not settings.is_lazy,
+        }
+
+    def wait_ended(self, timeout_s: float) -> bool:
+        """Returns when no task runs here that does not belong to the share."""
+        with self._changed:
+            return self._changed.wait_for(self._has_only_its_share, timeout_s)
+
+    def left(self) -> None:
+        """Tasks of other shares are no longer this worker's to report."""
+        for application_id, seen in list(self._seen.items()):
+            mine = frozenset(key for key in seen if self._shares.has_task(*key))
+            for key in seen - mine:
+                self._reports.task_left(key)
+            self._seen[application_id] = mine
+
+    def _has_only_its_share(self) -> bool:
+        return all(
+            self._shares.has_task(status["connector"], one["task"])
+            for status in self.statuses.values()
+            for one in status.get("tasks", ())
+            if one["state"] != State.UNASSIGNED
+        )
+
+    # What becomes of it
+
+    def heard(self, application_id: str) -> None:
+        status = self.statuses.get(application_id)
+        seen = self._seen.get(application_id, frozenset())
+        if status is None:
+            for key in seen:
+                self._reports.task_left(key)
+            self._seen.pop(application_id, None)
+            return
+        connector = status.get("connector")
+        if not connector:
+            return
+        now = set()
+        for one in status.get("tasks", ()):
+            key = TaskKey(connector, one["task"])
+            now.add(key)
+            state = State(one["state"]) if one["state"] in STATES else State.UNASSIGNED
+            self._reports.task(key, state, one.get("trace") or None if state is State.FAILED else None)
+            for topic in one.get("topics", ()):
+                if self._settings.tracks_topics:
+                    self._reports.used_topic(UsedTopic(topic, connector), key.task)
+        for key in seen - now:
+            self._reports.task_left(key)
+        self._seen[application_id] = frozenset(now)
