@@ -75,6 +75,7 @@ platform = Platform(
         Noun("groups", "groups", "List, describe, reset and delete consumer groups."),
         Noun("schemas", "schemas", "Register, check, show and transfer schemas."),
         Noun("streams", "streams", "Run and manage Streams applications on Spark."),
+        Noun("connect", "connect", "Run connectors on Spark; manage those of any Connect cluster."),
         Noun("sql", "sql", "Query streams and tables; start a SQL server; test SQL."),
         Noun("transactions", "transactions", "List, describe and abort transactions."),
         Noun("explain", "explain", "Explain rebalances and offset changes of a group."),

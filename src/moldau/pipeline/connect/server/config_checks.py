@@ -26,6 +26,16 @@ class ConfigChecks:
         self._configuration = configuration
         self._settings = configuration.settings
 
+    @property
+    def defaults(self) -> Texts:
+        """Of settings that have no default of their own: the worker's."""
+        settings = self._settings
+        return {
+            "key.converter": settings.key_converter,
+            "value.converter": settings.value_converter,
+            "header.converter": settings.header_converter,
+        }
+
     def plugin_of(self, config: Texts) -> ConnectorPlugin:
         """Raises RequestFailure."""
         name = config.get("connector.class", "").strip()
@@ -44,13 +54,7 @@ class ConfigChecks:
             raise bad_request(
                 f"Included connector type {config['connector.class']} does not match request type {plugin_name}"
             )
-        settings = self._settings
-        defaults = {
-            "key.converter": settings.key_converter,
-            "value.converter": settings.value_converter,
-            "header.converter": settings.header_converter,
-        }
-        return config_infos(self._check(plugin, config), plugin_name, defaults)
+        return config_infos(self._check(plugin, config), plugin_name, self.defaults)
 
     def require_valid(self, name: str, config: Texts) -> ConnectorPlugin:
         """Raises RequestFailure with all errors."""

@@ -7,7 +7,11 @@ from moldau.core.errors import MoldauError
 BAD_REQUEST: Final = 400
 FORBIDDEN: Final = 403
 NOT_FOUND: Final = 404
+METHOD_NOT_ALLOWED: Final = 405
+TIMED_OUT: Final = 408
 CONFLICT: Final = 409
+TOO_LARGE: Final = 413
+UNSUPPORTED_TYPE: Final = 415
 SERVER_ERROR: Final = 500
 UNAVAILABLE: Final = 503
 

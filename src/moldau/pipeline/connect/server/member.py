@@ -24,6 +24,7 @@ from moldau.pipeline.connect.server.topics.status_log import LocalStatuses, Stat
 CONFIG_PREFIX: Final = "config.storage."
 OFFSET_PREFIX: Final = "offset.storage."
 STATUS_PREFIX: Final = "status.storage."
+ANSWER_S: Final = 10.0
 
 log = logging.getLogger("moldau.connect")
 
@@ -40,11 +41,14 @@ class Member:
         self.reports = StateReports(self.statuses, lambda: self.state, worker_id)
         self.hosting = Hosting(configuration, lambda: self.store, lambda: self.board, self.reports)
         self._membership: Membership | None = None
+        self._cluster_id: str | None = None
 
     def start(self) -> None:
         """Raises ConfigError where the topics cannot be used."""
         deadline = time.monotonic() + self.settings.start_timeout_ms / 1000
-        prepare_topics(AdminClient({**self.configuration.client, "log_level": 0}), self._topics())
+        admin = AdminClient({**self.configuration.client, "log_level": 0})
+        prepare_topics(admin, self._topics())
+        self._cluster_id = admin.list_topics(timeout=ANSWER_S).cluster_id
         try:
             for store in (self.store, self.statuses):
                 if isinstance(store, ConfigLog | StatusLog):
@@ -80,6 +84,16 @@ class Member:
     def problem(self) -> str | None:
         """Why requests cannot be answered; None if all is well."""
         return self.store.problem or self.statuses.problem
+
+    @property
+    def has_joined(self) -> bool:
+        """Whether the group has given this worker its share; other workers may have all of it."""
+        return self._membership is None or self._membership.has_joined.is_set()
+
+    @property
+    def kafka_cluster_id(self) -> str | None:
+        """As of the start; None before it."""
+        return self._cluster_id
 
     def _changed(self, change: Change) -> None:
         """The config topic says something new. Called by its reader: must not wait for it."""

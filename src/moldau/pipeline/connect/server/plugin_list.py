@@ -9,6 +9,7 @@ from moldau.pipeline.connect.converters.catalog import CONVERTERS, converter_cla
 from moldau.pipeline.connect.converters.converter import HEADER, VALUE
 from moldau.pipeline.connect.declarations import Declaration
 from moldau.pipeline.connect.plugins import UnknownPlugin, find_connector, installed
+from moldau.pipeline.connect.server.checks.common_settings import common_declarations
 from moldau.pipeline.connect.server.hosting.connector_run import plugin_version
 from moldau.pipeline.connect.transforms.catalog import (
     PREDICATES,
@@ -16,6 +17,7 @@ from moldau.pipeline.connect.transforms.catalog import (
     predicate_class,
     transformation_kind,
 )
+from moldau.pipeline.connect.transforms.chain import chain_declarations
 
 
 class PluginInfo(NamedTuple):
@@ -56,7 +58,9 @@ def settings_of(name: str) -> list[Declaration] | None:
 
 
 def _of_connector(name: str) -> list[Declaration]:
-    return list(find_connector(name).connector.declarations)
+    plugin = find_connector(name)
+    found = [*common_declarations(plugin.kind, chain_declarations({})), *plugin.connector.declarations]
+    return list({one.name: one for one in found}.values())
 
 
 def _of_converter(name: str) -> list[Declaration]:

@@ -62,7 +62,11 @@ class TaskPlans:
             if last is None or not set(last.plan.tasks) <= set(mine):
                 return None
             return WantedTasks(
-                application_id=last.application_id, content=last.content, is_paused=is_paused, plan=last.plan
+                application_id=last.application_id,
+                content=last.content,
+                is_paused=is_paused,
+                reloads=True,
+                plan=last.plan,
             )
         if not mine:
             return None
@@ -75,6 +79,8 @@ class TaskPlans:
             application_id=application_id_of(entry.name),
             content=TEMPLATE.format(plan=plan),
             is_paused=is_paused,
+            # Only tasks for which something has changed start again.
+            reloads=True,
             plan=plan,
         )
 

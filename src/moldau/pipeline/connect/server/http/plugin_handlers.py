@@ -1,0 +1,32 @@
+"""Requests about connectors, converters and transformations that can be used, and their settings."""
+
+from moldau.pipeline.connect.server.checks.rendering import config_keys
+from moldau.pipeline.connect.server.failures import not_found
+from moldau.pipeline.connect.server.http.bodies import read_config
+from moldau.pipeline.connect.server.http.call import Answer, Call
+from moldau.pipeline.connect.server.http.routing import Route
+from moldau.pipeline.connect.server.plugin_list import all_plugins, connector_plugins, settings_of
+
+
+def list_plugins(call: Call) -> Answer:
+    found = connector_plugins() if call.flag("connectorsOnly", default=True) else all_plugins()
+    return Answer([{"class": one.class_name, "type": one.kind, "version": one.version} for one in found])
+
+
+def show_settings(call: Call) -> Answer:
+    name = call.parameters["plugin"]
+    found = settings_of(name)
+    if found is None:
+        raise not_found(f"Unknown plugin {name}. GET /connector-plugins?connectorsOnly=false lists all")
+    return Answer(config_keys(found, call.service.checks.defaults))
+
+
+def validate(call: Call) -> Answer:
+    return Answer(call.service.checks.infos(call.parameters["plugin"], read_config(call.document())))
+
+
+ROUTES = [
+    Route("GET", "/connector-plugins", list_plugins),
+    Route("GET", "/connector-plugins/{plugin}/config", show_settings),
+    Route("PUT", "/connector-plugins/{plugin}/config/validate", validate),
+]
