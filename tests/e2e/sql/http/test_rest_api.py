@@ -27,6 +27,11 @@ class Answer:
     def json(self) -> Any:
         return orjson.loads(self.text)
 
+    @property
+    def lines(self) -> list[str]:
+        """Without the empty ones, which a push query sends while there is nothing to tell."""
+        return [line for line in self.text.splitlines() if line]
+
 
 def ask(client: SqlClient, method: str, path: str, body: Any = None, **headers: str) -> Answer:
     parts = urlsplit(client.url)
@@ -119,15 +124,28 @@ def test_a_push_query_over_query(client: SqlClient, stream: str) -> None:
     assert header["header"]["schema"] == "`ID` STRING, `N` INTEGER"
     assert rows == [{"row": {"columns": ["a", 1]}}, {"row": {"columns": ["b", 2]}}]
     assert last == {"finalMessage": "Limit Reached"}
-    assert len(answer.text.splitlines()) == 4
+    assert len(answer.lines) == 4
 
 
 def test_the_answer_of_ksql_5(client: SqlClient, stream: str) -> None:
     properties = {"ksql.streams.auto.offset.reset": "earliest", "ksql.compatibility.version": "5.3"}
     body = {"ksql": f"SELECT ID, N FROM {stream} LIMIT 1;", "streamsProperties": properties}
-    row, last = (orjson.loads(line) for line in ask(client, "POST", "/query", body).text.splitlines())
+    row, last = map(orjson.loads, ask(client, "POST", "/query", body).lines)
     assert row == {"row": {"columns": ["a", 1]}, "errorMessage": None, "finalMessage": None}
     assert last == {"row": None, "errorMessage": None, "finalMessage": "Limit Reached"}
+
+
+def test_every_select_of_ksql_5_is_a_push_query(client: SqlClient, stream: str) -> None:
+    properties = {**EARLIEST, "ksql.compatibility.version": "5.3"}
+    body = {
+        "ksql": f"SELECT ID, COUNT(*) FROM {stream} GROUP BY ID LIMIT 2;",
+        "streamsProperties": properties,
+    }
+    *rows, last = map(orjson.loads, ask(client, "POST", "/query", body).lines)
+    assert [row["row"]["columns"] for row in rows] == [["a", 1], ["b", 1]]
+    assert last["finalMessage"] == "Limit Reached"
+    today = {"ksql": body["ksql"], "streamsProperties": EARLIEST}
+    assert "EMIT CHANGES" in ask(client, "POST", "/query", today).json["message"]
 
 
 @pytest.mark.parametrize(

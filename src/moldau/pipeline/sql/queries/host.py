@@ -62,7 +62,7 @@ class QueryHost:
         """Of the text of one SELECT, by itself, with or without a semicolon. Remembers what it has prepared, by text,
         settings and the definitions' version, so that an unchanged statement costs microseconds. `query`: the parsed
         text, where the caller has it. SqlError: the query has no meaning, or is not possible as a pull query."""
-        known = (text, settings, definitions.version)
+        known = (text, None if query is None else query.emit, settings, definitions.version)
         with self._lock:
             found = self._prepared.get(known)
             if found is not None:

@@ -20,6 +20,8 @@ class StatementRequest:
     variables: Mapping[str, str] = field(default_factory=dict)
     command_sequence_number: int | None = None
     """The statements are executed when the commands up to this one have been read."""
+    is_ksql_5: bool = False
+    """The client speaks KSQL 5, where every SELECT was what is a push query today."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from moldau.pipeline.sql.analysis.scope import FunctionLibrary
@@ -30,6 +30,7 @@ from moldau.pipeline.sql.server.user_functions import UserFunctions
 from moldau.pipeline.sql.syntax.errors import SqlError
 from moldau.pipeline.sql.syntax.parser import Parsed
 from moldau.pipeline.sql.syntax.tree import statements as tree
+from moldau.pipeline.sql.syntax.tree.relations import Emit, Query
 from moldau.pipeline.sql.types import SqlType
 
 OFFSET_RESET: Final = ("auto.offset.reset", "ksql.streams.auto.offset.reset")
@@ -98,7 +99,7 @@ class TransientQueries:
         try:
             match one.statement:
                 case tree.QueryStatement():
-                    return await self._select(one, one.statement, session)
+                    return await self._select(one, _meant(one.statement.query, request), session)
                 case tree.Print():
                     self._require_room("PUSH")
                     stream = await asyncio.to_thread(self._host.print_topic, one.statement)
@@ -136,9 +137,9 @@ class TransientQueries:
             self._parsed[request.text] = known
         return known
 
-    async def _select(self, one: Parsed, statement: tree.QueryStatement, session: Session) -> StartedQuery:
+    async def _select(self, one: Parsed, query: Query, session: Session) -> StartedQuery:
         settings = self._pull_settings(session)
-        prepared = self._host.prepare(one.text, self._definitions, settings, statement.query)
+        prepared = self._host.prepare(one.text, self._definitions, settings, query)
         kind: Literal["PUSH", "PULL"] = "PULL" if prepared.is_pull else "PUSH"
         self._require_room(kind)
         self._require_rate(kind)
@@ -220,3 +221,8 @@ class TransientQueries:
                 f"this server answers {limit} pull queries a second (ksql.query.pull.max.qps): try again",
             )
         self._pull_times.append(now)
+
+
+def _meant(query: Query, request: StatementRequest) -> Query:
+    """KSQL 5 had no pull queries: its SELECT follows what it reads."""
+    return replace(query, emit=Emit.CHANGES) if request.is_ksql_5 and query.emit is None else query

@@ -10,15 +10,7 @@ from moldau.pipeline.sql.server.http.failures import bad_request
 from moldau.pipeline.sql.server.requests import StatementRequest
 
 LEGACY_PROPERTY: Final = "ksql.compatibility.version"
-"""Set to 5, or 5.3, by a client that reads the answers of /query as KSQL 5 wrote them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A request to run SQL. `request` is for the service."""
-
-    request: StatementRequest
-    is_legacy: bool = False
+"""Set to 5, or 5.3, by a client of KSQL 5: a SELECT without EMIT follows its sources, and /query answers as it did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,19 +19,19 @@ class InsertTarget:
     properties: Mapping[str, str]
 
 
-def read_statements(body: bytes) -> Asked:
+def read_statements(body: bytes) -> StatementRequest:
     """Of /ksql, /query and the websocket."""
     given = _object(body)
     text = _text(given, "ksql")
-    return _asked(text, given, "streamsProperties")
+    return _request(text, given, "streamsProperties")
 
 
-def read_query(body: bytes) -> Asked:
+def read_query(body: bytes) -> StatementRequest:
     """Of /query-stream."""
     given = _object(body)
     if "sql" not in given:
         raise bad_request('Invalid JSON in request: the field "sql" is missing. It holds the query.')
-    return _asked(_text(given, "sql"), given, "properties")
+    return _request(_text(given, "sql"), given, "properties")
 
 
 def read_query_id(body: bytes) -> str:
@@ -85,12 +77,12 @@ def read_row(line: bytes) -> dict[str, Any]:
     return found
 
 
-def _asked(text: str, given: Mapping[str, Any], properties: str) -> Asked:
+def _request(text: str, given: Mapping[str, Any], properties: str) -> StatementRequest:
     set_ = _texts(given, properties)
     for_request = _texts(given, "requestProperties")
     version = for_request.get(LEGACY_PROPERTY) or set_.pop(LEGACY_PROPERTY, "")
-    request = StatementRequest(text, set_, _texts(given, "sessionVariables"), _number(given))
-    return Asked(request, version.split(".")[0] == "5")
+    is_ksql_5 = version.split(".")[0] == "5"
+    return StatementRequest(text, set_, _texts(given, "sessionVariables"), _number(given), is_ksql_5)
 
 
 def _object(body: bytes) -> dict[str, Any]:

@@ -16,9 +16,9 @@ from moldau.pipeline.sql.server.requests import StartedQuery
 
 async def query(call: Call) -> ASGIApp:
     accepted = call.accepted(QUERY)
-    asked = read_statements(await call.body())
-    started = await call.service.start_query(asked.request)
-    if asked.is_legacy and started.kind != "PRINT":
+    request = read_statements(await call.body())
+    started = await call.service.start_query(request)
+    if request.is_ksql_5 and started.kind != "PRINT":
         return _response(started, LegacyWriter)
     # Here plain JSON is what `application/vnd.ksql.v1+json` is.
     return _response(started, WRITERS[KSQL_JSON if accepted == JSON else accepted])
@@ -26,8 +26,8 @@ async def query(call: Call) -> ASGIApp:
 
 async def query_stream(call: Call) -> ASGIApp:
     accepted = call.accepted(QUERY_STREAM)
-    asked = read_query(await call.body())
-    started = await call.service.start_query(asked.request)
+    request = read_query(await call.body())
+    started = await call.service.start_query(request)
     if started.kind == "PRINT" and accepted != DELIMITED:
         started.stream.close()
         raise ServiceFailure(NOT_ACCEPTABLE, f"PRINT gives lines of text: send Accept: {DELIMITED}.")

@@ -14,8 +14,7 @@ TERMINATE_CLUSTER = "TERMINATE CLUSTER;"
 
 async def run_statements(call: Call) -> ASGIApp:
     call.accepted(OBJECTS)
-    asked = read_statements(await call.body())
-    executed = await call.service.execute(asked.request)
+    executed = await call.service.execute(read_statements(await call.body()))
     return call.document([found for one in executed if (found := call.entity(one)) is not None])
 
 

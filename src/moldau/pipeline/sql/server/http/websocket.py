@@ -47,7 +47,7 @@ async def serve(service: SqlService, scope: Scope, receive: Receive, send: Send)
 
 
 async def _run(service: SqlService, socket: WebSocket) -> None:
-    started = await service.start_query(read_statements(_request(socket)).request)
+    started = await service.start_query(read_statements(_request(socket)))
     watcher = asyncio.create_task(_close_when_gone(socket, started))
     try:
         await _send_rows(started, socket)

@@ -14,40 +14,39 @@ from moldau.pipeline.sql.server.http.bodies import (
 
 
 def test_statements() -> None:
-    asked = read_statements(
+    request = read_statements(
         b'{"ksql": "SHOW STREAMS;", "streamsProperties": {"auto.offset.reset": "earliest", "a": true, "n": 5},'
         b' "sessionVariables": {"x": 1.5}, "commandSequenceNumber": 7, "unknown": {}}'
     )
-    request = asked.request
     assert request.text == "SHOW STREAMS;"
     assert request.properties == {"auto.offset.reset": "earliest", "a": "true", "n": "5"}
     assert request.variables == {"x": "1.5"}
     assert request.command_sequence_number == 7
-    assert not asked.is_legacy
+    assert not request.is_ksql_5
 
 
 def test_nulls_are_nothing() -> None:
-    asked = read_statements(b'{"ksql": null, "streamsProperties": null, "commandSequenceNumber": null}')
-    assert asked.request.text == ""
-    assert asked.request.properties == {}
+    request = read_statements(b'{"ksql": null, "streamsProperties": null, "commandSequenceNumber": null}')
+    assert request.text == ""
+    assert request.properties == {}
 
 
 def test_a_negative_number_waits_for_nothing() -> None:
-    assert read_statements(b'{"commandSequenceNumber": -1}').request.command_sequence_number is None
+    assert read_statements(b'{"commandSequenceNumber": -1}').command_sequence_number is None
 
 
 def test_queries() -> None:
-    request = read_query(b'{"sql": "SELECT 1;", "properties": {"p": "v"}}').request
+    request = read_query(b'{"sql": "SELECT 1;", "properties": {"p": "v"}}')
     assert (request.text, request.properties) == ("SELECT 1;", {"p": "v"})
 
 
 @pytest.mark.parametrize("version", ["5", "5.3", "5.3.1"])
 def test_a_client_of_ksql_5_says_so(version: str) -> None:
-    asked = read_statements(
+    request = read_statements(
         b'{"ksql": "SELECT 1;", "streamsProperties": {"ksql.compatibility.version": "%s"}}' % version.encode()
     )
-    assert asked.is_legacy
-    assert asked.request.properties == {}
+    assert request.is_ksql_5
+    assert request.properties == {}
 
 
 @pytest.mark.parametrize(
