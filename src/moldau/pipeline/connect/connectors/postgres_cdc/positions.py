@@ -44,6 +44,10 @@ class Reading:
     """None: the row has no primary key, and the table is read again. BEHIND_ALL: the table is complete."""
 
 
+FROM_THE_START: Final = Reading("", None)
+"""No row has been read. Tables have names."""
+
+
 @dataclass(frozen=True, slots=True)
 class Position:
     lsn: Lsn
@@ -127,7 +131,7 @@ def _position(offset: Mapping[str, Any]) -> Position:
         if offset.get("snapshot"):
             # Debezium begins an interrupted snapshot again, and so do we with its offsets.
             is_whole = bool(offset.get("last_snapshot_record"))
-            return Position(_whole(offset["lsn"]), 0, reading=None if is_whole else Reading("", None))
+            return Position(_whole(offset["lsn"]), 0, reading=None if is_whole else FROM_THE_START)
         commit = offset.get("lsn_commit")
         return Position(_whole(offset["lsn"] if commit is None else commit), change_lsn=_whole(offset["lsn"]))
     reading = None

@@ -6,7 +6,8 @@ server down and needs no memory here.
 
 import select
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from struct import Struct
 from typing import Final, NamedTuple
 
@@ -58,19 +59,21 @@ class ReplicationConnection:
     def begin_slot(self, name: str, *, is_temporary: bool) -> None:
         """Asks for a slot with a snapshot. The server waits until every running transaction has ended."""
         kind = "TEMPORARY " if is_temporary else ""
-        self._connection.send_query(
-            f"CREATE_REPLICATION_SLOT {_quoted(name)} {kind}LOGICAL pgoutput EXPORT_SNAPSHOT".encode()
-        )
-        self._connection.flush()
+        command = f"CREATE_REPLICATION_SLOT {_quoted(name)} {kind}LOGICAL pgoutput EXPORT_SNAPSHOT"
+        with self._live():
+            self._connection.send_query(command.encode())
+            self._connection.flush()
 
     def finish_slot(self, wait_s: float) -> Slot | None:
         """None while the server is not ready."""
         if not self._arrived(wait_s):
             return None
-        result = self._connection.get_result()
-        while self._connection.get_result() is not None:
-            pass
-        assert result is not None
+        with self._live():
+            result = self._connection.get_result()
+            while self._connection.get_result() is not None:
+                pass
+        if result is None:
+            raise self._ended()
         if result.status != pq.ExecStatus.TUPLES_OK:
             raise failure_of(result.get_error_message(), self._server)
         point, snapshot = result.get_value(0, 1), result.get_value(0, 2)
@@ -78,7 +81,8 @@ class ReplicationConnection:
         return Slot(lsn_of(point.decode()), snapshot.decode())
 
     def drop_slot(self, name: str) -> None:
-        result = self._connection.exec_(f"DROP_REPLICATION_SLOT {_quoted(name)} WAIT".encode())
+        with self._live():
+            result = self._connection.exec_(f"DROP_REPLICATION_SLOT {_quoted(name)} WAIT".encode())
         if result.status not in (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK):
             raise failure_of(result.get_error_message(), self._server)
 
@@ -101,7 +105,8 @@ class ReplicationConnection:
             f"proto_version '1', publication_names '{_quoted(publication).replace(chr(39), chr(39) * 2)}'"
         )
         command = f"START_REPLICATION SLOT {_quoted(slot)} LOGICAL 0/0 ({options})"
-        result = self._connection.exec_(command.encode())
+        with self._live():
+            result = self._connection.exec_(command.encode())
         if result.status != pq.ExecStatus.COPY_BOTH:
             raise failure_of(result.get_error_message(), self._server)
 
@@ -109,7 +114,8 @@ class ReplicationConnection:
         """The next message of the plugin; None if there is none within the time."""
         end = time.monotonic() + wait_s
         while True:
-            size, data = self._connection.get_copy_data(1)
+            with self._live():
+                size, data = self._connection.get_copy_data(1)
             if size > 0:
                 found = self._read(bytes(data))
                 if found is not None:
@@ -142,11 +148,9 @@ class ReplicationConnection:
         now = int(time.time() * 1_000_000) - PG_EPOCH_US
         lsn = self.confirmed
         # A status of 0 would be taken as it is; the slot never moves back.
-        try:
+        with self._live():
             self._connection.put_copy_data(_STATUS.pack(b"r", lsn, lsn, lsn, now, 0))
             self._connection.flush()
-        except psycopg.Error as failure:
-            raise self._ended() from failure
 
     def _read(self, data: bytes) -> Change | None:
         if data[:1] == b"w":
@@ -160,8 +164,14 @@ class ReplicationConnection:
         return None
 
     def _consume(self) -> None:
-        try:
+        with self._live():
             self._connection.consume_input()
+
+    @contextmanager
+    def _live(self) -> Iterator[None]:
+        """A connection that turns out to have ended can be made again."""
+        try:
+            yield
         except psycopg.Error as failure:
             raise self._ended() from failure
 

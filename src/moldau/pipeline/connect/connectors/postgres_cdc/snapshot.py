@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import psycopg
 from psycopg import sql
 
-from moldau.pipeline.connect.api import ConnectError
+from moldau.pipeline.connect.api import ConnectError, RetriableError
 from moldau.pipeline.connect.connectors.postgres_cdc.database import Database, TableName, failures
 from moldau.pipeline.connect.connectors.postgres_cdc.positions import BEHIND_ALL, Key, Reading
 from moldau.pipeline.connect.connectors.postgres_cdc.settings import Settings
@@ -46,8 +46,22 @@ class Snapshot:
         self._found = self._marked_rows()
         with failures(settings.server):
             self._connection = psycopg.connect(**settings.connection(), autocommit=True)  # type: ignore[arg-type]
-            self._connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        try:
+            with failures(settings.server):
+                self._connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                self._import(name)
+        except ConnectError:
+            self._connection.close()
+            raise
+
+    def _import(self, name: str) -> None:
+        try:
             self._connection.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(name)))
+        except (psycopg.errors.InvalidParameterValue, psycopg.errors.UndefinedObject) as gone:
+            raise RetriableError(
+                f"{self._settings.server}: the snapshot is gone, as the connection that exported it has ended: "
+                f"{gone}. Another one is taken"
+            ) from gone
 
     def close(self) -> None:
         self._connection.close()

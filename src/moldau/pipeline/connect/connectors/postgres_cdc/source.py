@@ -24,7 +24,7 @@ from moldau.pipeline.connect.connectors.postgres_cdc.changes import Changes, sna
 from moldau.pipeline.connect.connectors.postgres_cdc.database import Database
 from moldau.pipeline.connect.connectors.postgres_cdc.failures import SlotInUse, SlotLost
 from moldau.pipeline.connect.connectors.postgres_cdc.pgoutput import Lsn, lsn_text, read_message
-from moldau.pipeline.connect.connectors.postgres_cdc.positions import Position, position_of
+from moldau.pipeline.connect.connectors.postgres_cdc.positions import FROM_THE_START, Position, position_of
 from moldau.pipeline.connect.connectors.postgres_cdc.replication import ReplicationConnection
 from moldau.pipeline.connect.connectors.postgres_cdc.settings import DECLARATIONS, settings_of
 from moldau.pipeline.connect.connectors.postgres_cdc.snapshot import Snapshot
@@ -186,14 +186,17 @@ class PostgresCdcSourceTask(SourceTask):
             self._begin_log()
             return
         position = self._position
-        if self._wants_tables or position is None or position.reading is None:
-            self._position = position = Position(slot.lsn, 0)
+        begins = self._wants_tables or position is None or position.reading is None
+        if begins or position is None:
+            # Until a row has been read, the reading begins again after a failure.
+            position = Position(slot.lsn, 0, reading=FROM_THE_START)
         else:
-            self._position = position = position.interrupted(slot.lsn)
-        self._snapshot = Snapshot(settings, self._database, slot.snapshot, position.reading)
+            position = position.interrupted(slot.lsn)
+        self._position, self._wants_tables = position, False
+        behind = None if begins else position.reading
+        self._snapshot = Snapshot(settings, self._database, slot.snapshot, behind)
         self._snapshot_lsn: Lsn = slot.lsn
         self._snapshot_us = time.time_ns() // 1000
-        self._wants_tables = False
         # The snapshot has its own transaction now.
         self._replication.close()
         self._replication = None
@@ -213,15 +216,12 @@ class PostgresCdcSourceTask(SourceTask):
         self._position = position
         if len(rows) < self._count_max:
             self._position = replace(position, reading=None)
-            self._snapshot.close()
-            self._snapshot = None
+            self._disconnect()
             log.info(
                 "%s: the tables have been read as of %s", self._settings.server, lsn_text(self._snapshot_lsn)
             )
             if self._settings.snapshot_mode == "initial_only":
                 self._phase = Phase.DONE
-            else:
-                self._phase = Phase.APART
         return records
 
     def _begin_log(self) -> None:
