@@ -100,12 +100,15 @@ class TaskDriver(DriverHost):
         connector = status.get("connector")
         if not connector:
             return
+        wanted = self._wanted.get(application_id)
+        version = None if wanted is None else wanted.version
         now = set()
         for one in status.get("tasks", ()):
             key = TaskKey(connector, one["task"])
             now.add(key)
             state = State(one["state"]) if one["state"] in STATES else State.UNASSIGNED
-            self._reports.task(key, state, one.get("trace") or None if state is State.FAILED else None)
+            trace = one.get("trace") or None if state is State.FAILED else None
+            self._reports.task(key, state, trace, version)
             for topic in one.get("topics", ()):
                 if self._settings.tracks_topics:
                     self._reports.used_topic(UsedTopic(topic, connector), key.task)

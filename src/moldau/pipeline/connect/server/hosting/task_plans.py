@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from moldau.core.errors import ConfigError
-from moldau.pipeline.connect.plugins import find_connector
+from moldau.pipeline.connect.plugins import ConnectorPlugin, find_connector
 from moldau.pipeline.connect.runtime.plan import ConnectorPlan, application_id_of
 from moldau.pipeline.connect.runtime.topic_creation import PREFIX as CREATION
+from moldau.pipeline.connect.server.hosting.connector_run import plugin_version
 from moldau.pipeline.connect.server.hosting.shares import Shares
 from moldau.pipeline.connect.server.settings import Configuration
 from moldau.pipeline.connect.server.state.cluster_state import ConnectorEntry
@@ -28,6 +29,8 @@ def build():
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WantedTasks(Wanted):
     plan: ConnectorPlan
+    version: str
+    """Of the connector."""
 
 
 @dataclass(slots=True)
@@ -67,11 +70,13 @@ class TaskPlans:
                 is_paused=is_paused,
                 reloads=True,
                 plan=last.plan,
+                version=last.version,
             )
         if not mine:
             return None
         try:
-            plan = self._plan(entry, mine)
+            plugin = find_connector(entry.config.get("connector.class", ""))
+            plan = self._plan(entry, plugin, mine)
         except ConfigError:
             # The class is not here, or not any more: the keeper of the connector reports that.
             return None
@@ -82,12 +87,14 @@ class TaskPlans:
             # Only tasks for which something has changed start again.
             reloads=True,
             plan=plan,
+            version=plugin_version(plugin),
         )
 
-    def _plan(self, entry: ConnectorEntry, mine: Mapping[int, Mapping[str, str]]) -> ConnectorPlan:
+    def _plan(
+        self, entry: ConnectorEntry, plugin: ConnectorPlugin, mine: Mapping[int, Mapping[str, str]]
+    ) -> ConnectorPlan:
         configuration = self.configuration
         settings = configuration.settings
-        plugin = find_connector(entry.config.get("connector.class", ""))
         config = configuration.connector_config(entry.config)
         if not settings.creates_topics:
             config = {name: text for name, text in config.items() if not name.startswith(CREATION)}

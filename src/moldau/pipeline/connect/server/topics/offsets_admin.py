@@ -150,7 +150,9 @@ class OffsetsAdmin:
 
     def _delete_group(self, connector: str) -> None:
         group = consumer_group_of(connector)
-        future = AdminClient(self._client).delete_consumer_groups([group], request_timeout=ANSWER_S)[group]
+        # The client must live until it has answered.
+        admin = AdminClient(self._client)
+        future = admin.delete_consumer_groups([group], request_timeout=ANSWER_S)[group]
         try:
             future.result(ANSWER_S)
         except KafkaException as error:
