@@ -3,6 +3,7 @@
 A file appears with all its bytes. On a disk it is synced before it gets its name; an object is put whole.
 """
 
+import io
 import os
 import secrets
 import shutil
@@ -18,6 +19,7 @@ from moldau.pipeline.connect.api import ConnectError
 from moldau.pipeline.connect.connectors.files.archive_names import TEMPORARY_FOLDER
 
 COPY_BYTES: Final = 4 << 20
+LINES_BYTES: Final = 64 << 10
 TIMEOUT_S: Final = 30.0
 TEMPORARY_SUFFIX: Final = ".tmp"
 _S3_SCHEMES: Final = ("s3", "s3a", "s3n")
@@ -99,7 +101,9 @@ class FileStore:
 
     def stream(self, path: str) -> IO[bytes]:
         """To read from the beginning to the end, with read-ahead."""
-        return self._fs.open_input_stream(self._path(path), compression=None, buffer_size=COPY_BYTES)  # type: ignore[no-any-return]
+        stream = self._fs.open_input_stream(self._path(path), compression=None, buffer_size=COPY_BYTES)
+        # Arrow's streams have no lines.
+        return io.BufferedReader(stream, LINES_BYTES)
 
     def remove_temporary(self, prefix: str) -> None:
         """What writers that were killed have left: temporary files whose names begin so."""

@@ -67,6 +67,11 @@ class _OpenFile:
     is_finished: bool = False
     is_stored: bool = False
 
+    def close(self) -> None:
+        if not self.is_finished:
+            self.writer.abandon()
+        self.spool.close()
+
 
 class PartitionWriter:
     def __init__(self, topic: str, partition: int, layout: Layout, store: FileStore) -> None:
@@ -121,7 +126,7 @@ class PartitionWriter:
     def close(self) -> None:
         """Drops what is not in the target: those records will be delivered again."""
         for one in self._files.values():
-            one.spool.close()
+            one.close()
         self._files, self._chunk, self._ends = {}, None, False
 
     def _row(self, record: SinkRecord) -> _Row | None:
@@ -165,7 +170,7 @@ class PartitionWriter:
             file.writer.write(value)
         except DataError:
             if row.folder not in self._files:
-                file.spool.close()
+                file.close()
             raise
         if chunk is None:
             chunk = self._chunk = Chunk(record.offset, row.ms)

@@ -60,6 +60,9 @@ class AvroFileWriter:
     def finish(self) -> None:
         self._writer.flush()
 
+    def abandon(self) -> None:
+        pass
+
 
 def read_avro(source: IO[bytes], extension: str) -> Iterator[Typed]:
     rows = reader(source)

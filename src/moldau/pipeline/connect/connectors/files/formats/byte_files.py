@@ -50,6 +50,9 @@ class ByteFileWriter:
         if self._gzip is not None:
             self._gzip.close()
 
+    def abandon(self) -> None:
+        self.finish()
+
 
 def read_lines(source: IO[bytes], extension: str) -> Iterator[Typed]:
     """Each line is a value."""

@@ -21,6 +21,9 @@ class FileWriter(Protocol):
     def finish(self) -> None:
         """The file is complete. The stream stays open."""
 
+    def abandon(self) -> None:
+        """The file is not wanted any more. The stream is still open."""
+
 
 class FileFormat(ABC):
     extension: str

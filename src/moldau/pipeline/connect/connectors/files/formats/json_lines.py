@@ -56,6 +56,9 @@ class JsonLinesWriter:
         if self._gzip is not None:
             self._gzip.close()
 
+    def abandon(self) -> None:
+        self.finish()
+
 
 def read_json_lines(source: IO[bytes], extension: str) -> Iterator[Typed]:
     lines: Any = gzip.GzipFile(fileobj=source) if extension.endswith(GZIP) else source

@@ -42,6 +42,8 @@ BATCH_BYTES: Final = 4 << 20
 GROUP_BYTES: Final = 32 << 20
 """Of values in memory, before they become a row group."""
 READ_ROWS: Final = 1_000
+VALUE_ROW: Final = "moldau.connect.Value"
+"""The name of rows that have a single value."""
 
 
 class ParquetFiles(FileFormat):
@@ -61,7 +63,9 @@ class ParquetFileWriter:
         self._out = out
         self._convert = to_plain(schema, ARROW)
         self._is_row = schema.type is SchemaType.STRUCT
-        self._arrow = arrow_schema(schema if self._is_row else schemas.struct({VALUE: schema}))
+        self._arrow = arrow_schema(
+            schema if self._is_row else schemas.struct({VALUE: schema}, name=VALUE_ROW)
+        )
         try:
             self._writer = parquet.ParquetWriter(out, self._arrow, compression=codec)
         except (pa.ArrowException, ValueError) as wrong:
@@ -88,6 +92,10 @@ class ParquetFileWriter:
         self._write_group()
         self._writer.close()
 
+    def abandon(self) -> None:
+        # Otherwise it closes itself when it is collected, and its stream is closed by then.
+        self._writer.close()
+
     def _make_batch(self) -> None:
         if self._rows:
             batch = pa.RecordBatch.from_pylist(self._rows, self._arrow)
@@ -109,9 +117,12 @@ def read_parquet(source: IO[bytes], extension: str) -> Iterator[Typed]:
     file = parquet.ParquetFile(source)
     schema = schema_of_fields(file.schema_arrow, file.schema_arrow.metadata)
     convert = from_plain(schema, READ)
+    is_value = schema.name == VALUE_ROW
+    value_schema = schema.fields[0].schema if is_value else schema
     for batch in file.iter_batches(READ_ROWS):
         for row in batch.to_pylist():
-            yield Typed(schema, convert(row))
+            value = convert(row)
+            yield Typed(value_schema, value[VALUE] if is_value else value)
 
 
 def _read(schema: Schema) -> Convert | None:
