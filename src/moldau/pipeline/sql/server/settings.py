@@ -375,10 +375,13 @@ def is_known(name: str) -> bool:
 
 def _put(texts: dict[str, str], name: str, value: str, where: str) -> None:
     if not is_known(name):
-        hint = (
-            nearest_text(name, ServerSettings.KEYS)
-            or "; `moldau sql server --list-settings` prints the known ones"
-        )
+        if name.startswith("authentication."):
+            hint = ": this server has no login. Remove the setting, and put a proxy in front that has one"
+        else:
+            hint = (
+                nearest_text(name, ServerSettings.KEYS)
+                or "; `moldau sql server --list-settings` prints the known ones"
+            )
         raise ConfigError(f"{where}: unknown setting {name}{hint}")
     key = ServerSettings.KEYS.get(name)
     if key is not None:

@@ -37,6 +37,7 @@ def test_a_file_of_ksqldb_is_read() -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
+        ("authentication.method=BASIC", "has no login. Remove the setting, and put a proxy in front"),
         (
             "ksql.service.ids=x",
             r"file\.properties, line 1: unknown setting ksql\.service\.ids.*ksql\.service\.id",
