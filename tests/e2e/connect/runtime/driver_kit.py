@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import IO, Any, Self
 
 from confluent_kafka import Consumer, KafkaError, TopicPartition
 
@@ -75,7 +75,7 @@ class Driver:
                 os.environ["PYTHONPATH"] = before
         assert self._process.stdout is not None
         # Nobody reads the statuses here, but the pipe must not become full.
-        threading.Thread(target=self._process.stdout.read, daemon=True).start()
+        threading.Thread(target=_drain, args=(self._process.stdout,), daemon=True).start()
         self._client = DriverClient(address)
         eventually(self._answers, "the driver process answers")
 
@@ -131,7 +131,11 @@ class Driver:
 
     def task(self, plan: ConnectorPlan, number: int = 0) -> Mapping[str, Any]:
         found = [one for one in self.status(plan)["tasks"] if one["task"] == number]
-        return found[0] if found else {"state": "none", "trace": "", "written": 0, "failed": 0, "error": None}
+        return (
+            found[0]
+            if found
+            else {"state": "none", "trace": "", "polled": 0, "written": 0, "failed": 0, "error": None}
+        )
 
     def wait_task(self, plan: ConnectorPlan, state: str, number: int = 0) -> Mapping[str, Any]:
         eventually(
@@ -161,6 +165,12 @@ class Driver:
         except DriverAway:
             return False
         return True
+
+
+def _drain(lines: IO[str]) -> None:
+    with lines:
+        for _ in lines:
+            pass
 
 
 def _children() -> dict[int, list[int]]:

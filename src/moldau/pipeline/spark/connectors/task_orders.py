@@ -71,6 +71,8 @@ class TaskReport:
     """Records that could not be processed, and were skipped."""
     lag: int | None = None
     """Of a sink: records not read yet. None: not known."""
+    topics: tuple[str, ...] = ()
+    """Those it has read or written, in alphabetical order."""
 
 
 @dataclass

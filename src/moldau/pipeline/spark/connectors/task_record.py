@@ -30,6 +30,8 @@ class TaskRecord:
     restarts: int = 0
     retry_at_ms: int | None = None
     lag: int | None = None
+    topics: tuple[str, ...] = ()
+    """Those it has read or written since it was created."""
     process: str = ""
     back_off: BackOff = field(default_factory=BackOff)
     _running_since_ms: int | None = None
@@ -68,6 +70,7 @@ class TaskRecord:
         self.process = process
         self.retrying = report.retrying
         self.lag = report.lag
+        self.topics = tuple(sorted({*self.topics, *report.topics}))
         self._now = (report.polled, report.written, report.failed)
         match report.state:
             case RunState.RUNNING:
@@ -125,6 +128,7 @@ class TaskRecord:
             "written": written,
             "failed": failed,
             "lag": self.lag,
+            "topics": list(self.topics),
             "process": self.process,
             "generation": self.plan.generation,
             "task_generation": self.plan.task_generations.get(self.number, 0),

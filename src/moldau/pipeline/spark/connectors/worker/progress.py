@@ -5,7 +5,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Final
 
 from moldau.core.errors import MoldauError
@@ -28,6 +28,7 @@ class Progress:
         self.retrying: str | None = None
         self.polled = self.written = self.failed = 0
         self.lag: int | None = None
+        self.topics: tuple[str, ...] = ()
         self.call_s_max = CALL_S_MAX
         self._call: tuple[str, float] | None = None
         self._stopping = threading.Event()
@@ -42,6 +43,11 @@ class Progress:
         self.error, self.trace = error, trace
         self.state = state
         self._news()
+
+    def use(self, topics: Collection[str]) -> None:
+        """Notes that they have been read or written."""
+        if not set(self.topics).issuperset(topics):
+            self.topics = tuple(sorted({*self.topics, *topics}))
 
     @contextlib.contextmanager
     def calling(self, what: str) -> Iterator[None]:

@@ -131,6 +131,7 @@ class SinkRun:
         progress = self._progress
         self._messages = messages
         progress.polled += len(messages)
+        progress.use({cast(str, message.topic()) for message in messages})
         with progress.calling("conversion of records"):
             output = self._chain.output(messages)
         for message, failure in output.failed:

@@ -230,6 +230,7 @@ class SourceRun:
         for partition, offset in opened.offsets.values():
             self._offsets.take(*self._offsets.record(partition, offset))
         progress.written += len(opened.records) + sum(map(len, opened.texts))
+        progress.use({one.topic for one in opened.records} | {one.topic for one in opened.texts})
         progress.failed += opened.failed
         with progress.calling("committed"):
             self._task.committed()

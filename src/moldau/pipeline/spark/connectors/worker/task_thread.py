@@ -66,6 +66,7 @@ class TaskThread:
             written=progress.written,
             failed=progress.failed,
             lag=progress.lag,
+            topics=progress.topics,
         )
 
     def _work(self) -> None:
