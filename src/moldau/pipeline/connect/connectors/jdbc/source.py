@@ -77,10 +77,10 @@ class JdbcSourceTask(SourceTask):
 
     def stop(self) -> None:
         if self._database is not None:
-            self._database.close()
+            self._abandon()
 
     def _abandon(self) -> None:
-        for one in self._readers:
+        for one in getattr(self, "_readers", ()):
             one.abandon()
         assert self._database is not None
         self._database.close()

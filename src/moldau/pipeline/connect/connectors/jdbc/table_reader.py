@@ -80,13 +80,10 @@ class TableReader:
         return self._records(result, rows, is_end)
 
     def abandon(self) -> None:
-        """After a failure: the position stays that of the last record."""
-        self._result = self._open_moment = None
-
-    def close(self) -> None:
+        """After a failure, and at the end: the position stays that of the last record."""
         if self._result is not None:
             self._result.close()
-            self._result = None
+        self._result = self._open_moment = None
 
     # Queries.
 

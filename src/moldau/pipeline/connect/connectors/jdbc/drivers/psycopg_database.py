@@ -13,7 +13,6 @@ import psycopg
 from psycopg import sql as texts
 from psycopg.adapt import Buffer, Loader
 from psycopg.postgres import types as known_types
-from psycopg.pq import TransactionStatus
 from psycopg.types.datetime import DateLoader, TimestampLoader, TimestamptzLoader
 from psycopg.types.string import TextLoader
 
@@ -266,8 +265,12 @@ class PsycopgDatabase(Database):
     def read(self, table: TableName | None, sql: Sql) -> Rows:
         with self.failing("run the query"):
             cursor = self.connection.cursor(name="moldau_rows")
-            cursor.execute(sql.marked("%s").encode(), sql.parameters or None)
-            return _ServerRows(self, cursor, self._columns(cursor))
+            try:
+                cursor.execute(sql.marked("%s").encode(), sql.parameters or None)
+                return _ServerRows(self, cursor, self._columns(cursor))
+            except psycopg.Error:
+                cursor.close()
+                raise
 
     def now(self) -> datetime:
         with self.failing("tell its time"):
@@ -357,9 +360,10 @@ class _ServerRows(Rows):
 
     def close(self) -> None:
         with suppress(psycopg.Error):
-            if self._database.connection.info.transaction_status is TransactionStatus.INTRANS:
-                self._cursor.close()
-            self._database.connection.rollback()
+            self._cursor.close()
+        if self._database.is_open:
+            with suppress(psycopg.Error):
+                self._database.connection.rollback()
 
 
 def _parts(options: Mapping[str, str]) -> dict[str, Any]:
