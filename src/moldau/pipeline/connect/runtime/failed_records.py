@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from moldau.pipeline.connect.data.records import SourceRecord
@@ -25,11 +25,20 @@ Headers = Sequence[tuple[str, bytes | None]]
 class FailedRecords:
     """Of one task."""
 
-    def __init__(self, chain: ChainSettings, settings: TaskSettings, connector: str, task: int) -> None:
+    def __init__(
+        self,
+        chain: ChainSettings,
+        settings: TaskSettings,
+        connector: str,
+        task: int,
+        mask: Callable[[str], str] = str,
+    ) -> None:
+        """`mask` hides secrets in texts."""
         self._chain = chain
         self._settings = settings
         self._connector = connector
         self._task = task
+        self._mask = mask
 
     @property
     def topic(self) -> str:
@@ -51,7 +60,7 @@ class FailedRecords:
             return None
         told: list[tuple[str, str | bytes | None]] = list(headers)
         if self._settings.with_context_headers:
-            told += context_headers(failure, origin, self._connector, self._task)
+            told += context_headers(failure, origin, self._connector, self._task, self._mask)
         return ProducerRecord(self.topic, value, key, headers=told)
 
     def judge_source(self, record: SourceRecord, failure: Failure) -> ProducerRecord | None:
@@ -69,7 +78,7 @@ class FailedRecords:
             failure.stage,
             failure.component,
             which,
-            failure.error,
+            self._mask(str(failure.error)),
         )
 
 

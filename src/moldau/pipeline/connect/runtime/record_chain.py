@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from moldau.pipeline.connect.api import RetriableError
 from moldau.pipeline.connect.converters.catalog import make_converter
 from moldau.pipeline.connect.converters.converter import HEADER, KEY, VALUE, Converter
-from moldau.pipeline.connect.converters.plain_converters import ENCODING, StringConverter
+from moldau.pipeline.connect.converters.plain_converters import ENCODING, ByteArrayConverter, StringConverter
 from moldau.pipeline.connect.data.records import Record
 from moldau.pipeline.connect.runtime.chain_settings import ChainSettings
 from moldau.pipeline.connect.runtime.record_failures import Failure, Stage, class_name
@@ -51,10 +51,17 @@ class RecordChain:
         """Texts go through as they are."""
         return self._transform is None and is_utf8(self.value)
 
+    @property
+    def passes_bytes(self) -> bool:
+        """Keys, values and headers that are bytes go through as they are."""
+        converters = self.key, self.value, self.header
+        return self._transform is None and all(type(one) is ByteArrayConverter for one in converters)
+
     def transformed(self, records: Sequence[R]) -> Iterator[tuple[R, R | Failure]]:
         """Of each record that is not dropped: itself, and what became of it."""
         if self._transform is None:
-            yield from zip(records, records, strict=True)
+            # Some sequences make a record whenever one is asked for.
+            yield from ((record, record) for record in records)
             return
         for record, outcome in zip(records, self._transform(records), strict=True):
             if isinstance(outcome, Exception):

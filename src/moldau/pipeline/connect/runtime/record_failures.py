@@ -1,6 +1,7 @@
 """A record that could not be processed: what failed, and its headers, as Kafka Connect names them. Pure."""
 
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -56,7 +57,7 @@ def class_name(thing: object) -> str:
 
 
 def context_headers(
-    failure: Failure, origin: Origin, connector: str, task: int
+    failure: Failure, origin: Origin, connector: str, task: int, mask: Callable[[str], str] = str
 ) -> list[tuple[str, bytes | None]]:
     error = failure.error
     trace = "".join(traceback.format_exception(error))
@@ -69,7 +70,7 @@ def context_headers(
         "stage": str(failure.stage),
         "class.name": failure.component,
         "exception.class.name": f"{type(error).__module__}.{type(error).__qualname__}",
-        "exception.message": str(error),
-        "exception.stacktrace": trace[-TRACE_BYTES_MAX:],
+        "exception.message": mask(str(error)),
+        "exception.stacktrace": mask(trace)[-TRACE_BYTES_MAX:],
     }
     return [(f"{PREFIX}{name}", text.encode(errors="replace")) for name, text in told.items()]

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import NamedTuple
 
-from moldau.pipeline.connect.data.records import SourceRecord, SourceTexts
+from moldau.pipeline.connect.data.records import SourceBytes, SourceRecord, SourceTexts
 from moldau.pipeline.connect.runtime.record_chain import Failed, RecordChain
 from moldau.pipeline.connect.runtime.record_failures import Failure, Stage
 
@@ -24,7 +25,7 @@ class ProducerRecord(NamedTuple):
 @dataclass(slots=True)
 class SourceOutput:
     records: list[ProducerRecord] = field(default_factory=list)
-    sources: list[SourceRecord] = field(default_factory=list)
+    sources: Sequence[SourceRecord] = field(default_factory=list)
     """What each of them was made of."""
     failed: list[tuple[SourceRecord, Failure]] = field(default_factory=list)
 
@@ -32,13 +33,16 @@ class SourceOutput:
 class SourceChain:
     def __init__(self, chain: RecordChain) -> None:
         self._chain = chain
+        self._passes_bytes = chain.passes_bytes
 
     def takes_texts(self, records: Sequence[SourceRecord]) -> bool:
         """The texts may be written as they are."""
         return isinstance(records, SourceTexts) and self._chain.passes_texts and _is_utf8(records.texts)
 
     def output(self, records: Sequence[SourceRecord]) -> SourceOutput:
-        found = SourceOutput()
+        if self._passes_bytes and isinstance(records, SourceBytes):
+            return SourceOutput(_unchanged(records), records)
+        found, sources = SourceOutput(), []
         for record, outcome in self._chain.transformed(records):
             if isinstance(outcome, Failure):
                 found.failed.append((record, outcome))
@@ -48,7 +52,8 @@ class SourceChain:
             except Failed as failed:
                 found.failed.append((record, failed.failure))
             else:
-                found.sources.append(record)
+                sources.append(record)
+        found.sources = sources
         return found
 
     def _converted(self, record: SourceRecord) -> ProducerRecord:
@@ -76,6 +81,24 @@ class SourceChain:
             value = chain.attempt(Stage.VALUE_CONVERTER, chain.value, chain.value.from_connect, *given)
         partition = -1 if record.partition is None else record.partition
         return ProducerRecord(topic, value, key, partition, record.timestamp_ms or 0, headers)
+
+
+def _unchanged(records: SourceBytes) -> list[ProducerRecord]:
+    partition = -1 if records.partition is None else records.partition
+    headers = repeat(None) if records.headers is None else map(_written, records.headers)
+    columns = (
+        repeat(records.topic),
+        records.values,
+        records.keys,
+        repeat(partition),
+        records.timestamps_ms,
+        headers,
+    )
+    return list(map(ProducerRecord, *columns))
+
+
+def _written(headers: Sequence[tuple[str, bytes | None]] | None) -> Headers | None:
+    return list(headers) if headers else None
 
 
 def _is_utf8(texts: Sequence[bytes]) -> bool:

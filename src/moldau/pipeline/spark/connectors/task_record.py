@@ -71,7 +71,8 @@ class TaskRecord:
         self.retrying = report.retrying
         self.lag = report.lag
         self.topics = tuple(sorted({*self.topics, *report.topics}))
-        self._now = (report.polled, report.written, report.failed)
+        if report.state is not RunState.LOST:
+            self._now = (report.polled, report.written, report.failed)
         match report.state:
             case RunState.RUNNING:
                 self._is_running(now_ms)

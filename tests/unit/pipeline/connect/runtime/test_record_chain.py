@@ -8,7 +8,7 @@ import pytest
 
 from moldau.core.errors import ConfigError
 from moldau.pipeline.connect.api import RetriableError
-from moldau.pipeline.connect.data.records import Header, SinkTexts, SourceRecord, SourceTexts
+from moldau.pipeline.connect.data.records import Header, SinkTexts, SourceBytes, SourceRecord, SourceTexts
 from moldau.pipeline.connect.data.schema import STRING
 from moldau.pipeline.connect.runtime.chain_settings import ChainSettings
 from moldau.pipeline.connect.runtime.record_chain import Failed, RecordChain, Waiting
@@ -96,6 +96,28 @@ def test_texts_pass_as_they_are_only_if_they_are_utf8() -> None:
     assert not SourceChain(chain(JSON)).takes_texts(SourceTexts("t", [b"a"], None, None))
     broken = source.output(SourceTexts("t", [b"a\xff"], None, None))
     assert broken.records == [ProducerRecord("t", "a\ufffd".encode())]
+
+
+def test_bytes_pass_as_they_are_and_become_the_same_as_one_by_one() -> None:
+    names = ("key.converter", "value.converter", "header.converter")
+    source = SourceChain(chain(dict.fromkeys(names, "ByteArrayConverter")))
+    columns = SourceBytes(
+        "t",
+        3,
+        [b"k", None],
+        [None, b"v"],
+        [5, 6],
+        [[("h", b"x")], None],
+        {"p": 1},
+        lambda index: {"o": index},
+    )
+    found = source.output(columns)
+    assert found.records == [
+        ProducerRecord("t", None, b"k", 3, 5, [("h", b"x")]),
+        ProducerRecord("t", b"v", None, 3, 6),
+    ]
+    assert found.sources is columns
+    assert source.output(list(columns)).records == found.records
 
 
 def test_a_source_record_that_fails_does_not_stop_the_others() -> None:
@@ -191,3 +213,8 @@ def test_context_headers_say_where_the_record_came_from_and_why_it_failed() -> N
     assert headers["__connect.errors.stage"] == b"VALUE_CONVERTER"
     assert b"LongConverter" in (headers["__connect.errors.exception.message"] or b"")
     assert b"DataError" in (headers["__connect.errors.exception.stacktrace"] or b"")
+    masked = dict(
+        context_headers(failure, origin, "numbers", 2, lambda text: text.replace("Long", "[hidden]"))
+    )
+    assert b"LongConverter" not in (masked["__connect.errors.exception.message"] or b"")
+    assert b"LongConverter" not in (masked["__connect.errors.exception.stacktrace"] or b"")

@@ -44,7 +44,9 @@ class SinkRun:
         waiting = Waiting(lambda: int(time.monotonic() * 1000), progress.pause_ms)
         self._records = RecordChain(parts.config, waiting)
         self._chain = SinkChain(self._records)
-        self._failed = FailedRecords(self._records.settings, parts.settings, parts.plan.name, parts.number)
+        self._failed = FailedRecords(
+            self._records.settings, parts.settings, parts.plan.name, parts.number, parts.resolved.mask
+        )
         topics = Topics(parts.admin())
         self._letters = DeadLetterWriter(parts.producer(), topics, parts.settings.dead_letter_replicas)
         self._count_max = int(parts.config.get("consumer.override.max.poll.records", RECORDS_MAX))
@@ -164,8 +166,9 @@ class SinkRun:
         delay_ms = attempts.next_delay_ms(int(time.monotonic() * 1000))
         if delay_ms is None:
             raise failure
-        self._progress.retrying = f"{what}: {failure}"
-        log.warning("%s: %s is tried again in %d ms: %s", self._parts.id, what, delay_ms, failure)
+        why = self._parts.resolved.mask(str(failure))
+        self._progress.retrying = f"{what}: {why}"
+        log.warning("%s: %s is tried again in %d ms: %s", self._parts.id, what, delay_ms, why)
         end = time.monotonic() + delay_ms / 1000
         while time.monotonic() < end:
             if self._progress.is_stopping():

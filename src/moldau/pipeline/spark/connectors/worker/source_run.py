@@ -14,7 +14,7 @@ import orjson
 from confluent_kafka.admin import AdminClient
 
 from moldau.pipeline.connect.api import Offset, RetriableError, SourceConnector, SourceTask
-from moldau.pipeline.connect.data.records import SourceRecord, SourceTexts
+from moldau.pipeline.connect.data.records import SourceBytes, SourceParts, SourceRecord, SourceTexts
 from moldau.pipeline.connect.runtime.failed_records import FailedRecords
 from moldau.pipeline.connect.runtime.record_chain import RecordChain, Waiting
 from moldau.pipeline.connect.runtime.record_failures import Failure, Stage
@@ -23,6 +23,7 @@ from moldau.pipeline.connect.runtime.source_chain import ProducerRecord, SourceC
 from moldau.pipeline.connect.runtime.source_offsets import SourceOffsets, ensure_offsets_topic, read_offsets
 from moldau.pipeline.connect.runtime.task_settings import SourceSettings
 from moldau.pipeline.connect.runtime.topic_creation import TopicRules
+from moldau.pipeline.spark.clients import TRANSACTION_TIMEOUT_MS
 from moldau.pipeline.spark.connectors.task_orders import RunState
 from moldau.pipeline.spark.connectors.worker.progress import Progress
 from moldau.pipeline.spark.connectors.worker.task_parts import TaskParts
@@ -51,8 +52,8 @@ class _Transaction:
     texts: list[SourceTexts] = field(default_factory=list)
     """Written as they are, before `records`."""
     records: list[ProducerRecord] = field(default_factory=list)
-    sources: list[SourceRecord] = field(default_factory=list)
-    """What each of `records` was made of."""
+    sources: list[Sequence[SourceRecord]] = field(default_factory=list)
+    """What `records` were made of, one after the other."""
     letters: list[ProducerRecord] = field(default_factory=list)
     offsets: dict[bytes, tuple[Mapping[str, Any], Offset | None]] = field(default_factory=dict)
     """By the partition of the source, as JSON."""
@@ -84,11 +85,14 @@ class SourceRun:
         chain = RecordChain(parts.config, waiting)
         self._chain = SourceChain(chain)
         self._chain_settings = chain.settings
-        self._failed = FailedRecords(chain.settings, parts.settings, parts.plan.name, parts.number)
+        self._failed = FailedRecords(
+            chain.settings, parts.settings, parts.plan.name, parts.number, parts.resolved.mask
+        )
         self._topics = Topics(parts.admin(), TopicRules.of(parts.config))
         self._offsets_topic = parts.settings.offsets_topic or parts.plan.offsets_topic
         is_interval = parts.settings.boundary.lower() == "interval"
         self._group_ms = parts.settings.boundary_interval_ms if is_interval else GROUP_MS
+        self._transaction_ms = TRANSACTION_TIMEOUT_MS + (self._group_ms if is_interval else 0)
         self._records_max = INTERVAL_RECORDS_MAX if is_interval else GROUP_RECORDS_MAX
         self._is_interval = is_interval
         self._writer: TransactionWriter | None = None
@@ -98,7 +102,9 @@ class SourceRun:
 
     def run(self) -> None:
         parts, progress = self._parts, self._progress
-        writer = self._writer = TransactionWriter(parts.transactional())
+        writer = self._writer = TransactionWriter(
+            {**parts.transactional(), "transaction.timeout.ms": str(self._transaction_ms)}
+        )
         try:
             progress.require_own()
             ensure_offsets_topic(AdminClient(parts.admin()), self._offsets_topic)
@@ -159,7 +165,7 @@ class SourceRun:
                 delay_ms = attempts.next_delay_ms(int(time.monotonic() * 1000))
                 if delay_ms is None:
                     raise
-                progress.retrying = f"poll: {failure}"
+                progress.retrying = f"poll: {self._parts.resolved.mask(str(failure))}"
                 if self._open is not None:
                     self._commit(self._open)
                 if not progress.pause_ms(delay_ms):
@@ -179,6 +185,11 @@ class SourceRun:
             opened = self._open = _Transaction(time.monotonic())
         opened.polled += len(records)
         self._progress.polled += len(records)
+        for part in records.parts if isinstance(records, SourceParts) else (records,):
+            self._take_part(opened, part)
+
+    def _take_part(self, opened: _Transaction, records: Sequence[SourceRecord]) -> None:
+        assert self._writer is not None
         if isinstance(records, SourceTexts) and not opened.records and self._chain.takes_texts(records):
             self._topics.ensure(records.topic)
             opened.texts.append(records)
@@ -195,7 +206,10 @@ class SourceRun:
         with self._progress.calling("produce"):
             self._writer.write(output.records)
         opened.records += output.records
-        opened.sources += output.sources
+        opened.sources.append(output.sources)
+        if isinstance(records, SourceTexts | SourceBytes):
+            self._note_offset(opened, records.source_partition, records.source_offset)
+            return
         for record in records:
             self._note_offset(opened, record.source_partition, record.source_offset)
 
@@ -249,16 +263,16 @@ class SourceRun:
         self._writer = self._writer.again()
         first = [ProducerRecord(one.topic, text) for one in opened.texts for text in one.texts]
         opened.records = first + opened.records
-        opened.sources = [record for one in opened.texts for record in one] + opened.sources
+        sources = list(SourceParts([*opened.texts, *opened.sources]))
         opened.texts.clear()
         refused = self._writer.refused(opened.records)
         if not refused:
             raise NotWritten(str(why))
         for index, reason in refused.items():
             failure = Failure(Stage.PRODUCE, "the producer", RecordsRefused(reason))
-            self._give_up(opened, opened.sources[index], failure)
+            self._give_up(opened, sources[index], failure)
         kept = [index for index in range(len(opened.records)) if index not in refused]
         opened.records = [opened.records[index] for index in kept]
-        opened.sources = [opened.sources[index] for index in kept]
+        opened.sources = [[sources[index] for index in kept]]
         self._writer.begin()
         self._writer.write(opened.records)

@@ -1,0 +1,2 @@
+    assert not task.starts(10**12)
+
