@@ -1,12 +1,14 @@
 """One worker: starts and stops its part of the group, the application and the listener together."""
 
 import asyncio
+import contextlib
 import logging
 import os
+import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -28,6 +30,18 @@ KEEP_ALIVE_S: Final = 75
 log = logging.getLogger("moldau.connect")
 
 
+class Listener(uvicorn.Server):
+    """Ends on SIGINT and SIGTERM, and leaves the rest to the worker: uvicorn would raise the signal again, which would
+    end the process before the worker has left its group."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, self.handle_exit)
+        yield
+
+
 class ConnectWorker:
     """Listens as soon as it is created, and answers once it is started. With connectors it is standalone."""
 
@@ -45,7 +59,7 @@ class ConnectWorker:
         self.member = Member(configuration, self.worker_id, is_standalone=connectors is not None)
         self.service = ConnectService(self.member)
         self._app = ConnectApp(self.service)
-        self._uvicorn = uvicorn.Server(
+        self._uvicorn = Listener(
             uvicorn.Config(
                 self._app,
                 log_config=None,
