@@ -61,7 +61,7 @@ platform = Platform(
     context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
     commands=[
-        Noun("up", "up", "Start a broker and a schema registry on this machine."),
+        Noun("up", "up", "Start the whole platform on this machine."),
         Noun("broker", "broker", "Start a broker for Kafka clients."),
         Noun("registry", "registry", "Start a schema registry on any Kafka cluster."),
         Noun("zookeeper", "zookeeper", "Start a ZooKeeper, or open a shell in one."),

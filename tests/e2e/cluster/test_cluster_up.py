@@ -95,10 +95,17 @@ def test_up_starts_the_platform_on_three_brokers(tmp_path: Path) -> None:
     registry = f"http://127.0.0.1:{free_port()}"
     arguments = ("--brokers", "3", "--port", "0", "--zookeeper-port", "0", "--data", str(tmp_path))
     with started(
-        "up", *arguments, "--sql-port", "0", "--registry-override", f"listeners={registry}"
+        "up",
+        *arguments,
+        "--sql-port",
+        "0",
+        "--connect-port",
+        "0",
+        "--registry-override",
+        f"listeners={registry}",
     ) as running:
-        lines = [read_line(running).split() for _ in range(7)]
-        names = ["zookeeper", "broker", "broker", "broker", "logs", "registry", "sql"]
+        lines = [read_line(running).split() for _ in range(8)]
+        names = ["zookeeper", "broker", "broker", "broker", "logs", "registry", "connect", "sql"]
         assert [line[0] for line in lines] == names
         assert ask(registry, "POST", "/subjects/s/versions", {"schema": '"int"'}).status == 200
         servers = ",".join(line[-1].removeprefix("PLAINTEXT://") for line in lines[1:4])

@@ -1,4 +1,4 @@
-"""`moldau up`: broker, schema registry, SQL server and an optional demo, each in a process of its own."""
+"""`moldau up`: broker, registry, Connect worker, SQL server and an optional demo, each in a process of its own."""
 
 import contextlib
 from collections.abc import Sequence
@@ -24,9 +24,11 @@ Try it in a second terminal:
   {moldau} consume orders{at}"""
 REGISTRY_HINT = "  {moldau} schemas list{registry}"
 REGISTRY_PORT = 8081
+CONNECT_HINT = "  {moldau} connect plugins{connect}"
+CONNECT_PORT = 8083
 SQL_HINT = "  {moldau} sql{sql} --execute 'SHOW TOPICS;'"
 SQL_PORT = 8088
-SQL_STOP_S = 120.0
+SPARK_STOP_S = 120.0
 """Spark finishes its batches first."""
 STOP_HINT = "\nCtrl-C stops everything."
 # The registry's group has a single member, so waiting for others is pointless.
@@ -61,6 +63,13 @@ BROKER_SETTINGS = ("group.initial.rebalance.delay.ms=0",)
     help="Port of the SQL server. 0 picks a free port.",
 )
 @click.option(
+    "--connect-port",
+    type=click.IntRange(0, 65_535),
+    default=CONNECT_PORT,
+    show_default=True,
+    help="Port of the Connect worker. 0 picks a free port.",
+)
+@click.option(
     "--broker-override",
     "broker",
     metavar="KEY=VALUE",
@@ -81,8 +90,16 @@ BROKER_SETTINGS = ("group.initial.rebalance.delay.ms=0",)
     multiple=True,
     help="A setting for the SQL server. Repeatable.",
 )
+@click.option(
+    "--connect-override",
+    "connect",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="A setting for the Connect worker. Repeatable.",
+)
 @click.option("--no-registry", is_flag=True, help="Do not start a schema registry.")
 @click.option("--no-sql", is_flag=True, help="Do not start a SQL server.")
+@click.option("--no-connect", is_flag=True, help="Do not start a Connect worker.")
 @click.option("--demo", is_flag=True, help="Also run a demo in SQL, which joins and counts page views.")
 def command(
     directory: str,
@@ -91,16 +108,20 @@ def command(
     port: int,
     zookeeper_port: int,
     sql_port: int,
+    connect_port: int,
     broker: Sequence[str],
     registry: Sequence[str],
     sql: Sequence[str],
+    connect: Sequence[str],
     no_registry: bool,
     no_sql: bool,
+    no_connect: bool,
     demo: bool,
 ) -> None:
-    """Start the platform: a broker on port 9092, a schema registry on port 8081 and a SQL server on port 8088.
+    """Start the platform: a broker on port 9092, a schema registry on 8081, a Connect worker on 8083 and a SQL server
+    on 8088.
 
-    Ctrl-C stops it. Persistent queries run on Spark, which starts with the first of them and needs Java.
+    Ctrl-C stops it. Connectors and persistent queries run on Spark, which starts with the first of them and needs Java.
     """
     if demo and no_sql:
         raise click.UsageError("--demo runs on the SQL server: leave out --no-sql.")
@@ -122,8 +143,11 @@ def command(
         platform = _Platform(services, servers, directory, host, count)
         if not no_registry:
             platform.start_registry(registry)
+        if not no_connect:
+            platform.start_connect(connect_port, connect)
         if not no_sql:
             platform.start_sql(sql_port, sql)
+        platform.await_connect()
         click.echo("\n".join([*platform.hints, STOP_HINT]))
         if demo:
             # Imported here because nothing else needs an HTTP client.
@@ -147,6 +171,9 @@ class _Platform:
         self._host = host
         self._brokers = brokers
         self._registry_url: str | None = None
+        self._connect: Service | None = None
+        """Until it is ready."""
+        self._connect_url: str | None = None
         self.sql_url = ""
         self.sql_argument = ""
         """What follows `moldau sql` to reach the server."""
@@ -162,6 +189,33 @@ class _Platform:
         )
         self.hints.append(pasteable(REGISTRY_HINT, self._servers, registry=elsewhere))
 
+    def start_connect(self, port: int, more: Sequence[str]) -> None:
+        """Returns at once, unless the SQL server could not be told of its address."""
+        settings = [
+            f"bootstrap.servers={self._servers}",
+            f"listeners=http://{self._host}:{port}",
+            f"state.dir={self._directory.rstrip('/')}-connect",
+            *more,
+        ]
+        arguments = ["connect", "worker", *overrides(settings)]
+        self._connect = Service("Connect worker", arguments, self._log("connect"), stop_s=SPARK_STOP_S)
+        self._services.append(self._connect)
+        if port and not any(setting.startswith("listeners=") for setting in more):
+            self._connect_url = f"http://{dialled(f'{self._host}:{port}')}"
+        else:
+            self.await_connect()
+
+    def await_connect(self) -> None:
+        """Prints where the worker listens, once."""
+        service, self._connect = self._connect, None
+        if service is None:
+            return
+        listens = service.wait_until_ready()
+        click.echo(f"{'connect':<10}{listens}")
+        self._connect_url = f"http://{dialled(listens)}"
+        elsewhere = "" if listens.endswith(f":{CONNECT_PORT}") else f" --connect {self._connect_url}"
+        self.hints.append(pasteable(CONNECT_HINT, self._servers, connect=elsewhere))
+
     def start_sql(self, port: int, more: Sequence[str]) -> None:
         settings = [
             f"bootstrap.servers={self._servers}",
@@ -172,9 +226,11 @@ class _Platform:
         ]
         if self._registry_url is not None:
             settings.append(f"ksql.schema.registry.url={self._registry_url}")
+        if self._connect_url is not None:
+            settings.append(f"ksql.connect.url={self._connect_url}")
         arguments = ["sql", "server", *overrides([*settings, *more])]
         self.sql_url = self._listens(
-            "sql", Service("SQL server", arguments, self._log("sql"), stop_s=SQL_STOP_S)
+            "sql", Service("SQL server", arguments, self._log("sql"), stop_s=SPARK_STOP_S)
         )
         self.sql_argument = "" if self.sql_url.endswith(f":{SQL_PORT}") else f" {self.sql_url}"
         self.hints.append(pasteable(SQL_HINT, self._servers, sql=self.sql_argument))
