@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from jdbc_kit import Shop, shop_of
+from jdbc_kit import ServedShop, Shop, shop_of
 
 from database_servers import DatabaseServer, mariadb, postgresql
 
@@ -31,8 +31,9 @@ def shop(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Shop]:
 
 
 @pytest.fixture(params=["postgresql", "mariadb"])
-def served(request: pytest.FixtureRequest) -> Iterator[Shop]:
+def served(request: pytest.FixtureRequest) -> Iterator[ServedShop]:
     """On each kind of database that has a server."""
     made = shop_of(request.getfixturevalue(f"{request.param}_server"))
+    assert isinstance(made, ServedShop)
     yield made
     made.close()

@@ -121,6 +121,32 @@ class Shop(ABC):
         self.close_connection()
 
 
+class ServedShop(Shop):
+    """A database of a server, which may end and start again."""
+
+    server: DatabaseServer
+
+    @property
+    def config(self) -> dict[str, str]:
+        return self.server.config
+
+    def end_server(self) -> None:
+        self.close_connection()
+        self.server.stop()
+
+    def start_server(self) -> None:
+        """On the same port; returns when it lets clients in."""
+        assert self.server.start()
+
+        def answers() -> bool:
+            try:
+                return bool(self.rows("SELECT 1"))
+            except (psycopg.OperationalError, pymysql.OperationalError):
+                return False
+
+        eventually(answers, "the server lets clients in")
+
+
 class SqliteShop(Shop):
     kind = "sqlite"
 
@@ -141,7 +167,7 @@ class SqliteShop(Shop):
         self._connection.close()
 
 
-class PostgreSqlShop(Shop):
+class PostgreSqlShop(ServedShop):
     kind = "postgresql"
 
     def __init__(self, server: DatabaseServer) -> None:
@@ -149,10 +175,6 @@ class PostgreSqlShop(Shop):
         self.server = server
         self._connection: Any = None
         self.run("DROP SCHEMA IF EXISTS public, archive CASCADE", "CREATE SCHEMA public")
-
-    @property
-    def config(self) -> dict[str, str]:
-        return self.server.config
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         if self._connection is None or self._connection.closed:
@@ -174,7 +196,7 @@ class PostgreSqlShop(Shop):
             self._connection = None
 
 
-class MariaDbShop(Shop):
+class MariaDbShop(ServedShop):
     kind = "mariadb"
     mark = "`"
 
@@ -184,9 +206,9 @@ class MariaDbShop(Shop):
         self._connection: Any = None
         self.run("DROP DATABASE IF EXISTS shop", "CREATE DATABASE shop", "USE shop")
 
-    @property
-    def config(self) -> dict[str, str]:
-        return self.server.config
+    def start_server(self) -> None:
+        super().start_server()
+        self.run("USE shop")
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         if self._connection is None:

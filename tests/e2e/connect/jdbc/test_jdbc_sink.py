@@ -5,10 +5,11 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from jdbc_kit import Shop
+from jdbc_kit import ServedShop, Shop
 
 from connect_kit import sink_record
-from moldau.pipeline.connect.api import ConnectError
+from moldau.pipeline.connect.api import ConnectError, RetriableError
+from moldau.pipeline.connect.connectors.jdbc.dialects.dialect import Sql
 from moldau.pipeline.connect.data import schema as schemas
 from moldau.pipeline.connect.data.records import SinkRecord
 from moldau.pipeline.connect.data.schema import Schema, SchemaType
@@ -278,3 +279,52 @@ def test_tables_of_several_topics(shop: Shop) -> None:
     assert len(shop.rows(f"SELECT * FROM archive.{mark}{name}{mark}")) == 5
     if shop.kind == "mariadb":
         shop.run("DROP DATABASE archive")
+
+
+def test_an_outage(served: ServedShop) -> None:
+    """The worker gives the same records again until the server is back."""
+    task = served.sink(insert_mode="upsert", pk_mode="record_key", pk_fields="id", auto_create="true")
+    served.write(task, [product(0, 1, "before")])
+    served.end_server()
+    for _ in range(2):
+        with pytest.raises(RetriableError, match=r"cannot (be reached|execute|go on|roll back|commit)"):
+            task.put([product(1, 1, "after"), product(2, 2, "new")])
+    served.start_server()
+    served.write(task, [product(1, 1, "after"), product(2, 2, "new")])
+    assert products(served) == [(1, "after"), (2, "new")]
+
+
+def test_an_outage_at_the_start(served: ServedShop) -> None:
+    served.end_server()
+    task = served.sink(auto_create="true")
+    with pytest.raises(RetriableError, match="cannot be reached"):
+        task.put([product(0, 1, "kniha")])
+    served.start_server()
+    served.write(task, [product(0, 1, "kniha")])
+    assert products(served) == [(1, "kniha")]
+
+
+def test_wrong_password(served: ServedShop) -> None:
+    with pytest.raises(
+        ConnectError, match=r"cannot be reached: .*(authentication failed|Access denied)"
+    ) as wrong:
+        served.sink(**{"connection.password": "wrong"})
+    assert not isinstance(wrong.value, RetriableError)
+
+
+def test_a_deadlock_is_repeated(served: ServedShop) -> None:
+    """Another transaction holds a row: the write waits for it, or is given again."""
+    served.run(
+        "CREATE TABLE products (id INT PRIMARY KEY, name VARCHAR(20))", "INSERT INTO products VALUES (1, 'a')"
+    )
+    timeout = served.typed(postgresql="SET lock_timeout = '50ms'", mariadb="SET innodb_lock_wait_timeout = 1")
+    served.run("BEGIN", "UPDATE products SET name = 'held' WHERE id = 1")
+    task = served.sink(insert_mode="upsert", pk_mode="record_key", pk_fields="id", max_retries="1")
+    task.put([product(0, 2, "free")])
+    task._database.execute(Sql(timeout))
+    task._database.commit()
+    with pytest.raises(RetriableError):
+        task.put([product(1, 1, "kniha")])
+    served.run("COMMIT")
+    served.write(task, [product(1, 1, "kniha")])
+    assert products(served) == [(1, "kniha"), (2, "free")]

@@ -1,5 +1,6 @@
 """JdbcSource on real databases: modes, offsets, types, tables that come and go, and what can go wrong."""
 
+import json
 import os
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -7,15 +8,17 @@ from random import Random
 from typing import Any
 
 import pytest
-from jdbc_kit import FAST, PostgreSqlShop, Shop
+from jdbc_kit import FAST, PostgreSqlShop, ServedShop, Shop
 
 from connect_kit import eventually
 from moldau.core.errors import ConfigError
 from moldau.pipeline.connect.api import ConnectError, RetriableError
 from moldau.pipeline.connect.connectors.jdbc.source import JdbcSourceConnector, JdbcSourceTask
 from moldau.pipeline.connect.data.records import SourceRecord
+from moldau.pipeline.connect.runtime.record_chain import RecordChain, Waiting
+from moldau.pipeline.connect.runtime.source_chain import SourceChain
 
-KILLS = int(os.environ.get("MOLDAU_KILL_ROUNDS", "12"))
+KILLS = int(os.environ.get("MOLDAU_KILL_ROUNDS", "8"))
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 BOTH = {"mode": "timestamp+incrementing", "incrementing_column_name": "id"}
 
@@ -101,6 +104,37 @@ def test_incrementing_goes_on_behind_the_last_number(shop: Shop) -> None:
     task = shop.source(mode="incrementing", incrementing_column_name="ID")
     assert ids(shop.read(task, 1)) == [4]
     shop.read_nothing(task)
+
+
+def test_operators(shop: Shop) -> None:
+    """The worked example of the handbook: two transformations make the number of the row the record's key."""
+    number = shop.typed(
+        sqlite="INTEGER PRIMARY KEY",
+        postgresql="SERIAL PRIMARY KEY",
+        mariadb="INT PRIMARY KEY AUTO_INCREMENT",
+    )
+    shop.run(f"CREATE TABLE operators (id {number}, name VARCHAR(20))")
+    shop.run("INSERT INTO operators (name) VALUES ('ČD'), ('RegioJet')")
+    chain = RecordChain(
+        {
+            "transforms": "createKey,extractInt",
+            "transforms.createKey.type": "org.apache.kafka.connect.transforms.ValueToKey",
+            "transforms.createKey.fields": "id",
+            "transforms.extractInt.type": "org.apache.kafka.connect.transforms.ExtractField$Key",
+            "transforms.extractInt.field": "id",
+            "key.converter": "org.apache.kafka.connect.converters.IntegerConverter",
+            "value.converter": "JsonConverter",
+            "value.converter.schemas.enable": "false",
+        },
+        Waiting(lambda: 0, lambda _: False),
+    )
+    task = shop.source(mode="incrementing", incrementing_column_name="id", topic_prefix="pg-")
+    output = SourceChain(chain).output(shop.read(task, 2))
+    assert not output.failed
+    assert [(one.topic, one.key, json.loads(one.value or b"")) for one in output.records] == [
+        ("pg-operators", b"\0\0\0\1", {"id": 1, "name": "ČD"}),
+        ("pg-operators", b"\0\0\0\2", {"id": 2, "name": "RegioJet"}),
+    ]
 
 
 def test_timestamp_columns_and_the_first_moment(shop: Shop) -> None:
@@ -309,22 +343,20 @@ def test_types_of_mariadb(shop: Shop) -> None:
     assert set(second.value.values[1:]) == {None}
 
 
-@pytest.mark.parametrize(
-    ("mapping", "small", "fraction", "large"),
-    [
-        ("none", Decimal(7), Decimal("1.50"), Decimal("2.25")),
-        ("precision_only", 7, Decimal("1.50"), Decimal("2.25")),
-        ("best_fit", 7, 1.5, Decimal("2.25")),
-        ("best_fit_eager_double", 7, 1.5, 2.25),
-    ],
-)
-def test_numeric_mapping(shop: Shop, mapping: str, small: Any, fraction: Any, large: Any) -> None:
+def test_numeric_mapping(shop: Shop) -> None:
     shop.run("CREATE TABLE t (a DECIMAL(4, 0), b DECIMAL(10, 2), c DECIMAL(30, 2))")
     shop.run("INSERT INTO t VALUES (7, 1.50, 2.25)")
-    [record] = shop.read(shop.source(mode="bulk", numeric_mapping=mapping), 1)
-    found = record.value.values
-    assert found == (small, fraction, large)
-    assert [type(one) for one in found] == [type(small), type(fraction), type(large)]
+    whole, fraction, large = Decimal(7), Decimal("1.50"), Decimal("2.25")
+    for mapping, wanted in {
+        "none": (whole, fraction, large),
+        "precision_only": (7, fraction, large),
+        "best_fit": (7, 1.5, large),
+        "best_fit_eager_double": (7, 1.5, 2.25),
+    }.items():
+        [record] = shop.read(shop.source(mode="bulk", numeric_mapping=mapping), 1)
+        found = record.value.values
+        assert found == wanted, mapping
+        assert [type(one) for one in found] == [type(one) for one in wanted]
 
 
 def test_which_tables(shop: Shop) -> None:
@@ -407,7 +439,33 @@ def test_unsuitable_columns(shop: Shop, settings: dict[str, str], message: str) 
         shop.source(**settings).poll()
 
 
-def test_unreachable(served: Shop) -> None:
+def test_an_outage(served: ServedShop) -> None:
+    """In the middle of a result: the rest follows when the server is back."""
+    served.run("CREATE TABLE t (id INT NOT NULL PRIMARY KEY, pad VARCHAR(9000))")
+    rows = ", ".join(f"({number}, '{'x' * 9_000}')" for number in range(200))
+    served.run(f"INSERT INTO t VALUES {rows}")
+    task = served.source(**MODES["incrementing"], batch_max_rows="10")
+    found = served.read(task, 20)
+    served.end_server()
+    with pytest.raises(RetriableError):
+        eventually(lambda: found.extend(task.poll()), "the outage is noticed")
+    with pytest.raises(RetriableError, match="cannot be reached"):
+        eventually(task.poll, "the server is still away")
+    served.start_server()
+    served.run("INSERT INTO t VALUES (200, '')")
+
+    def is_complete() -> bool:
+        try:
+            found.extend(task.poll())
+        except RetriableError:
+            return False
+        return len(found) > 200
+
+    eventually(is_complete, "all rows are read")
+    assert ids(found) == list(range(201))
+
+
+def test_unreachable(served: ServedShop) -> None:
     def start(**changes: str) -> None:
         connector = JdbcSourceConnector()
         try:
