@@ -68,6 +68,13 @@ def test_lines_flow_and_the_worker_tells_of_it(flow: Flow, worker: ConnectProces
         assert status["type"] == kind
         assert {one["worker_id"] for one in (status["connector"], *status["tasks"])} == {worker.worker_id}
         wait_topics(client, name, flow.topic)
+    client.of(flow.source, "/topics/reset", "PUT")
+    wait_until(
+        lambda: client.of(flow.source, "/topics")[flow.source]["topics"] == [], "forgotten", PATIENCE_S
+    )
+    flow.add("test 3")
+    wait_topics(client, flow.source, flow.topic)
+    flow.wait_lines("test 1", "test 2", "test 3")
     (task,) = client.of(flow.source, "/tasks")
     assert task["id"] == {"connector": flow.source, "task": 0}
     assert task["config"]["file"] == str(flow.given)

@@ -139,21 +139,17 @@ def committed(servers: str, topic: str, at_least: int) -> list[str]:
     )
     consumer.subscribe([topic])
     found: list[str] = []
-    is_at_end = False
 
     def has_read() -> bool:
-        nonlocal is_at_end
-        message = consumer.poll(0.5)
-        if message is None:
-            return is_at_end and len(found) >= at_least
-        error = message.error()
-        if error is not None:
-            assert error.code() == KafkaError._PARTITION_EOF
-            is_at_end = True
-            return len(found) >= at_least
         is_at_end = False
-        found.append((message.value() or b"").decode())
-        return False
+        for message in consumer.consume(1_000, 1):
+            error = message.error()
+            if error is None:
+                found.append((message.value() or b"").decode())
+            else:
+                assert error.code() == KafkaError._PARTITION_EOF
+                is_at_end = True
+        return is_at_end and len(found) >= at_least
 
     try:
         wait_until(has_read, f"{at_least} records of {topic}", PATIENCE_S)

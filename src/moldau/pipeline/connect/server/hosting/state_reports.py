@@ -65,7 +65,11 @@ class StateReports:
             self._store.write(task_status_record(key, gone))
 
     def used_topic(self, used: UsedTopic, task: int) -> None:
-        if used in self._store.board.topics or used.connector not in self._state().connectors:
+        if used in self._store.board.topics:
+            # If it is forgotten later, it may be written again.
+            self._topics.discard(used)
+            return
+        if used.connector not in self._state().connectors:
             return
         # What has been written may not have been read back yet.
         if used not in self._topics:

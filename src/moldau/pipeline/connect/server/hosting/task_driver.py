@@ -34,6 +34,8 @@ class TaskDriver(DriverHost):
         self._wanted: Mapping[str, WantedTasks] = {}
         self._seen: dict[str, frozenset[TaskKey]] = {}
         """Tasks that have reported a state, by application id."""
+        self._counts: dict[TaskKey, tuple[int, int]] = {}
+        """Records that a task had polled and written when it last reported."""
 
     def own(self, shares: Shares) -> None:
         self._shares = shares
@@ -109,9 +111,18 @@ class TaskDriver(DriverHost):
             state = State(one["state"]) if one["state"] in STATES else State.UNASSIGNED
             trace = one.get("trace") or None if state is State.FAILED else None
             self._reports.task(key, state, trace, version)
-            for topic in one.get("topics", ()):
-                if self._settings.tracks_topics:
-                    self._reports.used_topic(UsedTopic(topic, connector), key.task)
+            self._use_topics(key, one)
         for key in seen - now:
+            self._counts.pop(key, None)
             self._reports.task_left(key)
         self._seen[application_id] = frozenset(now)
+
+    def _use_topics(self, key: TaskKey, task: Mapping[str, Any]) -> None:
+        """The list of a task's topics only grows. One that was forgotten on request is used again with the next
+        record."""
+        counts = task.get("polled", 0), task.get("written", 0)
+        if not self._settings.tracks_topics or counts == self._counts.get(key):
+            return
+        self._counts[key] = counts
+        for topic in task.get("topics", ()):
+            self._reports.used_topic(UsedTopic(topic, key.connector), key.task)
