@@ -15,6 +15,7 @@ REPOSITORY = Path(__file__).parents[2]
 PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input")
 PATIENCE_S = 600
 OTHER_FILES = {
+    "moldau/cli/local/demo/statements.sql",
     "moldau/py.typed",
     "moldau/pipeline/spark/log4j2.properties",
     "moldau/protocol/stored/FORMAT.md",

@@ -1,4 +1,4 @@
-"""The programs under examples/, each run against a broker. Those of examples/streams have tests of their own."""
+"""The programs under examples/, each run against a broker. Those of streams and SQL have tests of their own."""
 
 import pytest
 
@@ -7,11 +7,12 @@ from e2e.spark_session import session_of_tests
 from moldau.testing import LocalCluster
 
 pytestmark = pytest.mark.slow
+TESTED_ELSEWHERE = {"streams", "sql_functions"}
 
 
 def test_every_program_is_run_here() -> None:
     tested = {"produce_and_consume", "orders", "test_orders", "avro_round_trip", "order_totals"}
-    found = {path.stem for path in EXAMPLES.rglob("*.py") if path.parent.name != "streams"}
+    found = {path.stem for path in EXAMPLES.rglob("*.py") if path.parent.name not in TESTED_ELSEWHERE}
     assert found == tested
 
 

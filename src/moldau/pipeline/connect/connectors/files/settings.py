@@ -32,6 +32,206 @@ _HIGH: Final = Importance.HIGH
 _LOW: Final = Importance.LOW
 
 
+_ROTATION: Final = (
+    Declaration(
+        long(
+            "rotate.interval.ms",
+            -1,
+            "Files are written when a record is so much younger than the first one, by timestamp.extractor. It "
+            "takes a record to notice. -1: no limit.",
+            importance=_HIGH,
+        ),
+        group="Files",
+        display_name="Span (ms)",
+    ),
+    Declaration(
+        long(
+            "rotate.schedule.interval.ms",
+            -1,
+            "Files are also written when the clock passes a multiple of this interval since midnight, so that a "
+            "quiet topic does not wait. Which records share a file is not repeatable then. -1: never.",
+            importance=Importance.MEDIUM,
+        ),
+        group="Files",
+        display_name="Schedule (ms)",
+    ),
+    Declaration(
+        long(
+            "rotate.bytes",
+            256 << 20,
+            "The size of the open files of a topic partition after which they are written.",
+            at_least=1,
+            importance=Importance.MEDIUM,
+        ),
+        group="Files",
+        display_name="Bytes",
+    ),
+    Declaration(
+        integer(
+            "rotate.files",
+            500,
+            "How many folders the open files of a topic partition may be in. One more, and all are written.",
+            at_least=1,
+            importance=_LOW,
+        ),
+        group="Files",
+        display_name="Open files",
+    ),
+    Declaration(
+        string(
+            "schema.compatibility",
+            "NONE",
+            "Whether records of an older schema version are converted to the newest in a file (BACKWARD, FULL), "
+            "newer ones to the oldest (FORWARD), or every other schema begins new files (NONE).",
+            importance=_HIGH,
+            check=one_of(*COMPATIBILITIES, ignore_case=True),
+        ),
+        group="Format",
+        display_name="Schema compatibility",
+    ),
+    Declaration(
+        string(
+            "behavior.on.null.values",
+            "fail",
+            "What to do with a record without a value: fail, ignore, or write it if the format can.",
+            importance=_LOW,
+            check=one_of("fail", "ignore", "write", ignore_case=True),
+        ),
+        group="Format",
+        display_name="Null values",
+    ),
+    Declaration(
+        string(
+            "tombstone.encoded.partition",
+            "",
+            "The folder of records without a value. Empty: that of the partitioner.",
+            importance=_LOW,
+        ),
+        group="Format",
+        display_name="Folder of null values",
+    ),
+    Declaration(
+        boolean(
+            "store.envelope",
+            False,
+            "Files have topic, partition, offset, timestamp, key and headers of each record too, not only its "
+            "value. FileSource restores them.",
+            importance=Importance.MEDIUM,
+        ),
+        group="Format",
+        display_name="Whole records",
+    ),
+)
+_FORMAT: Final = (
+    Declaration(
+        string(
+            "avro.codec",
+            "null",
+            "How blocks of Avro files are compressed.",
+            importance=_LOW,
+            check=one_of(*AVRO_CODECS),
+        ),
+        group="Format",
+        display_name="Avro codec",
+    ),
+    Declaration(
+        string(
+            "parquet.codec",
+            "snappy",
+            "How Parquet files are compressed.",
+            importance=_LOW,
+            check=one_of(*PARQUET_CODECS),
+        ),
+        group="Format",
+        display_name="Parquet codec",
+    ),
+    Declaration(
+        string(
+            "s3.compression.type",
+            "none",
+            "How JSON and byte files are compressed, in any storage.",
+            importance=_LOW,
+            check=one_of("none", "gzip"),
+        ),
+        group="Format",
+        display_name="Compression",
+    ),
+    Declaration(
+        integer("s3.compression.level", -1, "The level of gzip; -1: the usual one.", at_least=-1, at_most=9),
+        group="Format",
+        display_name="Compression level",
+    ),
+    Declaration(
+        string(
+            "json.decimal.format",
+            "BASE64",
+            "How decimals are written to JSON: BASE64 as Connect does, NUMERIC as a number.",
+            importance=_LOW,
+            check=one_of("BASE64", "NUMERIC", ignore_case=True),
+        ),
+        group="Format",
+        display_name="Decimals in JSON",
+    ),
+    Declaration(
+        string("format.bytearray.extension", ".bin", "The extension of byte files.", importance=_LOW),
+        group="Format",
+        display_name="Extension of byte files",
+    ),
+    Declaration(
+        string(
+            "format.bytearray.separator",
+            None,
+            "What follows each value in byte files. Not set: the end of a line.",
+            importance=_LOW,
+        ),
+        group="Format",
+        display_name="Separator in byte files",
+    ),
+)
+_NAMES: Final = (
+    Declaration(
+        integer(
+            "filename.offset.zero.pad.width",
+            10,
+            "The number of digits of offsets in the names of files, filled up with zeros.",
+            at_least=0,
+            importance=_LOW,
+        ),
+        group="Files",
+        display_name="Digits of offsets",
+    ),
+    Declaration(
+        string("file.delim", "+", "What is between topic, partition and offset in names.", importance=_LOW),
+        group="Files",
+        display_name="Delimiter in names",
+    ),
+    Declaration(
+        string(
+            "spool.dir",
+            "",
+            "A folder on the worker for files that are not complete. Empty: that of the system.",
+            importance=_LOW,
+        ),
+        group="Files",
+        display_name="Spool folder",
+    ),
+)
+
+
+_TIME_AND_FOLDERS: Final = (
+    Declaration(
+        string("timestamp.field", "timestamp", "The field for timestamp.extractor=RecordField."),
+        group="Folders",
+        display_name="Time field",
+    ),
+    Declaration(
+        string("directory.delim", "/", "What is between folders.", importance=_LOW),
+        group="Folders",
+        display_name="Folder delimiter",
+    ),
+)
+
+
 def sink_declarations(
     *, topics_folder: str, flush_size: int | None, extractor: str, format_class: str | None
 ) -> tuple[Declaration, ...]:
@@ -69,195 +269,10 @@ def sink_declarations(
             group="Files",
             display_name="Records",
         ),
-        Declaration(
-            long(
-                "rotate.interval.ms",
-                -1,
-                "Files are written when a record is so much younger than the first one, by timestamp.extractor. It "
-                "takes a record to notice. -1: no limit.",
-                importance=_HIGH,
-            ),
-            group="Files",
-            display_name="Span (ms)",
-        ),
-        Declaration(
-            long(
-                "rotate.schedule.interval.ms",
-                -1,
-                "Files are also written when the clock passes a multiple of this interval since midnight, so that a "
-                "quiet topic does not wait. Which records share a file is not repeatable then. -1: never.",
-                importance=Importance.MEDIUM,
-            ),
-            group="Files",
-            display_name="Schedule (ms)",
-        ),
-        Declaration(
-            long(
-                "rotate.bytes",
-                256 << 20,
-                "The size of the open files of a topic partition after which they are written.",
-                at_least=1,
-                importance=Importance.MEDIUM,
-            ),
-            group="Files",
-            display_name="Bytes",
-        ),
-        Declaration(
-            integer(
-                "rotate.files",
-                500,
-                "How many folders the open files of a topic partition may be in. One more, and all are written.",
-                at_least=1,
-                importance=_LOW,
-            ),
-            group="Files",
-            display_name="Open files",
-        ),
-        Declaration(
-            string(
-                "schema.compatibility",
-                "NONE",
-                "Whether records of an older schema version are converted to the newest in a file (BACKWARD, FULL), "
-                "newer ones to the oldest (FORWARD), or every other schema begins new files (NONE).",
-                importance=_HIGH,
-                check=one_of(*COMPATIBILITIES, ignore_case=True),
-            ),
-            group="Format",
-            display_name="Schema compatibility",
-        ),
-        Declaration(
-            string(
-                "behavior.on.null.values",
-                "fail",
-                "What to do with a record without a value: fail, ignore, or write it if the format can.",
-                importance=_LOW,
-                check=one_of("fail", "ignore", "write", ignore_case=True),
-            ),
-            group="Format",
-            display_name="Null values",
-        ),
-        Declaration(
-            string(
-                "tombstone.encoded.partition",
-                "",
-                "The folder of records without a value. Empty: that of the partitioner.",
-                importance=_LOW,
-            ),
-            group="Format",
-            display_name="Folder of null values",
-        ),
-        Declaration(
-            boolean(
-                "store.envelope",
-                False,
-                "Files have topic, partition, offset, timestamp, key and headers of each record too, not only its "
-                "value. FileSource restores them.",
-                importance=Importance.MEDIUM,
-            ),
-            group="Format",
-            display_name="Whole records",
-        ),
-        *_format_declarations(),
+        *_ROTATION,
+        *_FORMAT,
         *_partitioner_declarations(extractor),
-        Declaration(
-            integer(
-                "filename.offset.zero.pad.width",
-                10,
-                "The number of digits of offsets in the names of files, filled up with zeros.",
-                at_least=0,
-                importance=_LOW,
-            ),
-            group="Files",
-            display_name="Digits of offsets",
-        ),
-        Declaration(
-            string(
-                "file.delim", "+", "What is between topic, partition and offset in names.", importance=_LOW
-            ),
-            group="Files",
-            display_name="Delimiter in names",
-        ),
-        Declaration(
-            string(
-                "spool.dir",
-                "",
-                "A folder on the worker for files that are not complete. Empty: that of the system.",
-                importance=_LOW,
-            ),
-            group="Files",
-            display_name="Spool folder",
-        ),
-    )
-
-
-def _format_declarations() -> tuple[Declaration, ...]:
-    return (
-        Declaration(
-            string(
-                "avro.codec",
-                "null",
-                "How blocks of Avro files are compressed.",
-                importance=_LOW,
-                check=one_of(*AVRO_CODECS),
-            ),
-            group="Format",
-            display_name="Avro codec",
-        ),
-        Declaration(
-            string(
-                "parquet.codec",
-                "snappy",
-                "How Parquet files are compressed.",
-                importance=_LOW,
-                check=one_of(*PARQUET_CODECS),
-            ),
-            group="Format",
-            display_name="Parquet codec",
-        ),
-        Declaration(
-            string(
-                "s3.compression.type",
-                "none",
-                "How JSON and byte files are compressed, in any storage.",
-                importance=_LOW,
-                check=one_of("none", "gzip"),
-            ),
-            group="Format",
-            display_name="Compression",
-        ),
-        Declaration(
-            integer(
-                "s3.compression.level", -1, "The level of gzip; -1: the usual one.", at_least=-1, at_most=9
-            ),
-            group="Format",
-            display_name="Compression level",
-        ),
-        Declaration(
-            string(
-                "json.decimal.format",
-                "BASE64",
-                "How decimals are written to JSON: BASE64 as Connect does, NUMERIC as a number.",
-                importance=_LOW,
-                check=one_of("BASE64", "NUMERIC", ignore_case=True),
-            ),
-            group="Format",
-            display_name="Decimals in JSON",
-        ),
-        Declaration(
-            string("format.bytearray.extension", ".bin", "The extension of byte files.", importance=_LOW),
-            group="Format",
-            display_name="Extension of byte files",
-        ),
-        Declaration(
-            string(
-                "format.bytearray.separator",
-                None,
-                "What follows each value in byte files. Not set: the end of a line.",
-                importance=_LOW,
-            ),
-            group="Format",
-            display_name="Separator in byte files",
-        ),
+        *_NAMES,
     )
 
 
@@ -311,16 +326,7 @@ def _partitioner_declarations(extractor: str) -> tuple[Declaration, ...]:
             display_name="Time of a record",
             recommends=lambda _: EXTRACTORS,
         ),
-        Declaration(
-            string("timestamp.field", "timestamp", "The field for timestamp.extractor=RecordField."),
-            group=group,
-            display_name="Time field",
-        ),
-        Declaration(
-            string("directory.delim", "/", "What is between folders.", importance=_LOW),
-            group=group,
-            display_name="Folder delimiter",
-        ),
+        *_TIME_AND_FOLDERS,
     )
 
 

@@ -48,10 +48,41 @@ SIZE: Final = "size"
 END: Final = "end"
 TASK: Final = "task.number"
 TASKS: Final = "task.count"
+_GROUP: Final = "Replay"
+_FILES: Final = (
+    Declaration(
+        string("file.pattern", ".*", "Only files whose path below the folder matches are read."),
+        group=_GROUP,
+        display_name="Pattern for files",
+    ),
+    Declaration(
+        boolean(
+            "restore.partition",
+            True,
+            "Records go to the partition they came from. The topic must have as many partitions then.",
+        ),
+        group=_GROUP,
+        display_name="Restore partitions",
+    ),
+    Declaration(
+        string(
+            "behavior.on.error",
+            "fail",
+            "What to do with a file that cannot be read: fail, or log it and go on with the next.",
+            check=one_of("fail", "ignore", "log", ignore_case=True),
+        ),
+        group=_GROUP,
+        display_name="Broken files",
+    ),
+    Declaration(
+        integer("record.batch.max.size", 1_000, "The largest number of records in one poll.", at_least=1),
+        group=_GROUP,
+        display_name="Records in a poll",
+    ),
+)
 
 
 def _declarations(topics_folder: str, poll_name: str, poll_ms: int) -> tuple[Declaration, ...]:
-    group = "Replay"
     return (
         Declaration(
             string(
@@ -60,7 +91,7 @@ def _declarations(topics_folder: str, poll_name: str, poll_ms: int) -> tuple[Dec
                 "The folder in which the sink has written.",
                 importance=Importance.HIGH,
             ),
-            group=group,
+            group=_GROUP,
             display_name="Topics folder",
         ),
         Declaration(
@@ -70,7 +101,7 @@ def _declarations(topics_folder: str, poll_name: str, poll_ms: int) -> tuple[Dec
                 "The topic to write to. Empty: the one that the archive was made of.",
                 importance=Importance.HIGH,
             ),
-            group=group,
+            group=_GROUP,
             display_name="Topic",
         ),
         Declaration(
@@ -79,41 +110,13 @@ def _declarations(topics_folder: str, poll_name: str, poll_ms: int) -> tuple[Dec
                 (),
                 "Topics for files whose path matches: `topic:pattern` each. The first that matches counts.",
             ),
-            group=group,
+            group=_GROUP,
             display_name="Topics by pattern",
         ),
-        Declaration(
-            string("file.pattern", ".*", "Only files whose path below the folder matches are read."),
-            group=group,
-            display_name="Pattern for files",
-        ),
-        Declaration(
-            boolean(
-                "restore.partition",
-                True,
-                "Records go to the partition they came from. The topic must have as many partitions then.",
-            ),
-            group=group,
-            display_name="Restore partitions",
-        ),
-        Declaration(
-            string(
-                "behavior.on.error",
-                "fail",
-                "What to do with a file that cannot be read: fail, or log it and go on with the next.",
-                check=one_of("fail", "ignore", "log", ignore_case=True),
-            ),
-            group=group,
-            display_name="Broken files",
-        ),
-        Declaration(
-            integer("record.batch.max.size", 1_000, "The largest number of records in one poll.", at_least=1),
-            group=group,
-            display_name="Records in a poll",
-        ),
+        *_FILES,
         Declaration(
             long(poll_name, poll_ms, "How often the folder is listed when everything is read.", at_least=1),
-            group=group,
+            group=_GROUP,
             display_name="Listing interval (ms)",
         ),
     )
