@@ -3,7 +3,7 @@
 import base64
 import gzip
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import IO, Any, Final
 
 import orjson
@@ -32,6 +32,20 @@ class JsonLines(FileFormat):
     def writer(self, out: IO[bytes], schema: Schema | None, name: str) -> FileWriter:
         convert = _plain if schema is None else to_plain(schema, self._form)
         return JsonLinesWriter(out, convert, self._gzip_level)
+
+
+def json_writer(schema: Schema | None, *, are_decimals_numbers: bool) -> Callable[[Any], bytes]:
+    """Makes JSON of values of a schema. The function raises DataError for a value that does not fit."""
+    form = Form(_number_or_text if are_decimals_numbers else _leaf, _map_form)
+    convert = _plain if schema is None else to_plain(schema, form)
+
+    def written(value: Any) -> bytes:
+        try:
+            return orjson.dumps(convert(value), default=_default)
+        except TypeError as wrong:
+            raise DataError(f"it cannot be written as JSON: {wrong}") from None
+
+    return written
 
 
 class JsonLinesWriter:

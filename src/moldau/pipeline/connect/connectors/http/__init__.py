@@ -1,0 +1,1 @@
+"""Records as requests to a web service, and its answers as records. Start with `sink.py` and `source.py`."""
