@@ -64,12 +64,17 @@ def run_case(
     return CaseResult(case.name, file, case.line, problem)
 
 
+def execute_case(world: World, case: Case, read_script: ReadScript | None = None) -> None:
+    """Raises what the first statement that fails, or asserts something else, raises."""
+    for text in (case.prelude, case.text):
+        _execute(world, text, read_script)
+
+
 def _problem(case: Case, file: str, functions: FunctionLibrary, read_script: ReadScript | None) -> str | None:
     world = World(functions)
     found: Exception | None = None
     try:
-        for text in (case.prelude, case.text):
-            _execute(world, text, read_script)
+        execute_case(world, case, read_script)
     except (MoldauError, NotImplementedError) as wrong:
         found = wrong
     except (*FAILURES, AssertionError, OSError, RecursionError) as wrong:

@@ -17,9 +17,12 @@ class Topics:
         self._records: dict[str, list[StoredRecord]] = {}
         self.partitions: dict[str, int] = {}
         """How many the statements say that each topic has."""
+        self.order: list[str] = []
+        """The topic of each record, in the order in which they came."""
 
     def records(self, topic: str) -> list[StoredRecord]:
         return self._records.setdefault(topic, [])
 
     def append(self, topic: str, record: StoredRecord) -> None:
         self.records(topic).append(record)
+        self.order.append(topic)

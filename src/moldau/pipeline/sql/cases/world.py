@@ -20,14 +20,14 @@ from moldau.pipeline.sql.translation.query import key_serde, topology_of
 
 
 class World:
-    """The topics, definitions and queries of one case."""
+    """The topics (`topics`), definitions (`catalog`) and queries of one case."""
 
     def __init__(self, functions: FunctionLibrary) -> None:
         self._functions = functions
-        self._catalog = Catalog(functions)
+        self.catalog = Catalog(functions)
         self._session = Session()
-        self._topics = Topics()
-        self._assertions = Assertions(self._catalog, self._topics, functions)
+        self.topics = Topics()
+        self._assertions = Assertions(self.catalog, self.topics, functions)
         self._queries: dict[str, tuple[PersistentQuery, LocalRun]] = {}
         self.failures: list[str] = []
         """What expressions and records failed with: ksqlDB's processing log."""
@@ -46,12 +46,12 @@ class World:
         if isinstance(statement, tree.QueryStatement | tree.Print | tree.RunScript):
             raise SqlError(f"{type(statement).__name__} cannot stand in a file of cases", statement.at)
         facts = self._facts(statement)
-        self._do(decide(one.text, statement, self._catalog, self._session, facts, self._functions), statement)
+        self._do(decide(one.text, statement, self.catalog, self._session, facts, self._functions), statement)
 
     def _facts(self, statement: tree.Statement) -> Facts:
         """All topics that a statement names exist, with one partition; but not one that it is to create."""
-        known = {name: TopicFacts(partitions) for name, partitions in self._topics.partitions.items()}
-        wanted = needs(statement, self._catalog)
+        known = {name: TopicFacts(partitions) for name, partitions in self.topics.partitions.items()}
+        wanted = needs(statement, self.catalog)
         if isinstance(statement, tree.CreateSource) and not _says_partitions(statement):
             known = {name: TopicFacts(1) for name in wanted.topics} | known
         return Facts({name: known[name] for name in wanted.topics if name in known})
@@ -60,9 +60,9 @@ class World:
         self.warnings += decision.warnings
         self._session = decision.session or self._session
         for topic in decision.topics_to_create:
-            self._topics.partitions[topic.name] = topic.partitions
+            self.topics.partitions[topic.name] = topic.partitions
         if decision.command is not None:
-            applied = self._catalog.replay(decision.command, self._catalog.next_offset)
+            applied = self.catalog.replay(decision.command, self.catalog.next_offset)
             if applied.change is None:
                 raise SqlError(applied.message, statement.at)
             self._change(applied.change)
@@ -71,7 +71,7 @@ class World:
 
     def _change(self, change: Change) -> None:
         for source in change.sources:
-            self._topics.partitions.setdefault(source.topic, 1)
+            self.topics.partitions.setdefault(source.topic, 1)
         for query in change.queries:
             self._start(query)
         for query_id in change.removed_queries:
@@ -91,7 +91,7 @@ class World:
         sources = {one.name: one for one in query.inputs}
         plan = analyse(statement.query, sources, self._functions, query.types, is_persistent=True)
         run = LocalRun(topology_of(plan, query.target, query.id.lower(), on_failure=self._on_failure))
-        run.positions = {topic: len(self._topics.records(topic)) for topic in run.topics}
+        run.positions = {topic: len(self.topics.records(topic)) for topic in run.topics}
         self._queries[query.id] = (query, run)
 
     def _on_failure(self, text: str, failure: Exception, row: Any) -> None:
@@ -110,7 +110,7 @@ class World:
             None if row.value is None else value(row.value),
             row.timestamp_ms,
         )
-        self._topics.append(source.topic, record)
+        self.topics.append(source.topic, record)
         self._run_all()
 
     def _run_all(self) -> None:
@@ -125,13 +125,13 @@ class World:
             return False
         did = False
         for topic in sorted(run.topics):
-            records = self._topics.records(topic)
+            records = self.topics.records(topic)
             for offset in range(run.positions[topic], len(records)):
                 did = True
                 run.positions[topic] = offset + 1
                 for made in run.take(topic, offset, *records[offset]):
                     record = StoredRecord(made.key, made.value, made.timestamp_ms, made.headers)
-                    self._topics.append(made.topic, record)
+                    self.topics.append(made.topic, record)
         self.failures += run.dead
         run.dead.clear()
         return did
