@@ -85,7 +85,7 @@ class ConfigChecks:
         except ConfigError as wrong:
             raise bad_request(invalid_text([str(wrong)])) from None
         effective = configuration.connector_config(resolved.config)
-        policy = self._settings.override_policy
+        policy = configuration.override_policy
         return self._within_limit(
             lambda: validated(plugin, config, resolved, effective, policy), plugin, resolved
         )

@@ -37,6 +37,8 @@ ROLE_PREFIXES: Final = {
     "consumer.": CONSUMER_OVERRIDE,
     "admin.": ADMIN_OVERRIDE,
 }
+POLICIES: Final = ("All", "None", "Principal")
+"""What connectors may set of their Kafka clients."""
 WITHOUT_EFFECT: Final = frozenset(
     {
         "admin.listeners",
@@ -285,6 +287,11 @@ class Configuration:
         own = {name: text for name, text in resolved.items() if name in WorkerSettings.KEYS}
         self.settings = WorkerSettings.parse(own)
         self.settings.address  # noqa: B018 Reports an invalid address now, not later.
+        if self.override_policy not in POLICIES:
+            raise ConfigError(
+                f"connector.client.config.override.policy: {self.settings.override_policy} is not known here: set "
+                f"{', '.join(POLICIES)}"
+            )
         self.without_effect = sorted(WITHOUT_EFFECT & texts.keys())
         self.bootstrap_servers = ",".join(
             server.rpartition("://")[2] for server in self.settings.bootstrap_servers
@@ -315,6 +322,12 @@ class Configuration:
             for name, text in texts.items()
             if name.startswith(CONVERTER_PREFIXES) and name not in WITHOUT_EFFECT
         }
+
+    @property
+    def override_policy(self) -> str:
+        """One of POLICIES: the class without its package and its suffix."""
+        name = self.settings.override_policy.strip().rpartition(".")[2]
+        return name.removesuffix("ConnectorClientConfigOverridePolicy")
 
     def topic_config(self, prefix: str) -> dict[str, str]:
         """Settings of an internal topic: what follows `config.storage.` and is not the worker's own."""

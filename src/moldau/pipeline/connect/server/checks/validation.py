@@ -151,13 +151,12 @@ def _together(parse: Callable[[], object], config: Texts, name: str) -> Iterator
 
 
 def _override_errors(config: Texts, policy: str) -> Iterator[ConfigValue]:
-    short = policy.rpartition(".")[2].removesuffix("ConnectorClientConfigOverridePolicy")
-    allowed = POLICIES.get(short, ("",))
+    allowed = POLICIES[policy]
     for name, value in config.items():
         prefix = next((one for one in OVERRIDES if name.startswith(one)), None)
         if prefix is not None and not name.removeprefix(prefix).startswith(allowed):
             text = (
-                f"The '{short}' policy does not allow '{name.removeprefix(prefix)}' to be overridden in the connector "
+                f"The '{policy}' policy does not allow '{name.removeprefix(prefix)}' to be overridden in the connector "
                 "configuration."
             )
             yield ConfigValue(name, value, errors=[text])
