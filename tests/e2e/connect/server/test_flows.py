@@ -1,5 +1,6 @@
 """One worker on real Spark: records flow from a file through a topic into a file, whatever is asked in between."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,16 +8,25 @@ import pytest
 
 from compat.server_process import wait_until
 from e2e.connect.server.connect_process import PATIENCE_S, STRINGS, ConnectClient, ConnectProcess, Refused
+from e2e.connect.server.test_takeover import committed
 from moldau.testing import LocalCluster
+
+GUIDE = Path(__file__).parents[4] / "docs" / "guides" / "connect.md"
 
 
 @pytest.fixture(scope="module")
 def worker(cluster: LocalCluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConnectProcess]:
-    with ConnectProcess(
-        tmp_path_factory.mktemp("flows"), cluster.bootstrap_servers, {"group.id": "flows"}
-    ) as worker:
+    folder = tmp_path_factory.mktemp("flows")
+    (folder / "dice.py").write_text(connector_of_the_guide())
+    settings = {"group.id": "flows", "plugin.path": str(folder)}
+    with ConnectProcess(folder, cluster.bootstrap_servers, settings) as worker:
         yield worker
     assert "Traceback" not in worker.log_text(), worker.log_text()[-4000:]
+
+
+def connector_of_the_guide() -> str:
+    (found,) = re.findall(r"^```python\n(.*?)^```$", GUIDE.read_text(), re.MULTILINE | re.DOTALL)
+    return str(found)
 
 
 @pytest.fixture
@@ -177,3 +187,16 @@ def test_a_task_that_fails_shows_why_and_starts_again(client: ConnectClient, tmp
     client.wait_states("hopeful", "RUNNING", ["RUNNING"])
     wait_until(target.exists, "the file is written", PATIENCE_S)
     client.of("hopeful", method="DELETE")
+
+
+def test_the_connector_of_the_guide(cluster: LocalCluster, client: ConnectClient) -> None:
+    """Found in a folder of `plugin.path`, checked by its declarations, spread over two tasks, exactly once."""
+    config = {"connector.class": "dice:DiceSource", "tasks.max": "2", "rolls": "20", **STRINGS}
+    with pytest.raises(Refused, match='Missing required configuration "topic"'):
+        client.create("dice", config)
+    client.create("dice", {**config, "topic": "rolls"})
+    client.wait_states("dice", "RUNNING", ["RUNNING", "RUNNING"])
+    rolls = committed(cluster.bootstrap_servers, "rolls", 40)
+    assert len(rolls) == 40
+    assert set(rolls) <= set("123456")
+    client.of("dice", method="DELETE")
