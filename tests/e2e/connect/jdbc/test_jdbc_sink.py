@@ -306,7 +306,7 @@ def test_an_outage_at_the_start(served: ServedShop) -> None:
 
 def test_wrong_password(served: ServedShop) -> None:
     with pytest.raises(
-        ConnectError, match=r"cannot be reached: .*(authentication failed|Access denied)"
+        ConnectError, match=r"cannot be reached: .*(authentication failed|Access denied).*: check connection"
     ) as wrong:
         served.sink(**{"connection.password": "wrong"})
     assert not isinstance(wrong.value, RetriableError)

@@ -1,7 +1,7 @@
 """Reads one table, or the result of the query, again and again: what is new since its position, in portions.
 
 Owns the position. In timestamp mode a position is a timestamp, so all rows that share one belong together: a portion
-ends between two timestamps. Only where more rows than a portion has share one does it end within them, with the
+ends between two timestamps. Only where more than GROUP_ROWS_MAX rows share one does it end within them, with the
 position before them, and a crash then repeats rows instead of losing some.
 """
 
@@ -25,6 +25,8 @@ from moldau.pipeline.connect.data.records import SourceRecord
 from moldau.pipeline.connect.data.schema import Schema
 from moldau.pipeline.connect.data.struct import Struct
 
+GROUP_ROWS_MAX: Final = 100_000
+"""As many rows with one timestamp are kept in memory, to be handed out together."""
 _WHOLE: Final = (Kind.INT8, Kind.INT16, Kind.INT32, Kind.INT64)
 
 
@@ -227,7 +229,7 @@ class _Result:
         self._number_at = places[watched.number] if watched.number is not None else -1
 
     def next_rows(self, count_max: int) -> tuple[Sequence[Row], bool]:
-        """At most twice `count_max`. True: there are no more."""
+        """At most `count_max`, or as many as belong together. None may be ready yet. True: there are no more."""
         fetched = self._rows.fetch(count_max)
         is_end = len(fetched) < count_max
         if not self.watched.moments or self.watched.number is not None:
@@ -241,7 +243,7 @@ class _Result:
         cut = len(rows) - 1
         while cut > 0 and self._moment(rows[cut - 1]) == unfinished:
             cut -= 1
-        if cut == 0:
+        if cut == 0 and len(rows) >= GROUP_ROWS_MAX:
             self.is_between_groups = False
             return rows, False
         self._kept = rows[cut:]

@@ -23,6 +23,7 @@ Conversion = Callable[[Any], Any]
 Row = Sequence[Any]
 
 CONNECT_TIMEOUT_S: Final = 10
+CHECK_LOGIN: Final = "check connection.url, connection.user and connection.password"
 _WAIT_S: Final = 0.1
 
 

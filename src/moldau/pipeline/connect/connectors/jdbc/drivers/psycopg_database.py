@@ -20,6 +20,7 @@ from moldau.pipeline.connect.api import ConnectError
 from moldau.pipeline.connect.connectors.jdbc.columns import Column, Kind
 from moldau.pipeline.connect.connectors.jdbc.dialects.dialect import PARAMETER, Sql
 from moldau.pipeline.connect.connectors.jdbc.drivers.database import (
+    CHECK_LOGIN,
     CONNECT_TIMEOUT_S,
     Conversion,
     Database,
@@ -183,7 +184,7 @@ class PsycopgDatabase(Database):
         if not code and isinstance(failure, psycopg.OperationalError | psycopg.InterfaceError):
             lines = str(failure)
             is_permanent = any(word in lines for word in _PERMANENT) and "starting up" not in lines
-            return ConnectError(text) if is_permanent else DatabaseAway(text)
+            return ConnectError(f"{text}: {CHECK_LOGIN}") if is_permanent else DatabaseAway(text)
         return ConnectError(text)
 
     # Reading.

@@ -18,6 +18,7 @@ from moldau.pipeline.connect.api import ConnectError
 from moldau.pipeline.connect.connectors.jdbc.columns import Column, Kind
 from moldau.pipeline.connect.connectors.jdbc.dialects.dialect import PARAMETER, Sql
 from moldau.pipeline.connect.connectors.jdbc.drivers.database import (
+    CHECK_LOGIN,
     CONNECT_TIMEOUT_S,
     Conversion,
     Database,
@@ -89,6 +90,7 @@ _AWAY: Final = frozenset(
         2055,
     }
 )
+_LOGIN: Final = frozenset({ER.ACCESS_DENIED_ERROR, ER.DBACCESS_DENIED_ERROR, ER.BAD_DB_ERROR})
 _REJECTED: Final = frozenset({1264, 1265, 1292, 1364, 1366, 1406, 3819, 4025})
 _DECODERS: Final = {**conversions, FIELD_TYPE.TIME: through}
 _SECURE: Final = {"TRUST", "REQUIRED", "REQUIRE", "PREFERRED", "VERIFY_CA", "VERIFY_FULL", "VERIFY_IDENTITY"}
@@ -150,6 +152,8 @@ class PyMySqlDatabase(Database):
         code = failure.args[0] if failure.args and isinstance(failure.args[0], int) else None
         shown = f"{failure.args[1]} ({code})" if len(failure.args) > 1 else str(failure)
         text = f"{self} cannot {what}: {shown}"
+        if code in _LOGIN:
+            return ConnectError(f"{text}: {CHECK_LOGIN}")
         if code in _AWAY or isinstance(failure, pymysql.InterfaceError):
             return DatabaseAway(text)
         is_rejected = code in _REJECTED or isinstance(failure, pymysql.DataError | pymysql.IntegrityError)
