@@ -1,5 +1,6 @@
 """The JDBC connectors without a server: names, URLs, settings, offsets, queries and rows."""
 
+import re
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime
@@ -34,7 +35,9 @@ from moldau.pipeline.connect.data import schema as schemas
 from moldau.pipeline.connect.data.struct import Struct
 from moldau.pipeline.connect.declarations import validate
 from moldau.pipeline.connect.plugins import find_connector
+from moldau.pipeline.connect.server.connector_files import read_connector
 
+GUIDE = Path(__file__).resolve().parents[5] / "docs/guides/connectors/jdbc.md"
 SOURCE = {"connection.url": "jdbc:sqlite:/x.db", "mode": "bulk", "topic.prefix": "p-"}
 SINK = {"connection.url": "jdbc:postgresql://db/shop", "topics": "t"}
 MOMENT = datetime(2026, 1, 31, 12, 30, 5, 123_456, tzinfo=UTC)
@@ -300,3 +303,17 @@ def test_from_one_file_to_another(tmp_path: Path) -> None:
     with pytest.raises(ConnectError, match="the column id has 'seven', which is no int32: correct the row"):
         source.poll()
     source.stop()
+
+
+def test_the_configurations_of_the_guide() -> None:
+    found = 0
+    for kind, text in re.findall(r"```(yaml|json)\n(.*?)```", GUIDE.read_text(), re.DOTALL):
+        texts = read_connector(f"connector.{kind}", text).config
+        connector = find_connector(texts["connector.class"]).connector
+        assert not [one.errors for one in validate(connector.declarations, texts) if one.errors]
+        assert not connector.check(texts)
+        own = {one.name for one in connector.declarations}
+        others = ("connector.class", "name", "topics", "transforms", "key.converter", "value.converter")
+        assert not {name for name in texts if name not in own and not name.startswith(others)}
+        found += 1
+    assert found == 3

@@ -89,7 +89,7 @@ def _value_schema(record: SinkRecord, writing: Writing) -> Schema:
     if schema is None:
         raise RecordUnfit(
             f"{shown(record)} cannot become a row: its value has no schema, so its columns are not known. Use a "
-            "converter with schemas: Avro, Protobuf, JSON Schema, or JSON with value.converter.schemas.enable=true"
+            "converter with schemas, for instance JsonConverter with value.converter.schemas.enable=true"
         )
     if schema.type is not SchemaType.STRUCT:
         raise RecordUnfit(

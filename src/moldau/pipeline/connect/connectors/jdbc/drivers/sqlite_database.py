@@ -57,7 +57,7 @@ _CONTAINED: Final = (
     ("BINARY", Kind.BYTES),
     ("REAL", Kind.FLOAT64),
     ("FLOA", Kind.FLOAT64),
-    ("DOUB", Kind.FLOAT64),
+    ("DOUBLE", Kind.FLOAT64),
     ("NUMERIC", Kind.DECIMAL),
     ("DECIMAL", Kind.DECIMAL),
 )
