@@ -1,0 +1,1 @@
+"""Records as documents of Elasticsearch or OpenSearch. Start with `sink.py`; `bulk.py` has the requests."""
