@@ -136,7 +136,7 @@ class ServedShop(Shop):
 
     def start_server(self) -> None:
         """On the same port; returns when it lets clients in."""
-        assert self.server.start()
+        eventually(self.server.start, "the server's port is free")
 
         def answers() -> bool:
             try:
