@@ -1,7 +1,9 @@
 """JdbcSink on real databases: modes, keys, tables that are created and grow, and records that cannot be written."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -176,6 +178,24 @@ def test_columns_are_added(shop: Shop) -> None:
     assert record is refused
     assert "cannot get the column colour: its field is neither optional nor has a default" in str(error)
     assert len(products(shop)) == 4
+
+
+def test_tasks_that_begin_together(shop: Shop) -> None:
+    """Several create the table, and then add the same column, at one moment."""
+    settings = {"insert_mode": "upsert", "pk_mode": "record_value", "pk_fields": "id"}
+    tasks = [shop.sink(auto_create="true", auto_evolve="true", **settings) for _ in range(3)]
+    for turn, schema in enumerate((PRODUCT, PRODUCT_2)):
+        together = Barrier(len(tasks))
+
+        def begin(
+            number: int, turn: int = turn, schema: Schema = schema, together: Barrier = together
+        ) -> None:
+            together.wait()
+            shop.write(tasks[number], [product(number, 10 * turn + number, "x", schema)])
+
+        with ThreadPoolExecutor(len(tasks)) as pool:
+            list(pool.map(begin, range(len(tasks))))
+    assert [row[0] for row in products(shop)] == [0, 1, 2, 10, 11, 12]
 
 
 def test_a_column_that_nobody_adds(shop: Shop) -> None:
