@@ -8,12 +8,18 @@ from moldau.core.settings.view import nearest_text
 from moldau.pipeline.connect.converters.converter import Converter, Setup
 from moldau.pipeline.connect.converters.json_converter import JsonConverter
 from moldau.pipeline.connect.converters.plain_converters import PLAIN
+from moldau.pipeline.connect.converters.registry.avro.avro_converter import AvroConverter
+from moldau.pipeline.connect.converters.registry.json_schema.json_schema_converter import JsonSchemaConverter
+from moldau.pipeline.connect.converters.registry.protobuf.protobuf_converter import ProtobufConverter
 from moldau.pipeline.connect.converters.simple_header_converter import SimpleHeaderConverter
 from moldau.pipeline.connect.declarations import Texts
 
 CONVERTERS: Final[tuple[type[Converter], ...]] = (
     JsonConverter,
     *PLAIN,
+    AvroConverter,
+    JsonSchemaConverter,
+    ProtobufConverter,
     SimpleHeaderConverter,
 )
 _BY_NAME: Final[Mapping[str, type[Converter]]] = {

@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
+from moldau.pipeline.connect.converters.sum_types import first_that_fits, set_field
 from moldau.pipeline.connect.data.errors import DataError
 from moldau.pipeline.connect.data.logical import decimal_of, from_plain, scale_of, to_plain
 from moldau.pipeline.connect.data.schema import DATE, DECIMAL, TIME, TIMESTAMP, Schema, SchemaType
@@ -30,6 +31,10 @@ class Form(NamedTuple):
     are_decimals_numbers: bool
     replace_null: bool
     """With the default of its schema."""
+    are_entries_objects: bool = False
+    """Of maps whose keys are no texts: `{"key": 1, "value": 2}` instead of `[1, 2]`."""
+    union: str | None = None
+    """The name of structs that are written as the one field that is set."""
 
 
 def writer(schema: Schema, form: Form) -> Convert:
@@ -57,6 +62,8 @@ def _of_value(schema: Schema, form: Form) -> Convert:
             return _decimal_number
         return lambda value: base64.b64encode(plain(value)).decode()
     match schema.type:
+        case SchemaType.STRUCT if schema.name is not None and schema.name == form.union:
+            return _union_writer(schema, form)
         case SchemaType.STRUCT:
             return _struct_writer(schema, form)
         case SchemaType.ARRAY if schema.value_schema is not None:
@@ -121,12 +128,27 @@ def _struct_writer(schema: Schema, form: Form) -> Convert:
     return write
 
 
+def _union_writer(schema: Schema, form: Form) -> Convert:
+    writes = [writer(field.schema, form) for field in schema.fields]
+
+    def write(value: Any) -> Any:
+        at, one = set_field(value, schema)
+        return writes[at](one)
+
+    return write
+
+
 def _map_writer(schema: Schema, keys: Schema, values: Schema, form: Form) -> Convert:
     write_key, write = writer(keys, form), writer(values, form)
     if keys.type is SchemaType.STRING:
         return lambda value: {
             write_key(key): write(one) for key, one in _expected(value, dict, schema).items()
         }
+    if form.are_entries_objects:
+        return lambda value: [
+            {"key": write_key(key), "value": write(one)}
+            for key, one in _expected(value, dict, schema).items()
+        ]
     return lambda value: [[write_key(key), write(one)] for key, one in _expected(value, dict, schema).items()]
 
 
@@ -177,6 +199,9 @@ def _from_json(schema: Schema, form: Form) -> Convert:
     if schema.name == DECIMAL:
         return _decimal_reader(schema)
     match schema.type:
+        case SchemaType.STRUCT if schema.name is not None and schema.name == form.union:
+            reads = [_from_json(one.schema, form) for one in schema.fields]
+            return lambda value: first_that_fits(value, schema, reads)
         case SchemaType.STRUCT:
             return _struct_reader(schema, form)
         case SchemaType.ARRAY if schema.value_schema is not None:
@@ -260,6 +285,11 @@ def _map_reader(schema: Schema, keys: Schema, values: Schema, form: Form) -> Con
     if keys.type is SchemaType.STRING:
         return lambda value: {key: read(one) for key, one in _expected(value, dict, schema).items()}
 
+    if form.are_entries_objects:
+        return lambda value: {
+            read_key(key): read(one) for key, one in map(_entry_parts, _expected(value, list, schema))
+        }
+
     def pairs(value: Any) -> dict[Any, Any]:
         found = {}
         for one in _expected(value, list, schema):
@@ -271,6 +301,12 @@ def _map_reader(schema: Schema, keys: Schema, values: Schema, form: Form) -> Con
         return found
 
     return pairs
+
+
+def _entry_parts(entry: Any) -> tuple[Any, Any]:
+    if type(entry) is not dict or "key" not in entry:
+        raise DataError(f'{shown(entry)} is no entry of a map: an entry is an object with "key" and "value"')
+    return entry["key"], entry.get("value")
 
 
 def has_decimals(schema: Schema) -> bool:

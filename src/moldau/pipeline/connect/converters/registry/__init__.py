@@ -1,0 +1,4 @@
+"""Converters whose schemas are in a schema registry, as Confluent's: Avro, JSON Schema, Protobuf.
+
+Start reading with `registry_converter.py`. Each of the three folders has schemas, values and the converter of its name.
+"""

@@ -1,0 +1,1 @@
+"""JSON Schema: schemas of Connect as JSON Schemas and back, as Confluent's JsonSchemaData maps them."""

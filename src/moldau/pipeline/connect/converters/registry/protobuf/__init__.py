@@ -1,0 +1,1 @@
+"""Protobuf: schemas of Connect as messages and back, as Confluent's ProtobufData maps them."""
