@@ -113,7 +113,7 @@ def test_offsets(shell: Shell, client: ConnectClient, name: str, tmp_path: Path)
 def test_plugins(shell: Shell) -> None:
     assert "org.apache.kafka.connect.file.FileStreamSinkConnector" in shell.run("plugins")
     assert "org.apache.kafka.connect.transforms.Cast$Value" in shell.run("plugins", "--all")
-    assert "errors.tolerance" in shell.run("plugins", "FileStreamSink")
+    assert "batch.size" in shell.run("plugins", "FileStreamSource")
 
 
 def test_validate(shell: Shell, name: str, tmp_path: Path) -> None:

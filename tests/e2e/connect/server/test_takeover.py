@@ -133,6 +133,7 @@ def committed(servers: str, topic: str, at_least: int) -> list[str]:
             "bootstrap.servers": servers,
             "group.id": "reader",
             "isolation.level": "read_committed",
+            "topic.metadata.refresh.interval.ms": 500,
             "auto.offset.reset": "earliest",
             "enable.partition.eof": True,
         }
@@ -147,8 +148,9 @@ def committed(servers: str, topic: str, at_least: int) -> list[str]:
             if error is None:
                 found.append((message.value() or b"").decode())
             else:
-                assert error.code() == KafkaError._PARTITION_EOF
-                is_at_end = True
+                # The topic may not exist yet.
+                assert error.code() in (KafkaError._PARTITION_EOF, KafkaError.UNKNOWN_TOPIC_OR_PART)
+                is_at_end = error.code() == KafkaError._PARTITION_EOF
         return is_at_end and len(found) >= at_least
 
     try:

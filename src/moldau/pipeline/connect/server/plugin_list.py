@@ -9,7 +9,6 @@ from moldau.pipeline.connect.converters.catalog import CONVERTERS, converter_cla
 from moldau.pipeline.connect.converters.converter import HEADER, VALUE
 from moldau.pipeline.connect.declarations import Declaration
 from moldau.pipeline.connect.plugins import UnknownPlugin, find_connector, installed
-from moldau.pipeline.connect.server.checks.common_settings import common_declarations
 from moldau.pipeline.connect.server.hosting.connector_run import plugin_version
 from moldau.pipeline.connect.transforms.catalog import (
     PREDICATES,
@@ -17,7 +16,6 @@ from moldau.pipeline.connect.transforms.catalog import (
     predicate_class,
     transformation_kind,
 )
-from moldau.pipeline.connect.transforms.chain import chain_declarations
 
 
 class PluginInfo(NamedTuple):
@@ -48,7 +46,7 @@ def _others() -> Iterator[PluginInfo]:
 
 
 def settings_of(name: str) -> list[Declaration] | None:
-    """Its own, and for a connector those that all have. None: there is no such plugin."""
+    """Its own; those that all connectors have are in what `config/validate` answers. None: there is no such plugin."""
     for find in (_of_connector, _of_converter, _of_transformation, _of_predicate):
         try:
             return find(name)
@@ -58,9 +56,7 @@ def settings_of(name: str) -> list[Declaration] | None:
 
 
 def _of_connector(name: str) -> list[Declaration]:
-    plugin = find_connector(name)
-    found = [*common_declarations(plugin.kind, chain_declarations({})), *plugin.connector.declarations]
-    return list({one.name: one for one in found}.values())
+    return list(find_connector(name).connector.declarations)
 
 
 def _of_converter(name: str) -> list[Declaration]:

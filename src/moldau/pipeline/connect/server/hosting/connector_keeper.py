@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from moldau.core.errors import MoldauError
-from moldau.pipeline.connect.server.hosting.connector_run import ConnectorRun, same_tasks
+from moldau.pipeline.connect.server.hosting.connector_run import ConnectorRun, same_tasks, version_of
 from moldau.pipeline.connect.server.hosting.shares import Shares
 from moldau.pipeline.connect.server.hosting.state_reports import StateReports
 from moldau.pipeline.connect.server.settings import Configuration
@@ -170,7 +170,7 @@ class ConnectorKeeper:
         kept.state = state
         # A paused one is asked for its tasks at once when it goes on.
         kept.next_at = 0.0
-        self._reports.connector(name, state, version=None if kept.run is None else kept.run.version)
+        self._reports.connector(name, state, version=version_of(entry.config))
 
     def _let_go(self, name: str, kept: Kept, *, is_deleted: bool) -> None:
         if self._is_busy(name, kept):

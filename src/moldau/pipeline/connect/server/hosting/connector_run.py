@@ -117,5 +117,13 @@ def plugin_version(plugin: ConnectorPlugin) -> str:
     return plugin.connector.version or __version__
 
 
+def version_of(config: Texts) -> str | None:
+    """None for a connector that is not installed here."""
+    try:
+        return plugin_version(find_connector(config.get("connector.class", "")))
+    except ConfigError:
+        return None
+
+
 def same_tasks(before: Sequence[Texts], now: Sequence[Texts]) -> bool:
     return [dict(one) for one in before] == [dict(one) for one in now]
