@@ -40,7 +40,7 @@ def commands(block: Block) -> list[list[str]]:
     """The commands of a block, each as words. Where lines begin with a prompt, the others are output."""
     lines = block.text.replace("\\\n", " ").splitlines()
     if block.language == "console":
-        lines = [line[2:] for line in lines if line.startswith("$ ")]
+        lines = _typed(lines)
     found = []
     for line in lines:
         hidden = re.sub(r"'[^']*'", lambda quoted: quoted[0].translate(HIDDEN), line)
@@ -48,6 +48,25 @@ def commands(block: Block) -> list[list[str]]:
         lexer.whitespace_split = True
         found += [[word.translate(SHOWN) for word in words] for words in _split_at_operators(list(lexer))]
     return found
+
+
+def _typed(lines: list[str]) -> list[str]:
+    """What follows a prompt, with further lines as long as a quotation is open."""
+    found: list[str] = []
+    for line in lines:
+        if line.startswith("$ "):
+            found.append(line[2:])
+        elif found and _is_open(found[-1]):
+            found[-1] += f"\n{line}"
+    return found
+
+
+def _is_open(line: str) -> bool:
+    try:
+        shlex.split(line)
+    except ValueError:
+        return True
+    return False
 
 
 def _split_at_operators(words: list[str]) -> list[list[str]]:
