@@ -1,5 +1,6 @@
 """Connectors of a user, for the tests: they fail while a file exists, and are well again when it is gone."""
 
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -75,3 +76,15 @@ class PickyTask(SinkTask):
 class PickySink(SinkConnector):
     declarations = (OBSTACLE,)
     task_class = PickyTask
+
+
+class SleepyTask(SourceTask):
+    """Never returns."""
+
+    def poll(self) -> Sequence[SourceRecord]:
+        while True:
+            time.sleep(0.1)
+
+
+class SleepySource(SourceConnector):
+    task_class = SleepyTask

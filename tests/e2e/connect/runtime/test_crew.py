@@ -1,0 +1,110 @@
+"""The worker's side without Spark: shifts are given to it as the driver would, in threads of the test's own process."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from e2e.connect.runtime.driver_kit import Reader, eventually, file_source, plan_of
+from moldau.pipeline.connect.runtime.plan import ConnectorPlan
+from moldau.pipeline.spark.connectors.task_orders import RunState, ShiftOrder, TaskOrder, TaskReport
+from moldau.pipeline.spark.connectors.worker.shift import Crew
+
+DEADLINE_S = 60.0
+
+
+class Shift:
+    """Sends one shift after the other when it is asked, with the tasks that are wanted now."""
+
+    def __init__(self) -> None:
+        self.crew = Crew()
+        self.wanted: dict[str, TaskOrder] = {}
+
+    def start(self, plan: ConnectorPlan, run: str) -> None:
+        self.wanted[run] = TaskOrder(plan, 0, run)
+
+    def wait(self, run: str, what: Callable[[TaskReport], object]) -> TaskReport:
+        found: list[TaskReport] = []
+
+        def look() -> bool:
+            report = self.crew.run(ShiftOrder(tuple(self.wanted.values()), 0.05))
+            found[:] = [one for one in report.tasks if one.run == run and what(one)]
+            return bool(found)
+
+        eventually(look, f"the run {run}", DEADLINE_S)
+        return found[0]
+
+
+@pytest.fixture
+def shift() -> Iterator[Shift]:
+    shift = Shift()
+    yield shift
+    shift.wanted = {}
+    shift.crew.run(ShiftOrder((), 0.0))
+
+
+def test_a_task_that_does_not_return_is_replaced(
+    shift: Shift, servers: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parent / "own_connectors"))
+    config = {"task.call.timeout.ms": "1000"}
+    shift.start(plan_of(servers, name, "source", "trial_connectors:SleepySource", config), "first")
+    failed = shift.wait("first", lambda one: one.state is RunState.FAILED)
+    assert failed.error is not None
+    assert failed.error.startswith("poll has not returned within 1000 ms (task.call.timeout.ms)")
+    assert "time.sleep" in failed.trace
+    # The driver starts it again while the old thread still sleeps.
+    shift.wanted.clear()
+    shift.start(plan_of(servers, name, "source", "trial_connectors:SleepySource", config), "second")
+    shift.wait("second", lambda one: one.state is RunState.RUNNING)
+
+
+def test_two_runs_of_a_task_follow_each_other(
+    shift: Shift, servers: str, name: str, reader: Reader, tmp_path: Path
+) -> None:
+    file = tmp_path / "lines"
+    file.write_text("one\n")
+    shift.start(file_source(servers, name, file, name), "first")
+    shift.wait("first", lambda one: one.written == 1)
+    shift.wanted.clear()
+    shift.start(file_source(servers, name, file, name, generation=1), "second")
+    shift.wait("first", lambda one: one.state is RunState.ENDED)
+    with file.open("a") as out:
+        out.write("two\n")
+    shift.wait("second", lambda one: one.written == 1)
+    assert [one.value() for one in reader.wait(2)] == [b"one", b"two"]
+
+
+def test_a_transaction_lasts_as_long_as_its_interval(
+    shift: Shift, servers: str, name: str, reader: Reader, tmp_path: Path
+) -> None:
+    file = tmp_path / "lines"
+    file.write_text("one\n")
+    config = {"transaction.boundary": "interval", "transaction.boundary.interval.ms": "600000"}
+    shift.start(file_source(servers, name, file, name, config=config), "first")
+    shift.wait("first", lambda one: one.polled == 1)
+    with file.open("a") as out:
+        out.write("two\n")
+    assert shift.wait("first", lambda one: one.polled == 2).written == 0
+    assert reader.more() == 0
+    # A task that is asked to end commits what it has.
+    shift.wanted.clear()
+    shift.wait("first", lambda one: one.state is RunState.ENDED)
+    assert [one.value() for one in reader.wait(2)] == [b"one", b"two"]
+
+
+def test_a_worker_that_the_driver_has_forgotten_ends_its_tasks(
+    shift: Shift, servers: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("moldau.pipeline.spark.connectors.worker.shift.LEASE_S", 1.0)
+    file = tmp_path / "lines"
+    file.write_text("one\n")
+    shift.start(file_source(servers, name, file, name), "first")
+    shift.wait("first", lambda one: one.written == 1)
+    thread = next(iter(shift.crew._running.values()))
+    end = time.monotonic() + DEADLINE_S
+    while not thread.is_over:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    assert thread.progress.state is RunState.ENDED
