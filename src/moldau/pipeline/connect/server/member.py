@@ -18,13 +18,16 @@ from moldau.pipeline.connect.server.settings import Configuration
 from moldau.pipeline.connect.server.state.cluster_state import Change, ClusterState, Kind
 from moldau.pipeline.connect.server.state.status_board import StatusBoard
 from moldau.pipeline.connect.server.topics.config_log import ConfigLog, ConfigStore, LocalConfigs
-from moldau.pipeline.connect.server.topics.internal_topics import TopicNeed, prepare_topics
+from moldau.pipeline.connect.server.topics.internal_topics import (
+    TopicNeed,
+    prepare_topics,
+    wait_for_brokers,
+)
 from moldau.pipeline.connect.server.topics.status_log import LocalStatuses, StatusLog, StatusStore
 
 CONFIG_PREFIX: Final = "config.storage."
 OFFSET_PREFIX: Final = "offset.storage."
 STATUS_PREFIX: Final = "status.storage."
-ANSWER_S: Final = 10.0
 
 log = logging.getLogger("moldau.connect")
 
@@ -47,8 +50,9 @@ class Member:
         """Raises ConfigError where the topics cannot be used."""
         deadline = time.monotonic() + self.settings.start_timeout_ms / 1000
         admin = AdminClient({**self.configuration.client, "log_level": 0})
-        prepare_topics(admin, self._topics())
-        self._cluster_id = admin.list_topics(timeout=ANSWER_S).cluster_id
+        known = wait_for_brokers(admin, self.configuration.bootstrap_servers, deadline)
+        self._cluster_id = known.cluster_id
+        prepare_topics(admin, self._topics(), known)
         try:
             for store in (self.store, self.statuses):
                 if isinstance(store, ConfigLog | StatusLog):

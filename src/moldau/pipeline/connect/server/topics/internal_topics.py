@@ -1,11 +1,12 @@
 """Creates the internal topics that are missing, and rejects those that cannot keep what is written to them."""
 
 import logging
+import time
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from confluent_kafka import KafkaError, KafkaException
-from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, ResourceType
+from confluent_kafka.admin import AdminClient, ClusterMetadata, ConfigResource, NewTopic, ResourceType
 
 from moldau.core.errors import ConfigError
 
@@ -27,10 +28,25 @@ class TopicNeed(NamedTuple):
     has_one_partition: bool = False
 
 
-def prepare_topics(admin: AdminClient, needs: list[TopicNeed]) -> None:
+def wait_for_brokers(admin: AdminClient, servers: str, deadline: float) -> ClusterMetadata:
+    """What the cluster has. Raises ConfigError when no broker answers."""
+    while True:
+        left = max(deadline - time.monotonic(), 0.1)
+        try:
+            return admin.list_topics(timeout=min(left, ANSWER_S))
+        except KafkaException as error:
+            reason = error.args[0].str()
+            if time.monotonic() >= deadline:
+                raise ConfigError(
+                    f"no Kafka broker answers at {servers} (bootstrap.servers): {reason}. Start one with `moldau "
+                    "broker`, or pass another address with -b"
+                ) from None
+            log.warning("no Kafka broker answers at %s yet: %s; trying again", servers, reason)
+
+
+def prepare_topics(admin: AdminClient, needs: list[TopicNeed], known: ClusterMetadata) -> None:
     """Raises ConfigError for a topic that cannot be used, and where the brokers do not answer."""
     try:
-        known = admin.list_topics(timeout=ANSWER_S)
         for need in needs:
             found = known.topics.get(need.name)
             if found is None:
