@@ -11,7 +11,6 @@ import pytest
 from jdbc_kit import FAST, PostgreSqlShop, ServedShop, Shop
 
 from connect_kit import eventually, read
-from moldau.core.errors import ConfigError
 from moldau.pipeline.connect.api import ConnectError, RetriableError
 from moldau.pipeline.connect.connectors.jdbc import table_reader
 from moldau.pipeline.connect.connectors.jdbc.source import JdbcSourceConnector, JdbcSourceTask
@@ -493,11 +492,3 @@ def test_a_query_that_is_wrong(shop: Shop) -> None:
     task = shop.source(mode="bulk", query="SELECT * FROM nowhere")
     with pytest.raises(ConnectError, match="nowhere"):
         task.poll()
-
-
-def test_both_lists(shop: Shop) -> None:
-    config = shop.source_config(mode="bulk", table_whitelist="a", table_blacklist="b")
-    found = {one.name: one.errors for one in JdbcSourceConnector.check(config)}
-    assert set(found) == {"table.whitelist", "table.blacklist"}
-    with pytest.raises(ConfigError, match="exclude each other"):
-        JdbcSourceConnector().start(config)
