@@ -21,9 +21,14 @@ _numbers = itertools.count(1)
 
 
 @pytest.fixture(scope="package")
-def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MoldauBroker]:
     with MoldauBroker(tmp_path_factory.mktemp("broker"), BROKER_SETTINGS) as broker:
-        yield broker.bootstrap
+        yield broker
+
+
+@pytest.fixture(scope="package")
+def servers(broker: MoldauBroker) -> str:
+    return broker.bootstrap
 
 
 @pytest.fixture(scope="package")

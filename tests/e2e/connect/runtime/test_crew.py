@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from confluent_kafka import Producer
 
-from e2e.connect.runtime.driver_kit import Reader, eventually, file_source, plan_of
+from e2e.connect.runtime.driver_kit import Reader, eventually, file_sink, file_source, plan_of
 from moldau.pipeline.connect.runtime.plan import ConnectorPlan
 from moldau.pipeline.spark.connectors.task_orders import RunState, ShiftOrder, TaskOrder, TaskReport
 from moldau.pipeline.spark.connectors.worker.shift import Crew
@@ -44,10 +45,14 @@ def shift() -> Iterator[Shift]:
     shift.crew.run(ShiftOrder((), 0.0))
 
 
-def test_a_task_that_does_not_return_is_replaced(
-    shift: Shift, servers: str, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def own_connectors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(Path(__file__).parent / "own_connectors"))
+
+
+def test_a_task_that_does_not_return_is_replaced(
+    shift: Shift, servers: str, name: str, own_connectors: None
+) -> None:
     config = {"task.call.timeout.ms": "1000"}
     shift.start(plan_of(servers, name, "source", "trial_connectors:SleepySource", config), "first")
     failed = shift.wait("first", lambda one: one.state is RunState.FAILED)
@@ -74,6 +79,41 @@ def test_two_runs_of_a_task_follow_each_other(
         out.write("two\n")
     shift.wait("second", lambda one: one.written == 1)
     assert [one.value() for one in reader.wait(2)] == [b"one", b"two"]
+
+
+def test_a_sink_goes_on_behind_what_it_has_flushed(
+    shift: Shift, servers: str, name: str, producer: Producer, tmp_path: Path
+) -> None:
+    file = tmp_path / "lines"
+    for number in range(10):
+        producer.produce(name, f"{number}")
+    producer.flush()
+    shift.start(file_sink(servers, name, file, name, flush_ms=60_000), "first")
+    shift.wait("first", lambda one: one.written == 10)
+    shift.wanted.clear()
+    shift.wait("first", lambda one: one.state is RunState.ENDED)
+    producer.produce(name, "10")
+    producer.flush()
+    shift.start(file_sink(servers, name, file, name, generation=1), "second")
+    shift.wait("second", lambda one: one.written == 1 and "10" in file.read_text().splitlines())
+    assert file.read_text().splitlines() == [f"{number}" for number in range(11)]
+
+
+def test_a_sink_that_rewinds_gets_the_records_again(
+    shift: Shift, servers: str, name: str, producer: Producer, tmp_path: Path, own_connectors: None
+) -> None:
+    file = tmp_path / "lines"
+    for number in range(10):
+        producer.produce(name, f"{number}")
+    producer.flush()
+    config = {"topics": name, "file": str(file)}
+    shift.start(plan_of(servers, name, "sink", "trial_connectors:RewindingSink", config), "first")
+    shift.wait("first", lambda one: one.written >= 14)
+    found = file.read_text().splitlines()
+    # Once from the beginning, then from the record at 6.
+    again = found.index("9") + 1
+    assert found[:again] == [f"{number}" for number in range(10)]
+    assert found[again:] == ["6", "7", "8", "9"]
 
 
 def test_a_transaction_lasts_as_long_as_its_interval(

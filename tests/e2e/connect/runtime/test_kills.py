@@ -1,5 +1,5 @@
-"""Exactly once: the driver process, or the processes in which tasks run, are killed while lines go from a growing file
-to a topic and from there to files."""
+"""Exactly once: the driver process, the processes in which tasks run, or the broker are killed while lines go from a
+growing file to a topic and from there to files."""
 
 import contextlib
 import os
@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from compat.moldau_broker import MoldauBroker
 from e2e.connect.runtime.driver_kit import Driver, Reader, eventually, file_source, plan_of
 
 FILES = "moldau.pipeline.connect.connectors.files.sink:FileSinkConnector"
@@ -65,7 +66,13 @@ def everything(servers: str, topic: str) -> Iterator[Reader]:
 
 
 def test_nothing_is_lost_or_written_twice(
-    driver: Driver, servers: str, topic: str, everything: Reader, tmp_path: Path, rounds: int
+    driver: Driver,
+    broker: MoldauBroker,
+    servers: str,
+    topic: str,
+    everything: Reader,
+    tmp_path: Path,
+    rounds: int,
 ) -> None:
     file, archive = tmp_path / "lines", tmp_path / "archive"
     file.touch()
@@ -93,11 +100,15 @@ def test_nothing_is_lost_or_written_twice(
             everything.wait(before + 1)
             eventually(lambda: driver.task(sink)["polled"] + driver.task(sink, 1)["polled"], "the sink reads")
             time.sleep(dice.uniform(0, 1.5))
-            if round_ % 2:
-                kill_workers(driver)
-            else:
-                driver.kill()
-                driver.start()
+            match round_ % 3:
+                case 0:
+                    driver.kill()
+                    driver.start()
+                case 1:
+                    kill_workers(driver)
+                case _:
+                    broker.kill9()
+                    broker.restart()
         everything.wait(len(everything.found) + 1)
         writer.end()
         count = writer.count

@@ -88,3 +88,23 @@ class SleepyTask(SourceTask):
 
 class SleepySource(SourceConnector):
     task_class = SleepyTask
+
+
+class RewindingTask(SinkTask):
+    """Appends values to a file. When it has the tenth, it wants the seventh again, once."""
+
+    def start(self, config: Texts, context: SinkContext) -> None:
+        self._config, self._context = config, context
+        self._has_rewound = False
+
+    def put(self, records: Sequence[SinkRecord]) -> None:
+        with Path(self._config["file"]).open("a") as out:
+            for one in records:
+                out.write(f"{one.value}\n")
+                if one.value == "9" and not self._has_rewound:
+                    self._has_rewound = True
+                    self._context.rewind({TopicPartition(one.original_topic, one.original_partition): 6})
+
+
+class RewindingSink(SinkConnector):
+    task_class = RewindingTask

@@ -118,7 +118,9 @@ class SinkRun:
     def _round(self) -> None:
         now = time.monotonic()
         messages = self._consumer.read(self._count_max, max(0.0, min(READ_S, self._flush_at - now)))
-        self._seek_back()
+        if rewound := self._seek_back():
+            # They come again, from where the task wants them.
+            messages = [one for one in messages if _place_of(one) not in rewound]
         if messages:
             self._process(messages)
         now = time.monotonic()
@@ -215,10 +217,11 @@ class SinkRun:
         with self._progress.calling("commit of offsets"):
             self._progress.retrying = self._consumer.commit(ends)
 
-    def _seek_back(self) -> None:
+    def _seek_back(self) -> Mapping[TopicPartition, int]:
         rewound, self._rewound = self._rewound, {}
         if rewound:
             self._consumer.seek(rewound)
+        return rewound
 
     # When partitions come and go
 
@@ -282,3 +285,7 @@ class SinkRun:
     def _require_tolerated(self) -> None:
         if self._refusal is not None:
             raise self._refusal
+
+
+def _place_of(message: Message) -> TopicPartition:
+    return TopicPartition(cast(str, message.topic()), cast(int, message.partition()))
