@@ -15,7 +15,7 @@ from confluent_kafka import Consumer, KafkaError, TopicPartition
 from moldau.pipeline.connect.runtime.plan import ConnectorPlan
 from moldau.pipeline.driver_process.application_folder import ApplicationFolder, Wanted
 from moldau.pipeline.driver_process.client import DriverAway, DriverClient, free_address
-from moldau.pipeline.driver_process.process import start_driver
+from moldau.pipeline.driver_process.process import EXIT_AGAIN, start_driver
 
 DEADLINE_S = 240.0
 TEXTS = {"key.converter": "StringConverter", "value.converter": "StringConverter"}
@@ -94,6 +94,14 @@ class Driver:
         assert self._process is not None
         os.kill(self._process.pid, signal.SIGKILL)
         self._process.wait()
+        self._process = None
+
+    def kill_jvm(self) -> None:
+        """The driver notices it, and ends."""
+        assert self._process is not None
+        (jvm,) = (pid for pid in _children()[self._process.pid] if "java" in _command(pid).partition("\0")[0])
+        os.kill(jvm, signal.SIGKILL)
+        assert self._process.wait(DEADLINE_S) == EXIT_AGAIN
         self._process = None
 
     @property

@@ -1,5 +1,5 @@
-"""Exactly once: the driver process, the processes in which tasks run, or the broker are killed while lines go from a
-growing file to a topic and from there to files."""
+"""Exactly once: the driver process, the processes in which tasks run, Spark's JVM or the broker are killed while
+lines go from a growing file to a topic and from there to files."""
 
 import contextlib
 import os
@@ -100,12 +100,15 @@ def test_nothing_is_lost_or_written_twice(
             everything.wait(before + 1)
             eventually(lambda: driver.task(sink)["polled"] + driver.task(sink, 1)["polled"], "the sink reads")
             time.sleep(dice.uniform(0, 1.5))
-            match round_ % 3:
+            match round_ % 4:
                 case 0:
                     driver.kill()
                     driver.start()
                 case 1:
                     kill_workers(driver)
+                case 2:
+                    driver.kill_jvm()
+                    driver.start()
                 case _:
                     broker.kill9()
                     broker.restart()
