@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
 
 SHIFT_S: Final = 1.0
+BRISK_SHIFT_S: Final = 0.2
+"""While tasks come and go: who has asked for that often asks for more."""
+BRISK_FOR_S: Final = 5.0
 ELSEWHERE_S_MAX: Final = LEASE_S + 10.0
 """A process that no shift has reached for this long has ended its tasks itself."""
 
@@ -57,6 +60,7 @@ class Shifts:
         self._send = send
         self._lanes: list[dict[str, _Placed]] = [{} for _ in range(count)]
         """By run."""
+        self._brisk_until = [0.0] * count
         self._changed = threading.Condition()
         self._is_closed = False
         for lane in range(count):
@@ -71,14 +75,16 @@ class Shifts:
             if lane is None:
                 lane = load.index(min(load))
             self._lanes[lane][order.run] = _Placed(order, hear, spark_is_gone)
+            self._brisk_until[lane] = time.monotonic() + BRISK_FOR_S
             self._changed.notify_all()
 
     def end(self, run: str) -> None:
         """The run reports when it has ended."""
         with self._changed:
-            for lane in self._lanes:
+            for number, lane in enumerate(self._lanes):
                 if run in lane:
                     lane[run].is_wanted = False
+                    self._brisk_until[number] = time.monotonic() + BRISK_FOR_S
             self._changed.notify_all()
 
     def close(self) -> None:
@@ -95,7 +101,8 @@ class Shifts:
     def _serve(self, lane: int) -> None:
         back_off = BackOff()
         while (placed := self._next(lane)) is not None:
-            order = ShiftOrder(tuple(one.order for one in placed if one.is_wanted), SHIFT_S)
+            lasts_s = BRISK_SHIFT_S if time.monotonic() < self._brisk_until[lane] else SHIFT_S
+            order = ShiftOrder(tuple(one.order for one in placed if one.is_wanted), lasts_s)
             try:
                 report = self._send(lane, order)
             except (Py4JJavaError, OSError) as failure:
