@@ -1,7 +1,7 @@
 """Runs the connectors of a flow as a worker of the target would, on the test's own thread, turn by turn."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from confluent_kafka import Consumer, Producer, TopicPartition
 
@@ -13,7 +13,6 @@ from moldau.pipeline.connect.connectors.mirror.source import (
     MirrorSourceConnector,
 )
 from moldau.pipeline.connect.data.records import SourceRecord
-from moldau.testing import LocalCluster
 
 ANSWER_S = 60.0
 EAGER = {
@@ -25,6 +24,13 @@ EAGER = {
     "sync.group.offsets.interval.seconds": "0",
     "emit.heartbeats.interval.seconds": "0",
 }
+
+
+class Reachable(Protocol):
+    """Any cluster."""
+
+    @property
+    def bootstrap_servers(self) -> str: ...
 
 
 class Running:
@@ -129,7 +135,7 @@ def until(flows: Iterable[Flow], is_true: Callable[[], Any], what: str) -> Any:
     return eventually(turned, what)
 
 
-def produced(cluster: LocalCluster, topic: str, values: Sequence[bytes], **more: Any) -> None:
+def produced(cluster: Reachable, topic: str, values: Sequence[bytes], **more: Any) -> None:
     producer = Producer({"bootstrap.servers": cluster.bootstrap_servers})
     for value in values:
         producer.produce(topic, value, **more)
@@ -155,7 +161,8 @@ def read_values(servers: str, topic: str, partition: int = 0) -> list[bytes | No
 
 def read_messages(servers: str, topic: str, partition: int = 0) -> list[Any]:
     """What a partition has now, committed."""
-    with_eof = reader(servers, **{"enable.partition.eof": True})
+    at_end_too: dict[str, Any] = {"enable.partition.eof": True}
+    with_eof = reader(servers, **at_end_too)
     with_eof.assign([TopicPartition(topic, partition, 0)])
     found: list[Any] = []
 

@@ -9,7 +9,16 @@ from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer
 from confluent_kafka.admin import AdminClient
 
 from connect_kit import eventually
-from e2e.connect.mirror.flow_kit import ANSWER_S, Flow, produced, read_messages, read_values, reader, until
+from e2e.connect.mirror.flow_kit import (
+    ANSWER_S,
+    Flow,
+    Reachable,
+    produced,
+    read_messages,
+    read_values,
+    reader,
+    until,
+)
 from moldau.pipeline.connect.connectors.mirror.formats import Checkpoint, Heartbeat, OffsetSync
 from moldau.testing import LocalCluster
 
@@ -31,16 +40,16 @@ def flow(clusters: Clusters, topics: str, more: Mapping[str, str] | None = None)
     return Flow(("a", here.bootstrap_servers), ("b", there.bootstrap_servers), settings)
 
 
-def read_and_commit(cluster: LocalCluster, group: str, topic: str, count: int) -> list[bytes]:
+def read_and_commit(cluster: Reachable, group: str, topic: str, count: int) -> list[bytes]:
     consumer = reader(cluster.bootstrap_servers, group)
     consumer.subscribe([topic])
     found: list[bytes] = []
 
     def are_there() -> bool:
         messages = consumer.consume(count - len(found), 0.1)
-        found.extend(message.value() for message in messages)
+        found.extend(message.value() or b"" for message in messages)
         if messages:
-            consumer.commit(messages[-1], asynchronous=False)
+            consumer.commit(message=messages[-1], asynchronous=False)
         return len(found) >= count
 
     eventually(are_there, f"{count} records for {group}")
@@ -48,7 +57,7 @@ def read_and_commit(cluster: LocalCluster, group: str, topic: str, count: int) -
     return found
 
 
-def committed(cluster: LocalCluster, group: str, topic: str) -> int | None:
+def committed(cluster: Reachable, group: str, topic: str) -> int | None:
     """Of partition 0."""
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
     (future,) = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)]).values()
@@ -121,7 +130,7 @@ def test_a_group_in_use_keeps_its_offsets(clusters: Clusters) -> None:
     with_member = reader(there.bootstrap_servers, "used-group")
     with_member.subscribe(["a.used"])
     first = eventually(lambda: polled(with_member), "a record")
-    with_member.commit(first, asynchronous=False)
+    with_member.commit(message=first, asynchronous=False)
     read_and_commit(here, "used-group", "used", 2)
     last = read_messages(there.bootstrap_servers, "a.used")[-1].offset()
     until([mirror], lambda: checkpoints_of(there, "used-group")[-1:] == [(2, last + 1)], "a checkpoint")

@@ -1,6 +1,7 @@
 """`moldau mirror` from one Moldau to another, on real Spark: a consumer group moves over, and a restart neither loses
 nor doubles a record."""
 
+import os
 from functools import partial
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from moldau.testing import LocalCluster
 pytestmark = pytest.mark.slow
 
 PATIENCE_S = 300
+RESTARTS = int(os.environ.get("MOLDAU_MIRROR_RESTARTS", "0"))
+"""Each starts Spark again."""
 TOPIC = "a.orders"
 
 
@@ -41,12 +44,17 @@ def test_a_group_moves_over(tmp_path: Path) -> None:
             wait_until(
                 lambda: bool(read_values(here.bootstrap_servers, "heartbeats")), "heartbeats", PATIENCE_S
             )
-            assert mirror.stop() == 0, mirror.log_text()
-            produced(here, "orders", numbers(20, 25))
-            mirror.start()
-            wait_until(partial(_holds, there, 25), "5 more are mirrored", PATIENCE_S)
-            assert read_and_commit(there, "shop", TOPIC, 5) == numbers(20, 25)
-        assert read_values(there.bootstrap_servers, TOPIC) == numbers(0, 25)
+            end = 20
+            for _ in range(RESTARTS):
+                assert mirror.stop() == 0
+                end += 5
+                produced(here, "orders", numbers(end - 5, end))
+                mirror.start()
+                wait_until(partial(_holds, there, end), "more is mirrored", PATIENCE_S)
+            produced(here, "orders", numbers(end, end + 5))
+            assert read_and_commit(there, "shop", TOPIC, end - 15) == numbers(20, end + 5)
+            assert mirror.stop() == 0
+        assert read_values(there.bootstrap_servers, TOPIC) == numbers(0, end + 5)
 
 
 def _holds(there: LocalCluster, count: int) -> bool:

@@ -35,6 +35,7 @@ class MirroredTopics:
         self._excluded = Filter(values["config.properties.exclude"], (), name="config.properties.exclude")
         self._with_defaults = values["use.defaults.from"] == "source"
         self._known: dict[str, int] = {}
+        self._knows_no_acls = False
         now_s = time.monotonic()
         self._refresh = Interval(
             values["refresh.topics.interval.seconds"], enabled=values["refresh.topics.enabled"], now_s=now_s
@@ -158,7 +159,9 @@ class MirroredTopics:
         theirs, ours = self._source.topic_acls(), self._target.topic_acls()
         if theirs is None or ours is None:
             without = self._source if theirs is None else self._target
-            log.info("%s has no ACLs: those of topics are not mirrored", without.alias)
+            if not self._knows_no_acls:
+                log.info("%s has no ACLs: those of topics are not mirrored", without.alias)
+            self._knows_no_acls = True
             return
         existing = set(ours)
         wanted = [
