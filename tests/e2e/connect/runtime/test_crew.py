@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient
 
 from e2e.connect.runtime.driver_kit import Reader, eventually, file_sink, file_source, plan_of
 from moldau.pipeline.connect.runtime.plan import ConnectorPlan
+from moldau.pipeline.connect.runtime.source_offsets import ensure_offsets_topic
 from moldau.pipeline.spark.connectors.task_orders import RunState, ShiftOrder, TaskOrder, TaskReport
 from moldau.pipeline.spark.connectors.worker.shift import Crew
 
@@ -114,6 +116,23 @@ def test_a_sink_that_rewinds_gets_the_records_again(
     again = found.index("9") + 1
     assert found[:again] == [f"{number}" for number in range(10)]
     assert found[again:] == ["6", "7", "8", "9"]
+
+
+def test_a_source_waits_for_an_open_transaction_among_the_offsets(
+    shift: Shift, servers: str, name: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "lines"
+    file.write_text("one\n")
+    ensure_offsets_topic(AdminClient({"bootstrap.servers": servers}), "connect-offsets")
+    another = Producer({"bootstrap.servers": servers, "transactional.id": name})
+    another.init_transactions()
+    another.begin_transaction()
+    another.produce("connect-offsets", b'{"position":1}', b'["another",{"filename":"f"}]')
+    another.flush()
+    shift.start(file_source(servers, name, file, name), "first")
+    shift.wait("first", lambda one: one.retrying == "waiting for open transactions in connect-offsets")
+    another.abort_transaction()
+    shift.wait("first", lambda one: one.written == 1 and one.retrying is None)
 
 
 def test_a_transaction_lasts_as_long_as_its_interval(

@@ -6,7 +6,7 @@ here: a new offset is written under the key that was found.
 """
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple, cast
 
 import orjson
@@ -19,7 +19,6 @@ from moldau.pipeline.connect.api import Offset
 PARTITIONS: Final = 25
 ANSWER_S_MAX: Final = 30.0
 SILENT_S_MAX: Final = 90.0
-"""Longer than the transaction of a killed task stays open."""
 MESSAGES_PER_CALL: Final = 10_000
 
 
@@ -97,9 +96,17 @@ def _object(value: bytes | None) -> Offset | None:
     return found if isinstance(found, dict) else None
 
 
-def read_offsets(clients: Mapping[str, Any], topic: str, name: str) -> SourceOffsets:
+def read_offsets(
+    clients: Mapping[str, Any],
+    topic: str,
+    name: str,
+    *,
+    silent_s_max: float = SILENT_S_MAX,
+    stopping: Callable[[], bool] = lambda: False,
+) -> SourceOffsets:
     """What is committed now. Waits for open transactions in the topic: one of them may be this connector's. `clients`
-    are librdkafka's settings, with `bootstrap.servers`. A topic that does not exist has no offsets."""
+    are librdkafka's settings, with `bootstrap.servers`. A topic that does not exist has no offsets. Raises
+    OffsetsUnreadable, also when it is to stop."""
     found = SourceOffsets(name)
     ends = _ends(AdminClient(dict(clients)), topic)
     unread = {partition for partition, end in ends.items() if end > 0}
@@ -118,33 +125,31 @@ def read_offsets(clients: Mapping[str, Any], topic: str, name: str) -> SourceOff
     )
     try:
         consumer.assign([TopicPartition(topic, partition, 0) for partition in sorted(unread)])
-        _read(consumer, found, ends, unread, topic)
+        deadline = time.monotonic() + silent_s_max
+        while unread:
+            _read(consumer, found, ends, unread)
+            if unread and (stopping() or time.monotonic() > deadline):
+                raise OffsetsUnreadable(
+                    f"the offsets in {topic} cannot be read to their end: a transaction in partition "
+                    f"{min(unread)} stays open. Find it with `moldau transactions`, and abort it"
+                )
     finally:
         consumer.close()
     return found
 
 
-def _read(
-    consumer: Consumer, found: SourceOffsets, ends: Mapping[int, int], unread: set[int], topic: str
-) -> None:
-    deadline = time.monotonic() + SILENT_S_MAX
-    while unread:
-        for message in consumer.consume(MESSAGES_PER_CALL, 0.2):
-            error = message.error()
-            partition, offset = cast(int, message.partition()), cast(int, message.offset())
-            if error is not None and error.code() != KafkaError._PARTITION_EOF:
-                raise KafkaException(error)
-            if error is None:
-                found.take(cast(bytes, message.key()), message.value())
-                offset += 1
-            # The end of a partition is also reported before an open transaction, and again when that has ended.
-            if offset >= ends[partition]:
-                unread.discard(partition)
-        if time.monotonic() > deadline:
-            raise OffsetsUnreadable(
-                f"the offsets in {topic} cannot be read to their end: a transaction in partition "
-                f"{min(unread)} stays open. Find it with `moldau transactions`, and abort it"
-            )
+def _read(consumer: Consumer, found: SourceOffsets, ends: Mapping[int, int], unread: set[int]) -> None:
+    for message in consumer.consume(MESSAGES_PER_CALL, 0.2):
+        error = message.error()
+        partition, offset = cast(int, message.partition()), cast(int, message.offset())
+        if error is not None and error.code() != KafkaError._PARTITION_EOF:
+            raise KafkaException(error)
+        if error is None:
+            found.take(cast(bytes, message.key()), message.value())
+            offset += 1
+        # The end of a partition is also reported before an open transaction, and again when that has ended.
+        if offset >= ends[partition]:
+            unread.discard(partition)
 
 
 def _ends(admin: AdminClient, topic: str) -> dict[int, int]:

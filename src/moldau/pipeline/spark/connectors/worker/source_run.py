@@ -38,6 +38,8 @@ GROUP_RECORDS_MAX: Final = 50_000
 GROUP_MS: Final = 100
 INTERVAL_RECORDS_MAX: Final = 200_000
 """A transaction that is to last longer ends when it has so many: they are kept until then."""
+SILENT_S_MAX: Final = TRANSACTION_TIMEOUT_MS / 1000 + 30.0
+"""Longer than the transaction of a killed task stays open, which may be in the same partition of the offsets."""
 REST_MS_MIN: Final = 1
 WAITING_POLL_S: Final = 0.05
 
@@ -108,7 +110,15 @@ class SourceRun:
         try:
             progress.require_own()
             ensure_offsets_topic(AdminClient(parts.admin()), self._offsets_topic)
-            self._offsets = read_offsets(parts.admin(), self._offsets_topic, parts.plan.name)
+            progress.retrying = f"waiting for open transactions in {self._offsets_topic}"
+            self._offsets = read_offsets(
+                parts.admin(),
+                self._offsets_topic,
+                parts.plan.name,
+                silent_s_max=SILENT_S_MAX,
+                stopping=progress.is_stopping,
+            )
+            progress.retrying = None
             with progress.calling("start"):
                 self._task.start(parts.task_config, _Context(self._offsets, progress))
             progress.enter(RunState.RUNNING)
