@@ -364,7 +364,7 @@ CREATE STREAM r AS SELECT v, w FROM s JOIN t ON s.id = t.id;
 
 --@test: topics with different numbers of partitions
 --@expected.error: SqlError
---@expected.message: a join needs the same number of partitions on both sides: P has 3 partitions, T has 1 partitions
+--@expected.message: a join needs the same number of partitions on both sides: P has 3 partitions, T has 1 partition
 CREATE STREAM p (id INT KEY, v STRING) WITH (kafka_topic='p', value_format='JSON', partitions=3);
 CREATE STREAM r AS SELECT p.id AS id, v, w FROM p JOIN t ON p.id = t.id;
 

@@ -1,7 +1,6 @@
 """Requests that are too large, broken, slow or never read: a clear error, and others are served."""
 
 import contextlib
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -16,8 +15,6 @@ from e2e.sql.server.sql_process import EARLIEST, Refused, SqlClient, SqlProcess
 
 ROWS = 5_000
 READERS = PUSH_QUERIES_MAX - 5
-WAIT_S_MAX = 5
-"""On a busy machine; the statement itself takes longer."""
 GROWTH_BYTES_MAX = 150 * MB
 
 
@@ -43,11 +40,11 @@ def test_a_megabyte_of_sql_holds_up_nobody_else(client: SqlClient) -> None:
     texts = [f"CREATE STREAM s ({columns}) WITH (KAFKA_TOPIC='nope');", "SELECT " + "x " * 500_000]
     with ThreadPoolExecutor() as threads:
         running = [threads.submit(refusal, client, {"ksql": text}) for text in texts]
-        worst_s = 0.0
+        answered = 0
         while not all(one.done() for one in running):
-            began = time.monotonic()
             client.ask("GET", "/info")
-            worst_s = max(worst_s, time.monotonic() - began)
+            answered += not all(one.done() for one in running)
+    assert answered > 0
     assert [one.result().code for one in running] == [40001, 40001]
 
 

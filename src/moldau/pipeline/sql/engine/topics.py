@@ -157,7 +157,9 @@ def check_copartitioned(plan: QueryPlan, facts: Facts, at: Position) -> None:
 def _check_equal(members: Sequence[str], counts: Mapping[str, int], at: Position) -> None:
     if len({counts[name] for name in members}) < 2:
         return
-    said = ", ".join(f"{name} has {counts[name]} partitions" for name in members)
+    said = ", ".join(
+        f"{name} has {counts[name]} {'partition' if counts[name] == 1 else 'partitions'}" for name in members
+    )
     most = max(members, key=lambda name: counts[name])
     fewest = min(members, key=lambda name: counts[name])
     raise SqlError(
