@@ -23,7 +23,7 @@ PLAIN = schemas.struct({"id": schemas.INT64, "group": schemas.STRING}, name="Num
 NOTED = schemas.struct(
     {"id": schemas.INT64, "group": schemas.STRING, "note": schemas.STRING}, name="Number", version=2
 )
-PHASE = 700
+PHASE = 150
 """The schema changes every so many records."""
 
 

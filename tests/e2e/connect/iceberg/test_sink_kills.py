@@ -24,7 +24,7 @@ PROCESS = Path(__file__).with_name("task_process.py")
 DEADLINE_S = 180.0
 ICEBERG = "moldau.pipeline.connect.connectors.iceberg.sink:IcebergSinkTask"
 FILES = "moldau.pipeline.connect.connectors.files.sink:FileSinkTask"
-STEP = 800
+STEP = 200
 
 
 def kill_often(folder: Path, task: str, config: dict[str, str], seed: int) -> int:
@@ -78,7 +78,7 @@ def files(folder: Path) -> tuple[dict[str, str], Callable[[], list[int]]]:
     path = str(folder / "archive")
     config = {
         "path": path,
-        "flush.size": "250",
+        "flush.size": "60",
         "format.class": "Parquet",
         "partitioner.class": "FieldPartitioner",
         "partition.field.name": "group",

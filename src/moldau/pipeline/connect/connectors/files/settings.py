@@ -283,7 +283,7 @@ def _partitioner_declarations(extractor: str) -> tuple[Declaration, ...]:
             string(
                 "partitioner.class",
                 "DefaultPartitioner",
-                "What folders are made of: DefaultPartitioner (Kafka's partition), FieldPartitioner, "
+                "How folders are named: DefaultPartitioner (Kafka's partition), FieldPartitioner, "
                 "TimeBasedPartitioner, DailyPartitioner or HourlyPartitioner, with or without Confluent's package.",
                 importance=_HIGH,
             ),

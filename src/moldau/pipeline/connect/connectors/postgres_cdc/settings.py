@@ -114,15 +114,31 @@ _RECORDS: Final = _group(
         "numeric and money as precise decimals, double or string.",
         check=one_of("precise", "double", "string"),
     ),
-    string("time.precision.mode", "adaptive", "How times are represented.", check=one_of(*TIME_MODES)),
-    string("interval.handling.mode", "numeric", "Intervals as", check=one_of("numeric", "string")),
+    string(
+        "time.precision.mode",
+        "adaptive",
+        "Times as whole numbers: as precise as the column (adaptive), times of day in microseconds "
+        "(adaptive_time_microseconds), or Connect's Date, Time and Timestamp in milliseconds (connect).",
+        check=one_of(*TIME_MODES),
+    ),
+    string(
+        "interval.handling.mode",
+        "numeric",
+        "Intervals as microseconds, with 365.25 / 12 days a month (numeric), or as ISO 8601 (string).",
+        check=one_of("numeric", "string"),
+    ),
     string(
         "binary.handling.mode",
         "bytes",
-        "bytea as",
+        "bytea as bytes, or as text in base64, base64-url-safe or hex.",
         check=one_of("bytes", "base64", "base64-url-safe", "hex"),
     ),
-    string("hstore.handling.mode", "json", "hstore as", check=one_of("json", "map")),
+    string(
+        "hstore.handling.mode",
+        "json",
+        "hstore as JSON text, or as a map of texts.",
+        check=one_of("json", "map"),
+    ),
     integer("money.fraction.digits", 2, "Digits after the point of money.", at_least=0, at_most=10),
     boolean(
         "include.unknown.datatypes", False, "Columns of unknown types as bytes, instead of leaving them out."
@@ -137,6 +153,7 @@ _RECORDS: Final = _group(
         False,
         "Write where transactions begin and end to prefix.transaction, and number the changes in each.",
     ),
+    required=("topic.prefix",),
 )
 _WORK: Final = _group(
     "Work",
