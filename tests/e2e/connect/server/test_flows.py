@@ -1,6 +1,8 @@
 """One worker on real Spark: records flow from a file through a topic into a file, whatever is asked in between."""
 
+import os
 import re
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -200,3 +202,22 @@ def test_the_connector_of_the_guide(cluster: LocalCluster, client: ConnectClient
     assert len(rolls) == 40
     assert set(rolls) <= set("123456")
     client.of("dice", method="DELETE")
+
+
+@pytest.mark.skipif("MOLDAU_KILL_ROUNDS" not in os.environ, reason="starts Spark again")
+def test_a_driver_process_that_dies_is_replaced(
+    cluster: LocalCluster, flow: Flow, worker: ConnectProcess
+) -> None:
+    """The worker goes on answering, and the tasks go on where they were."""
+    before = committed(cluster.bootstrap_servers, flow.topic, 1)
+    pid = worker.driver_pid()
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    flow.add("after the kill")
+    assert worker.client.of(flow.source)["name"] == flow.source
+    wait_until(lambda: worker.driver_pid() not in (None, pid), "there is another process", PATIENCE_S)
+    worker.client.wait_states(flow.source, "RUNNING", ["UNASSIGNED"])
+    for name in (flow.source, flow.sink):
+        worker.client.wait_states(name, "RUNNING", ["RUNNING"])
+    after = committed(cluster.bootstrap_servers, flow.topic, len(before) + 1)
+    assert after == [*before, "after the kill"]

@@ -28,13 +28,13 @@ def test_connectors_of_a_worker_that_dies_move(cluster: LocalCluster, tmp_path: 
     """Connectors of a folder in `plugin.path`, without tasks: no Spark."""
     settings = {"group.id": "moving", "plugin.path": str(TESTS)}
     workers = [
-        ConnectProcess(tmp_path / str(number), cluster.bootstrap_servers, settings) for number in range(3)
+        ConnectProcess(tmp_path / str(number), cluster.bootstrap_servers, settings) for number in range(4)
     ]
     ids = {worker.worker_id for worker in workers}
     with ExitStack() as stack:
         for worker in workers:
             stack.enter_context(worker)
-        first, second, third = workers
+        first, second, third, _ = workers
         for name, worker in zip(NAMES, itertools.cycle(workers), strict=False):
             worker.client.create(name, {"connector.class": IDLE_SOURCE, "colour": "red"})
 
@@ -42,7 +42,7 @@ def test_connectors_of_a_worker_that_dies_move(cluster: LocalCluster, tmp_path: 
             found = owners(second.client)
             return found.keys() == set(NAMES) and set(found.values()) == wanted
 
-        wait_until(lambda: spread_over(ids), "all three workers have connectors", PATIENCE_S)
+        wait_until(lambda: spread_over(ids), "all four workers have connectors", PATIENCE_S)
         first.kill9()
         wait_until(lambda: spread_over(ids - {first.worker_id}), "the others have all connectors", PATIENCE_S)
         # What the dead worker had accepted is not lost, and the group takes changes.
@@ -132,6 +132,7 @@ def committed(servers: str, topic: str, at_least: int) -> list[str]:
         {
             "bootstrap.servers": servers,
             "group.id": "reader",
+            "enable.auto.commit": False,
             "isolation.level": "read_committed",
             "topic.metadata.refresh.interval.ms": 500,
             "auto.offset.reset": "earliest",

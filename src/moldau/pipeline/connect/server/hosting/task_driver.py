@@ -91,6 +91,12 @@ class TaskDriver(DriverHost):
 
     # What becomes of it
 
+    def _ended(self, code: int) -> None:
+        """The process has died: no task runs until there is another one."""
+        super()._ended(code)
+        for application_id in list(self._seen):
+            self.heard(application_id)
+
     def heard(self, application_id: str) -> None:
         status = self.statuses.get(application_id)
         seen = self._seen.get(application_id, frozenset())
