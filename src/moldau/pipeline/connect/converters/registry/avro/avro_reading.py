@@ -41,6 +41,8 @@ _LOGICAL: Final[Mapping[tuple[str, str], Schema]] = {
     ("long", "timestamp-millis"): schemas.timestamp(),
 }
 _UNNAMED: Final = re.compile(rf"{re.escape(NAMESPACE)}\.{STRUCT_NAME}\d*")
+_NUMBERED_ENTRY: Final = re.compile(rf"^{re.escape(ENTRY)}\d+$")
+"""Of a schema with several maps whose keys are no texts."""
 _PYTHON: Final[Mapping[SchemaType, type]] = {
     **dict.fromkeys(RANGES, int),
     SchemaType.FLOAT32: float,
@@ -117,7 +119,7 @@ class AvroReading:
         self._open.remove(name)
         made = Schema(
             SchemaType.STRUCT,
-            name=None if _UNNAMED.fullmatch(name) else name,
+            name=None if _UNNAMED.fullmatch(name) else _NUMBERED_ENTRY.sub(ENTRY, name),
             doc=avro.get("doc"),
             fields=tuple(Field(label, part.schema) for label, part in parts),
         )
