@@ -104,13 +104,15 @@ def test_settings_that_do_not_fit_together() -> None:
     (wrong,) = MqttSourceConnector.check({**SOURCE, "mqtt.password": "x"})
     assert wrong.name == "mqtt.password" and "mqtt.username" in wrong.errors[0]
     assert MqttSourceConnector.check({}) == ()
+    both = MqttSourceConnector.check({**SOURCE, "mqtt.server.uri": "http://x", "mqtt.topics": "a#"})
+    assert [one.name for one in both] == ["mqtt.server.uri", "mqtt.topics"]
     errors = {one.name: one.errors for one in validate(DECLARATIONS, {"mqtt.qos": "3"}) if one.errors}
     assert errors.keys() == {"mqtt.server.uri", "mqtt.topics", "mqtt.qos"}
     (wrong,) = MqttSinkConnector.check({**SINK, "mqtt.topic": "a/${value}"})
     assert wrong.name == "mqtt.topic" and "${key}" in wrong.errors[0]
     (wrong,) = MqttSinkConnector.check({**SINK, "mqtt.topic": "a/#"})
     assert wrong.name == "mqtt.topic"
-    assert MqttSinkConnector.check(SINK) == ()
+    assert not MqttSinkConnector.check(SINK)
 
 
 @pytest.mark.parametrize("key", [None, "", 1.5, {"a": 1}, b"\xff", "a+b", "x" * 70_000])

@@ -8,7 +8,8 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from paho.mqtt.reasoncodes import ReasonCode
@@ -191,7 +192,8 @@ class MqttSinkConnector(SinkConnector):
     aliases = ("MqttSink", "io.confluent.connect.mqtt.MqttSinkConnector")
 
     def start(self, config: Texts) -> None:
-        _check(config)
+        for check in _checks(config):
+            check()
         super().start(config)
 
     def task_configs(self, tasks_max: int) -> Sequence[Texts]:
@@ -204,19 +206,29 @@ class MqttSinkConnector(SinkConnector):
         except ConfigError:
             # What is wrong with a single setting is reported with it.
             return ()
-        try:
-            _check(config)
-        except ConfigError as wrong:
-            names = [one.name for one in DECLARATIONS if one.name in str(wrong)]
-            name = min(names, key=str(wrong).index, default="mqtt.server.uri")
-            return [ConfigValue(name, config.get(name), errors=[str(wrong)])]
-        return ()
+        found = {}
+        for check in _checks(config):
+            try:
+                check()
+            except ConfigError as wrong:
+                names = [one.name for one in DECLARATIONS if one.name in str(wrong)]
+                # The first one in the text, and the longest of those that begin alike.
+                name = min(names, key=partial(_order, str(wrong)), default="mqtt.server.uri")
+                found[name] = ConfigValue(name, config.get(name), errors=[str(wrong)])
+        return list(found.values())
 
 
-def _check(config: Texts) -> None:
+def _order(text: str, name: str) -> tuple[int, int]:
+    return text.index(name), -len(name)
+
+
+def _checks(config: Texts) -> Sequence[Callable[[], object]]:
+    """Each raises ConfigError."""
     values: Mapping[str, Any] = values_of(DECLARATIONS, config, of=OF)
-    ConnectionSettings.of(values, name=config.get("name", ""), task=0)
-    template_of(values["mqtt.topic"])
+    return (
+        lambda: ConnectionSettings.of(values, name=config.get("name", ""), task=0),
+        lambda: template_of(values["mqtt.topic"]),
+    )
 
 
 def template_of(text: str) -> str:

@@ -5,7 +5,7 @@ with QoS 2 the server hands a message over before it is in Kafka, and a task tha
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from paho.mqtt.client import MQTTMessage, topic_matches_sub
@@ -13,7 +13,7 @@ from paho.mqtt.client import MQTTMessage, topic_matches_sub
 from moldau.core.errors import ConfigError
 from moldau.core.settings.checks import NON_EMPTY
 from moldau.core.settings.key import Importance, integer, string, strings
-from moldau.pipeline.connect.api import SourceConnector, SourceContext, SourceTask
+from moldau.pipeline.connect.api import RetriableError, SourceConnector, SourceContext, SourceTask
 from moldau.pipeline.connect.connectors.mqtt.connection import Connection
 from moldau.pipeline.connect.connectors.mqtt.inbox import Inbox, Received, now_ms
 from moldau.pipeline.connect.connectors.mqtt.settings import CONNECTION, ConnectionSettings
@@ -119,6 +119,7 @@ class MqttSourceTask(SourceTask):
         size_max: int = values["records.buffer.queue.size"]
         self._inbox = Inbox(size_max)
         self._unwanted: set[str] = set()
+        self._is_away = False
         self._connection = Connection(
             settings,
             receive_max=size_max,
@@ -156,10 +157,14 @@ class MqttSourceTask(SourceTask):
         try:
             self._connection.open()
             self._connection.subscribe(self._filters, self._qos)
-        except BaseException:
+        except BaseException as failure:
             self._inbox.close()
             self._connection.close()
+            if isinstance(failure, RetriableError) and not self._is_away:
+                log.warning("%s; the task waits for it", failure)
+                self._is_away = True
             raise
+        self._is_away = False
         log.info("subscribed to %s at %s", ", ".join(self._filters), self._connection.server)
         return ()
 
@@ -209,7 +214,8 @@ class MqttSourceConnector(SourceConnector):
     aliases = ("MqttSource", "io.confluent.connect.mqtt.MqttSourceConnector")
 
     def start(self, config: Texts) -> None:
-        _check(config)
+        for check in _checks(config):
+            check()
         super().start(config)
 
     def task_configs(self, tasks_max: int) -> Sequence[Texts]:
@@ -235,19 +241,24 @@ class MqttSourceConnector(SourceConnector):
         except ConfigError:
             # What is wrong with a single setting is reported with it.
             return ()
-        try:
-            _check(config)
-        except ConfigError as wrong:
-            names = [one.name for one in DECLARATIONS if one.name in str(wrong)]
-            name = min(names, key=str(wrong).index, default="mqtt.server.uri")
-            return [ConfigValue(name, config.get(name), errors=[str(wrong)])]
-        return ()
+        found = {}
+        for check in _checks(config):
+            try:
+                check()
+            except ConfigError as wrong:
+                names = [one.name for one in DECLARATIONS if one.name in str(wrong)]
+                name = min(names, key=str(wrong).index, default="mqtt.server.uri")
+                found[name] = ConfigValue(name, config.get(name), errors=[str(wrong)])
+        return list(found.values())
 
 
-def _check(config: Texts) -> None:
+def _checks(config: Texts) -> Sequence[Callable[[], object]]:
+    """Each raises ConfigError."""
     values: dict[str, Any] = values_of(DECLARATIONS, config, of=OF)
-    ConnectionSettings.of(values, name=config.get("name", ""), task=0)
-    filters_of(values["mqtt.topics"])
+    return (
+        lambda: ConnectionSettings.of(values, name=config.get("name", ""), task=0),
+        lambda: filters_of(values["mqtt.topics"]),
+    )
 
 
 def filters_of(topics: Sequence[str]) -> list[str]:

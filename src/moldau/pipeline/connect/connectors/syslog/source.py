@@ -3,6 +3,7 @@
 Syslog has no acknowledgements: what a sender was rid of, and what is not in Kafka yet when the task ends, is lost.
 """
 
+import logging
 import socket
 import ssl
 import time
@@ -14,7 +15,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from moldau.core.errors import ConfigError
 from moldau.core.settings.checks import NON_EMPTY, one_of
 from moldau.core.settings.key import Importance, boolean, integer, password, string
-from moldau.pipeline.connect.api import SourceConnector, SourceContext, SourceTask
+from moldau.pipeline.connect.api import RetriableError, SourceConnector, SourceContext, SourceTask
 from moldau.pipeline.connect.connectors.syslog.listener import Arrived, Listener, Transport
 from moldau.pipeline.connect.connectors.syslog.messages import parse
 from moldau.pipeline.connect.connectors.syslog.values import KEY, VALUE, value_of
@@ -149,6 +150,9 @@ DECLARATIONS: Final = (
 )
 
 
+log = logging.getLogger(__name__)
+
+
 class SyslogSourceTask(SourceTask):
     def start(self, config: Texts, context: SourceContext) -> None:
         values = values_of(DECLARATIONS, config, of=OF)
@@ -159,11 +163,12 @@ class SyslogSourceTask(SourceTask):
         self._names = Names(values["syslog.reverse.dns.cache.ms"] / 1000)
         self._looks_up: bool = values["syslog.reverse.dns.remote.ip"]
         self._listener = _listener(values)
+        self._is_waiting = False
 
     def poll(self) -> Sequence[SourceRecord]:
         """Another task may have had the port until now: to listen is tried again and again."""
         if not self._listener.is_open:
-            self._listener.open()
+            self._listen()
         return [self._record(one) for one in self._listener.take(self._count_max, self._wait_s)]
 
     def next_poll_ms(self) -> int:
@@ -172,6 +177,17 @@ class SyslogSourceTask(SourceTask):
     def stop(self) -> None:
         if hasattr(self, "_listener"):
             self._listener.close()
+
+    def _listen(self) -> None:
+        try:
+            self._listener.open()
+        except RetriableError as failure:
+            if not self._is_waiting:
+                log.warning("%s", failure)
+            self._is_waiting = True
+            raise
+        self._is_waiting = False
+        log.info("listening to %s", self._listener.place)
 
     def _record(self, arrived: Arrived) -> SourceRecord:
         message = parse(arrived.data, arrived.at, self._zone)
