@@ -67,7 +67,7 @@ def iceberg(folder: Path) -> tuple[dict[str, str], Callable[[], list[int]]]:
     def read() -> list[int]:
         catalog = load_catalog("iceberg", **names)
         rows = catalog.load_table("shop.numbers").scan().to_arrow()
-        catalog.engine.dispose()  # type: ignore[attr-defined]
+        catalog.close()
         found: list[int] = rows["id"].to_pylist()
         return found
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import ExitStack
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from pathlib import Path
@@ -26,7 +27,7 @@ from moldau.pipeline.connect.data.schema import Schema, SchemaType
 from moldau.pipeline.connect.data.struct import Struct
 from moldau.pipeline.connect.plugins import find_connector
 
-KILLS = int(os.environ.get("MOLDAU_KILL_ROUNDS", "8"))
+KILLS = int(os.environ.get("MOLDAU_KILL_ROUNDS", "4"))
 ORDERS = TopicPartition("orders", 0)
 ORDER = schemas.struct({"id": schemas.INT32, "country": schemas.STRING}, name="Order", version=1)
 
@@ -44,12 +45,12 @@ class Lake:
             "iceberg.control.commit.interval-ms": "0",
         }
         self.reports = Reports()
-        self._opened: list[Any] = []
+        self._open = ExitStack()
 
     def task(self, **settings: str) -> IcebergSinkTask:
         made = IcebergSinkTask()
         made.start({**self.config, **settings}, self.reports)
-        self._opened.append(made._catalog)
+        self._open.callback(made.stop)
         return made
 
     def write(self, *records: SinkRecord, **settings: str) -> int:
@@ -61,7 +62,7 @@ class Lake:
     def table(self, name: str = "default.orders") -> Table:
         names = {"type": "sql", "uri": self.config["iceberg.catalog.uri"]}
         catalog = load_catalog("iceberg", **names, warehouse=self.config["iceberg.catalog.warehouse"])
-        self._opened.append(catalog)
+        self._open.callback(catalog.close)
         return catalog.load_table(name)
 
     def rows(self, name: str = "default.orders") -> list[dict[str, Any]]:
@@ -70,8 +71,7 @@ class Lake:
         return sorted(found, key=lambda row: row.get("id", 0))
 
     def close(self) -> None:
-        for one in self._opened:
-            one.engine.dispose()
+        self._open.close()
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -20,7 +21,7 @@ from moldau.pipeline.connect.connectors.iceberg.source import IcebergSourceConne
 from moldau.pipeline.connect.data.records import SourceRecord
 from moldau.pipeline.connect.data.schema import SchemaType
 
-KILLS = int(os.environ.get("MOLDAU_KILL_ROUNDS", "8"))
+KILLS = int(os.environ.get("MOLDAU_KILL_ROUNDS", "4"))
 
 
 class Lake:
@@ -38,7 +39,8 @@ class Lake:
         self.config = {f"iceberg.catalog.{name}": text for name, text in names.items()}
         self.config |= {"iceberg.tables": "shop.orders", "poll.interval.ms": "1"}
         self.offsets = StoredOffsets()
-        self._tasks: list[Any] = []
+        self._open = ExitStack()
+        self._open.callback(self.catalog.close)
 
     def add(self, *numbers: int, name: str = "shop.orders", **more: Any) -> None:
         """A snapshot with these rows."""
@@ -58,7 +60,7 @@ class Lake:
         made = IcebergSourceTask()
         given = {name.replace("_", "."): text for name, text in settings.items()}
         made.start({**self.config, **given}, self.offsets)
-        self._tasks.append(made)
+        self._open.callback(made.stop)
         return made
 
     def take(self, task: IcebergSourceTask) -> list[SourceRecord]:
@@ -74,9 +76,7 @@ class Lake:
         return found
 
     def close(self) -> None:
-        catalogs = [reader._changes._catalog for task in self._tasks for reader in task._readers]
-        for one in {id(one): one for one in [self.catalog, *catalogs]}.values():
-            one.engine.dispose()
+        self._open.close()
 
 
 @pytest.fixture

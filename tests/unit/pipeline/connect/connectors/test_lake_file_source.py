@@ -27,7 +27,7 @@ from moldau.pipeline.connect.data.records import Header, SinkRecord, SourceRecor
 from moldau.pipeline.connect.data.struct import Struct
 from moldau.pipeline.connect.plugins import find_connector
 
-KILLS = int(os.environ.get("MOLDAU_KILL_ROUNDS", "12"))
+KILLS = int(os.environ.get("MOLDAU_KILL_ROUNDS", "6"))
 ORDER = schemas.struct({"id": schemas.INT64, "country": schemas.STRING}, name="Order", version=1)
 MOMENT = datetime(2026, 1, 31, 12, 30, tzinfo=UTC)
 ITEM = schemas.struct({"id": schemas.INT64, "amount": schemas.decimal(2), "at": schemas.timestamp()})

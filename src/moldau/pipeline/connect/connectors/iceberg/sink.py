@@ -5,6 +5,7 @@ Rows are held in memory until a commit is due; offsets are committed to Kafka be
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING, Final
 
 import pyiceberg
@@ -78,6 +79,10 @@ class IcebergSinkTask(SinkTask):
         for one in partitions:
             self._next.pop(one, None)
 
+    def stop(self) -> None:
+        if hasattr(self, "_catalog"):
+            self._catalog.close()
+
     def _put(self, place: TopicPartition, record: SinkRecord) -> None:
         from moldau.pipeline.connect.connectors.iceberg.table_writer import TableWriter
 
@@ -114,8 +119,7 @@ class IcebergSinkConnector(SinkConnector):
         values = values_of(SINK, config, of=OF)
         _check(config)
         name = values["iceberg.catalog"]
-        catalog = open_catalog(name, config)
-        with failures(f"The catalog {name}"):
+        with closing(open_catalog(name, config)) as catalog, failures(f"The catalog {name}"):
             catalog.list_namespaces()
         super().start(config)
 

@@ -4,6 +4,7 @@ Its offsets are rows of files in snapshots, so no row is written twice or left o
 """
 
 from collections.abc import Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING, Final
 
 import pyiceberg
@@ -35,7 +36,7 @@ class IcebergSourceTask(SourceTask):
         from moldau.pipeline.connect.connectors.iceberg.table_reader import TABLE, TableReader
 
         values = values_of(SOURCE, config, of=OF)
-        catalog = open_catalog(values["iceberg.catalog"], config)
+        catalog = self._catalog = open_catalog(values["iceberg.catalog"], config)
         self._count_max: int = values["record.batch.max.size"]
         self._readers: list[TableReader] = []
         for name in values[TABLES]:
@@ -59,6 +60,10 @@ class IcebergSourceTask(SourceTask):
                 return found
         return ()
 
+    def stop(self) -> None:
+        if hasattr(self, "_catalog"):
+            self._catalog.close()
+
     def next_poll_ms(self) -> int:
         return max(1, min((one.wait_ms() for one in self._readers), default=1_000))
 
@@ -75,8 +80,7 @@ class IcebergSourceConnector(SourceConnector):
         for one in values[TABLES]:
             check_table_name(one)
         name = values["iceberg.catalog"]
-        catalog = open_catalog(name, config)
-        with failures(f"The catalog {name}"):
+        with closing(open_catalog(name, config)) as catalog, failures(f"The catalog {name}"):
             missing = [one for one in values[TABLES] if not catalog.table_exists(one)]
         if missing:
             raise ConnectError(f"The catalog {name} has no table {missing[0]}: create it, or change {TABLES}")
