@@ -105,6 +105,7 @@ def test_a_topic_is_a_table(lake: Lake) -> None:
     snapshot = table.current_snapshot()
     assert snapshot is not None and snapshot.summary is not None
     assert snapshot.summary["moldau.connect.offsets.lake"] == '{"orders": {"0": 2}}'
+    assert set(table.properties) == {"moldau.connect.offsets.lake"}
 
 
 def test_rows_wait_for_the_commit_and_are_not_committed_before(lake: Lake) -> None:
