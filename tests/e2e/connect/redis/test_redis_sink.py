@@ -238,7 +238,7 @@ def test_tls(server: RedisServer, start: Start) -> None:
 
 
 def test_exactly_once_under_kills(server: RedisServer) -> None:
-    """The task's process and the server are killed in turn; `make kills` does it more often."""
+    """The task's process and the server are killed in turn; MOLDAU_KILL_ROUNDS says how often."""
     rounds = int(os.environ.get("MOLDAU_KILL_ROUNDS", "2"))
     end = 1_000_000  # Farther than it comes.
     config = {"name": "cache", "redis.type": "STREAM", "redis.exactly.once": "true", **server.config}
