@@ -176,7 +176,7 @@ class Connection:
             client.tls_set_context(settings.tls)
         client.on_connect = self._connected
         client.on_disconnect = self._disconnected
-        client.on_message = lambda _client, _data, message: self._on_message(message)
+        client.on_message = self._took
         client.on_subscribe = self._subscribed
         client.on_publish = lambda _client, _data, mid, reason, _more: self._on_published(mid, reason)
         return client
@@ -212,6 +212,17 @@ class Connection:
         with self._answered:
             self._accepted = reason
             self._answered.notify_all()
+
+    def _took(self, client: Client, data: Any, message: MQTTMessage) -> None:
+        """The client's thread would end with an exception, and nobody would notice."""
+        try:
+            self._on_message(message)
+        except Exception as failure:
+            log.exception("%s: a message cannot be taken", self.server)
+            with self._answered:
+                self._ended = self._ended or f"a message cannot be taken: {failure}"
+                self._answered.notify_all()
+            self._on_end()
 
     def _disconnected(self, client: Client, data: Any, flags: Any, reason: ReasonCode, more: Any) -> None:
         with self._answered:
