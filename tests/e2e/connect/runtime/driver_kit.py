@@ -258,11 +258,17 @@ class Reader:
                 "log_level": 0,
             }
         )
-        self._consumer.assign([TopicPartition(topic, number, 0) for number in range(partitions)])
+        self._topic, self._places = topic, [TopicPartition(topic, number, 0) for number in range(partitions)]
         self.found: list[Any] = []
 
     def more(self) -> int:
         """Takes what there is now. Returns how many there are altogether."""
+        if self._places:
+            # A client that waits for a topic gives up after half a minute, and looks again after five.
+            if self._topic not in self._consumer.list_topics(timeout=DEADLINE_S).topics:
+                return 0
+            self._consumer.assign(self._places)
+            self._places = []
         for message in self._consumer.consume(100_000, 0.2):
             error = message.error()
             if error is None:
