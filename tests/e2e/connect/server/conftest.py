@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.connect.server.connect_process import ConnectClient
+from e2e.connect.server.connect_process import ConnectClient, topics_of
 from moldau.pipeline.connect.server.settings import read_configuration
 from moldau.pipeline.connect.server.worker import ConnectWorker
 from moldau.testing import LocalCluster
@@ -26,6 +26,7 @@ class LocalWorker:
 
     def __init__(self, cluster: LocalCluster, folder: Path, **settings: str) -> None:
         said = {
+            **topics_of(settings["group_id"]),
             "bootstrap.servers": cluster.bootstrap_servers,
             "listeners": "http://127.0.0.1:0",
             "state.dir": str(folder),

@@ -17,7 +17,13 @@ PATIENCE_S = 300
 SESSION_TIMEOUT_MS = 6_000
 """The shortest a broker allows."""
 DRIVER = b"moldau.pipeline.spark.driver"
+KINDS = ("config", "offset", "status")
 STRINGS = {"key.converter": "StringConverter", "value.converter": "StringConverter"}
+
+
+def topics_of(group: str) -> dict[str, str]:
+    """Groups must not share their topics: each would run the connectors of the other."""
+    return {"group.id": group, **{f"{kind}.storage.topic": f"{group}-{kind}" for kind in KINDS}}
 
 
 class Refused(Exception):
@@ -95,7 +101,9 @@ class ConnectProcess(ServerProcess):
     ) -> None:
         super().__init__(folder)
         self._arguments = list(arguments)
+        settings = settings or {}
         self._settings = {
+            **topics_of(settings.get("group.id", "connect-cluster")),
             "listeners": f"http://127.0.0.1:{self.port}",
             "bootstrap.servers": bootstrap,
             "state.dir": str(folder / "state"),
@@ -103,7 +111,7 @@ class ConnectProcess(ServerProcess):
             "session.timeout.ms": str(SESSION_TIMEOUT_MS),
             "heartbeat.interval.ms": "500",
             "offset.flush.interval.ms": "500",
-            **(settings or {}),
+            **settings,
         }
         self.client = ConnectClient(f"http://127.0.0.1:{self.port}")
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from compat.server_process import wait_until
-from e2e.connect.server.connect_process import PATIENCE_S, ConnectClient, ConnectProcess, Refused
+from e2e.connect.server.connect_process import PATIENCE_S, ConnectClient, ConnectProcess, Refused, topics_of
 from e2e.connect.server.kafka_connect import KafkaConnect
 from e2e.connect.server.test_takeover import committed
 from kafka_jars import KafkaJarsUnavailable
@@ -18,7 +18,6 @@ SOURCE = "org.apache.kafka.connect.file.FileStreamSourceConnector"
 SINK = "org.apache.kafka.connect.file.FileStreamSinkConnector"
 CONFIG = {"connector.class": SOURCE, "file": "/nowhere/lines.txt", "topic": "lines"}
 TO_SINK = {"connector.class": SINK, "file": "/nowhere/copy.txt"}
-KINDS = ("config", "offset", "status")
 
 POSITION = {"partition": {"filename": "/nowhere/lines.txt"}, "offset": {"position": 3}}
 
@@ -92,10 +91,6 @@ REQUESTS: list[tuple[str, str, object]] = [
 ]
 OTHER_WORDS = ("available connectors are", "is invalid and contains", "Unknown plugin")
 """In messages that say more than Kafka's."""
-
-
-def topics_of(name: str) -> dict[str, str]:
-    return {"group.id": name, **{f"{kind}.storage.topic": f"{name}-{kind}" for kind in KINDS}}
 
 
 def started_kafka(folder: Path, cluster: LocalCluster, name: str) -> KafkaConnect:
