@@ -52,6 +52,7 @@ def race(
     rates: dict[str, dict[str, list[float]]] = {case: {side: [] for side in sides} for case in cases}
     expected: dict[str, tuple[int, str]] = {}
     with arena() as (servers, folder):
+        admin = AdminClient({"bootstrap.servers": servers})
         topics = {CASES[case].topic for case in cases}
         create(servers, "users", *topics)
         fill(servers, topics, records)
@@ -65,7 +66,7 @@ def race(
                     found = results(servers, sink, last_only=CASES[name].is_table)
                     if expected.setdefault(name, found) != found:
                         raise ResultsDiffer(f"{name}, {side}: {found}, where others have {expected[name]}")
-                    AdminClient({"bootstrap.servers": servers}).delete_topics([sink])[sink].result(60)
+                    admin.delete_topics([sink])[sink].result(60)
                     rates[name][side].append(rate)
                     told = (
                         f"{name:8} {side:14} {rate:12,.0f} records/s, {found[0]:,} rows, load {_load():.1f}"
