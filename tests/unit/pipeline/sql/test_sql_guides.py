@@ -40,7 +40,10 @@ def test_the_settings_of_the_page_are_known(page: Page) -> None:
 
 
 def test_there_are_examples() -> None:
-    assert [len(page.blocks("sql")) >= least for page, least in zip(PAGES, (10, 2), strict=True)] == [True, True]
+    assert [len(page.blocks("sql")) >= least for page, least in zip(PAGES, (10, 2), strict=True)] == [
+        True,
+        True,
+    ]
 
 
 def execute(desk: StatementDesk, text: str) -> None:
