@@ -50,9 +50,9 @@ def test_datagen_with_two_tasks(driver: Driver, servers: str, name: str, reader:
     config["value.converter"] = "JsonConverter"
     plan = plan_of(servers, name, "source", DATAGEN, config, tasks=2)
     driver.add(plan)
+    eventually(lambda: all(driver.task(plan, task)["written"] == 50 for task in (0, 1)), "each made its 50")
     found = reader.wait(100)
     assert len({one.key() for one in found}) > 1
-    eventually(lambda: all(driver.task(plan, task)["written"] == 50 for task in (0, 1)), "each made its 50")
     driver.remove(plan)
 
 
