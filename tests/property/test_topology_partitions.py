@@ -1,7 +1,8 @@
 """The same topology as one task, and as a task for each sub-topology and partition: the same tables in the end."""
 
+import random
 import zlib
-from collections import defaultdict
+from collections import defaultdict, deque
 from typing import Any
 
 from hypothesis import HealthCheck, given, settings
@@ -20,14 +21,16 @@ def plus(left: str | None, right: str | None) -> str:
     return f"{left}+{right}"
 
 
+def foreign(value: str) -> str | None:
+    return None if value.startswith("c") else value[:1]
+
+
 def topology() -> Topology:
     builder = StreamsBuilder("app", value=STRING)
     left, right = builder.table("left"), builder.table("right")
     left.outer_join(right, plus, value=STRING).to_stream().to("outer")
-    left.join(right, plus, foreign_key=lambda value: value[:1], value=STRING).to_stream().to("foreign")
-    left.left_join(right, plus, foreign_key=lambda value: value[:1], value=STRING).to_stream().to(
-        "foreign-left"
-    )
+    left.join(right, plus, foreign_key=foreign, value=STRING).to_stream().to("foreign")
+    left.left_join(right, plus, foreign_key=foreign, value=STRING).to_stream().to("foreign-left")
     left.group_by(lambda key, value: (value, value)).count(store="sizes").to_stream().to("sizes")
     lookups = (
         left.to_stream().filter(lambda key, value: value is not None).select_key(lambda key, value: value[:1])
@@ -52,30 +55,60 @@ class Partitioned:
         waiting = [record]
         while waiting:
             record = waiting.pop(0)
-            self.written[record.topic][record.key] = record.value
-            partition = record.partition
-            if partition is None:
-                partition = zlib.crc32(record.key or b"") % PARTITIONS
-            self.offsets[record.topic, partition] += 1
-            for topics, own_partition, task in self.tasks:
-                if record.topic in topics and partition == own_partition:
-                    columns = Columns(
-                        record.topic,
-                        partition,
-                        [self.offsets[record.topic, partition]],
-                        [record.timestamp_ms],
-                        [record.key],
-                        [record.value],
-                    )
-                    waiting += task.apply([columns], 0).records
+            waiting += self.delivered(record, self.partition_of(record))
+
+    def send_with_delays(self, records: list[OutputRecord], seed: int) -> None:
+        """Only the order within a partition of a topic is kept."""
+        chooser = random.Random(seed)
+        waiting: defaultdict[tuple[str, int], deque[OutputRecord]] = defaultdict(deque)
+        while records:
+            for record in records:
+                waiting[record.topic, self.partition_of(record)].append(record)
+            records = []
+            while not records and (busy := sorted(place for place, queue in waiting.items() if queue)):
+                place = chooser.choice(busy)
+                records = self.delivered(waiting[place].popleft(), place[1])
+
+    def partition_of(self, record: OutputRecord) -> int:
+        if record.partition is not None:
+            return record.partition
+        return zlib.crc32(record.key or b"") % PARTITIONS
+
+    def delivered(self, record: OutputRecord, partition: int) -> list[OutputRecord]:
+        """Returns what the tasks write."""
+        self.written[record.topic][record.key] = record.value
+        self.offsets[record.topic, partition] += 1
+        found: list[OutputRecord] = []
+        for topics, own_partition, task in self.tasks:
+            if record.topic in topics and partition == own_partition:
+                columns = Columns(
+                    record.topic,
+                    partition,
+                    [self.offsets[record.topic, partition]],
+                    [record.timestamp_ms],
+                    [record.key],
+                    [record.value],
+                )
+                found += task.apply([columns], 0).records
+        return found
 
 
 updates = st.lists(
     st.tuples(
         st.sampled_from(["left", "right"]),
         st.sampled_from("abcdef"),
-        st.sampled_from([None, "a1", "b2", "f3"]),
+        st.sampled_from([None, "a1", "b2", "c4", "c5", "f3"]),
     ),
+    max_size=40,
+)
+
+updates_of_few_rows = st.lists(
+    st.tuples(
+        st.sampled_from(["left", "left", "right"]),
+        st.sampled_from("ab"),
+        st.sampled_from([None, "a1", "b2", "c4", "c5"]),
+    ),
+    min_size=10,
     max_size=40,
 )
 
@@ -93,3 +126,26 @@ def test_partitions_make_no_difference_in_the_end(updates: list[Update]) -> None
         for topic in ("outer", "foreign", "foreign-left", "sizes", "seen"):
             expected = {record.key: record.value for record in driver.read_bytes(topic)}
             assert spread.written[topic] == expected, topic
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(updates=updates_of_few_rows, seed=st.integers(0, 1_000))
+def test_delays_between_tasks_make_no_difference_in_the_end(updates: list[Update], seed: int) -> None:
+    plan = topology()
+    spread = Partitioned(plan)
+    records = [
+        OutputRecord(topic, None, time_ms, key.encode(), None if value is None else value.encode())
+        for time_ms, (topic, key, value) in enumerate(updates)
+    ]
+    spread.send_with_delays(records, seed)
+    with TopologyTestDriver(plan) as driver:
+        for time_ms, (topic, key, value) in enumerate(updates):
+            driver.pipe(topic, key, value, time_ms)
+        for topic in ("outer", "foreign", "foreign-left", "sizes"):
+            expected = {record.key: record.value for record in driver.read_bytes(topic)}
+            found = spread.written[topic]
+            assert without_tombstones(found) == without_tombstones(expected), topic
+
+
+def without_tombstones(rows: dict[Any, Any]) -> dict[Any, Any]:
+    return {key: value for key, value in rows.items() if value is not None}

@@ -45,6 +45,9 @@ class _Unanswered:
         self._store.put(place, digest or b"", 0)
         return instruction
 
+    def is_asked(self, key: Any) -> bool:
+        return self._store.get(self._encode_key(key) or b"") is not None
+
     def answered(self, key: Any, digest: bytes | None) -> None:
         place = self._encode_key(key) or b""
         asked = self._store.get(place)
@@ -68,7 +71,11 @@ def subscribe(node: ForeignKeySubscribe, wiring: Wiring) -> list[Push]:
         old_foreign = None if old is None else extract(old)
         new_foreign = None if new is None else extract(new)
         digest = digest_of(encode_value(new))
-        for foreign, instruction in instructions(old, new, old_foreign, new_foreign):
+        told = instructions(old, new, old_foreign, new_foreign)
+        if not told and unanswered is not None and unanswered.is_asked(key):
+            # The row refers to nothing, as before, but what took its result away may be dropped.
+            told = [(None, Instruction.ANSWER_EVEN_NULL)]
+        for foreign, instruction in told:
             if unanswered is not None:
                 instruction = unanswered.asked(key, digest, instruction)
             subscription = Subscription(digest, instruction, key, context.partition)
