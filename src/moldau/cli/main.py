@@ -76,6 +76,7 @@ platform = Platform(
         Noun("schemas", "schemas", "Register, check, show and transfer schemas."),
         Noun("streams", "streams", "Run and manage Streams applications on Spark."),
         Noun("connect", "connect", "Run connectors on Spark; manage those of any Connect cluster."),
+        Noun("mirror", "mirror", "Mirror topics between Kafka clusters, as MirrorMaker 2 does."),
         Noun("sql", "sql", "Query streams and tables; start a SQL server; test SQL."),
         Noun("transactions", "transactions", "List, describe and abort transactions."),
         Noun("explain", "explain", "Explain rebalances and offset changes of a group."),
