@@ -235,7 +235,7 @@ class WorkerSettings(SettingsView):
     changes_interval_ms = long(
         "connector.changes.interval.ms",
         5_000,
-        "How often a connector is asked whether its work should be spread anew.",
+        "How often a connector is asked whether its work should be spread again.",
         at_least=100,
     )
     state_dir = string(
