@@ -255,7 +255,7 @@ class ConnectorKeeper:
         self._running(name, kept, run, entry, configs)
 
     def _checking(self, name: str, kept: Kept, call: int, entry: ConnectorEntry, restarts: int) -> None:
-        """The same connector still: perhaps its work is to be spread anew."""
+        """The same connector still: its work may have to be spread again."""
         run = kept.run
         assert run is not None
         try:
