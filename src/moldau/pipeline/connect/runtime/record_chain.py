@@ -28,7 +28,7 @@ class Failed(Exception):
 
 @dataclass(frozen=True)
 class Waiting:
-    """Clock and pause, from whoever runs the chain. `pause_ms` returns False when the task is to stop."""
+    """Clock and pause, from the host of the chain. `pause_ms` returns False when the task is to stop."""
 
     now_ms: Callable[[], int]
     pause_ms: Callable[[int], bool]
