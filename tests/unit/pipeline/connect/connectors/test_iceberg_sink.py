@@ -1,4 +1,4 @@
-"""IcebergSink: tables that follow the records, and rows that are committed once, whoever commits and dies."""
+"""IcebergSink: tables that follow the records, and rows that are committed once, whichever process commits or dies."""
 
 import os
 from collections.abc import Iterator
