@@ -1,12 +1,12 @@
 """What operators between values mean: arithmetic, comparison, text, access to parts of a value."""
 
-import re
 from functools import cache
 from typing import Any, Final
 
 from moldau.pipeline.code.tree import Argument, Constant, Logic, Operation
 from moldau.pipeline.sql.expressions import times
 from moldau.pipeline.sql.expressions.casts import cast, coerced, common_type, conversion, literal_like
+from moldau.pipeline.sql.expressions.like_patterns import like_matcher
 from moldau.pipeline.sql.expressions.numbers import arithmetic, arithmetic_type
 from moldau.pipeline.sql.expressions.typed import Typed, applied, type_name
 from moldau.pipeline.sql.syntax.errors import Position, SqlError, did_you_mean
@@ -139,27 +139,12 @@ def like(value: Typed, pattern: Typed, escape: str | None, at: Position) -> Type
         if side.type not in (STRING, None):
             raise SqlError(f"LIKE compares texts, not {type_name(side.type)}", at)
     if isinstance(pattern.code, Constant) and isinstance(pattern.code.value, str):
-        matches = _like_pattern(pattern.code.value, escape).fullmatch
-        operation = Operation("LIKE", function=lambda text: matches(text) is not None, never_null=True)
-        return applied(BOOLEAN, operation, value)
+        matches = like_matcher(pattern.code.value, escape)
+        return applied(BOOLEAN, Operation("LIKE", function=matches, never_null=True), value)
     operation = Operation(
-        "LIKE",
-        function=lambda text, wanted: _like_pattern(wanted, escape).fullmatch(text) is not None,
-        never_null=True,
+        "LIKE", function=lambda text, wanted: like_matcher(wanted, escape)(text), never_null=True
     )
     return applied(BOOLEAN, operation, value, pattern)
-
-
-@cache
-def _like_pattern(pattern: str, escape: str | None) -> re.Pattern[str]:
-    parts: list[str] = []
-    characters = iter(pattern)
-    for character in characters:
-        if character == escape:
-            parts.append(re.escape(next(characters, character)))
-        else:
-            parts.append({"%": ".*", "_": "."}.get(character, re.escape(character)))
-    return re.compile("".join(parts), re.S)
 
 
 def field_of(value: Typed, name: str, at: Position) -> Typed:
