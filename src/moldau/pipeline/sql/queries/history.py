@@ -75,7 +75,7 @@ class History:
                     self._idle -= 1
                 if reader is None:
                     return
-                _Turn(reader, consumer, self._tail, self._closing.is_set, self._others_wait).run()
+                Turn(reader, consumer, self._tail, self._closing.is_set, self._others_wait).run()
                 self._after(reader)
         finally:
             consumer.close()
@@ -96,14 +96,15 @@ class History:
                 self._on_full(reader)
 
 
-class _Turn:
-    """Of one reader with one consumer: until it is live, at its stop, has no room, or has had its time."""
+class Turn:
+    """Of one reader with one consumer: until it is live, at its stop, has no room, or has had its time. Without a tail
+    it reads on instead of becoming live."""
 
     def __init__(
         self,
         reader: Reader,
         consumer: Consumer,
-        tail: Tail,
+        tail: Tail | None,
         is_closing: Callable[[], bool],
         others_wait: Callable[[], bool],
     ) -> None:
@@ -122,7 +123,7 @@ class _Turn:
         except FAILURES as failure:
             self._reader.fail(failure)
         finally:
-            if self._live_from is not None and self._reader.stage is not Stage.LIVE:
+            if self._tail and self._live_from is not None and self._reader.stage is not Stage.LIVE:
                 self._tail.leave(self._reader)
             self._consumer.unassign()
 
@@ -132,7 +133,7 @@ class _Turn:
         while not (reader.is_over or self._is_closing()):
             received = receive(self._consumer, POLL_S)
             if received is None:
-                if self._is_deleted():
+                if self._is_changed():
                     return
             elif not self._take(received):
                 return
@@ -161,8 +162,9 @@ class _Turn:
                 change([TopicPartition(*place) for place in places])
         self._paused = ahead
 
-    def _is_deleted(self) -> bool:
-        """Looks now and then, while nothing comes, whether the topics are still there."""
+    def _is_changed(self) -> bool:
+        """Looks now and then, while nothing comes, whether the topics are still there, and without a tail whether they
+        have new partitions."""
         if time.monotonic() < self._next_check_s:
             return False
         self._next_check_s = time.monotonic() + CHECK_INTERVAL_S
@@ -170,6 +172,11 @@ class _Turn:
             if count == 0:
                 self._reader.fail(deleted(topic))
                 return True
+            if self._tail is None and self._reader.stops is None:
+                new = [(topic, one) for one in range(count) if (topic, one) not in self._reader.positions]
+                self._reader.positions.update(dict.fromkeys(new, 0))
+                if new:
+                    return True
         return False
 
     def _take(self, received: Received) -> bool:
@@ -204,6 +211,11 @@ class _Turn:
         if reader.stops is not None:
             reader.stream.finish(COMPLETE)
             return True
+        if self._tail is None:
+            # From now on partitions are taken as they come, as live readers do.
+            self._merge = None
+            self._hold_back(set())
+            return False
         if self._live_from is None:
             reader.expect_live_batches()
             self._live_from = self._tail.join(reader)

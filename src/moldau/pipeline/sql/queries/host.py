@@ -9,6 +9,7 @@ from typing import Any, Final
 from moldau.pipeline.sql.queries.following import Following
 from moldau.pipeline.sql.queries.inserts import Inserts
 from moldau.pipeline.sql.queries.messages import Place
+from moldau.pipeline.sql.queries.own_threads import TELL_AFTER_S, OwnThreads
 from moldau.pipeline.sql.queries.prepared import Definitions, Prepared, PullSettings, QueryKind
 from moldau.pipeline.sql.queries.preparing import parsed_query, prepared
 from moldau.pipeline.sql.queries.printing import LINE, Printing
@@ -24,12 +25,13 @@ from moldau.pipeline.sql.syntax.tree.statements import Print
 from moldau.pipeline.sql.translation.row import OnFailure, log_failure
 
 PREPARED_MAX: Final = 1_000
+OWN_THREADS_MAX: Final = 100
 
 
 class QueryHost:
     """`client_settings` are librdkafka's, as for pipelines: with the prefix `consumer.` or `producer.` for one kind of
     client. `registry_url` is for PRINT; formats of sources carry their own. `on_failure` is told of records and
-    expressions that fail: the processing log."""
+    expressions that fail: the processing log. `own_threads_max`: how many queries may call functions of the user."""
 
     def __init__(
         self,
@@ -38,6 +40,8 @@ class QueryHost:
         *,
         registry_url: str | None = None,
         on_failure: OnFailure = log_failure,
+        own_threads_max: int = OWN_THREADS_MAX,
+        tell_after_s: float = TELL_AFTER_S,
     ) -> None:
         settings = client_settings or {}
         self._on_failure = on_failure
@@ -46,6 +50,9 @@ class QueryHost:
         self.inserts = Inserts(bootstrap_servers, settings)
         self._topics = Topics(bootstrap_servers, settings)
         self._following = Following(bootstrap_servers, settings)
+        self._own = OwnThreads(
+            bootstrap_servers, settings, threads_max=own_threads_max, tell_after_s=tell_after_s
+        )
         self._scans = ThreadPoolExecutor(2, thread_name_prefix="sql-scan")
         self._prepared: OrderedDict[Any, Prepared] = OrderedDict()
         self._lock = threading.Lock()
@@ -106,6 +113,8 @@ class QueryHost:
     def is_immediate(self, prepared: Prepared) -> bool:
         """Whether `start` takes microseconds: a lookup by key in a table that is loaded."""
         lookup = prepared.lookup
+        if prepared.calls_user:
+            return False
         return lookup is not None and lookup.keys is not None and self.tables.is_ready(prepared.table.name)
 
     def print_topic(self, statement: Print) -> RowStream:
@@ -131,6 +140,7 @@ class QueryHost:
         for stream in streams:
             stream.close()
         self._following.close()
+        self._own.close()
         self._scans.shutdown()
         self.tables.close()
         self.inserts.close()
@@ -139,6 +149,10 @@ class QueryHost:
         assert prepared.lookup is not None
         content = self.tables.content(prepared.table, settings.wait_s_max)
         rows = answer_rows(content, prepared.lookup)
+        if prepared.calls_user:
+            self._keep(stream)
+            self._own.hand_over(stream, rows)
+            return
         if prepared.lookup.keys is None:
             hand_over(stream, rows, self._scans)
             return
@@ -164,14 +178,17 @@ class QueryHost:
         first = tables if from_start == tables != topics else ()
         reader = Reader(
             stream,
-            run.take,
+            self._own.watched(stream, run.take) if prepared.calls_user else run.take,
             positions,
             first_topics=first,
             stops=ends if is_pull else None,
             is_ordered=run.is_stateful,
         )
         self._keep(stream)
-        self._following.start(reader, from_end=not from_start)
+        if prepared.calls_user:
+            self._own.follow(reader)
+        else:
+            self._following.start(reader, from_end=not from_start)
 
     def _keep(self, stream: RowStream) -> None:
         with self._lock:

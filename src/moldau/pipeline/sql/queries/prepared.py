@@ -53,6 +53,8 @@ class Prepared:
     columns: tuple[ResultColumn, ...]
     lookup: TableLookup | None = None
     """Of a pull of a table: the keys it asks for, and its compiled condition and columns."""
+    calls_user: bool = False
+    """Whether it calls a function of the user, which may block."""
 
     @property
     def is_pull(self) -> bool:

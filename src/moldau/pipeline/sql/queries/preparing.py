@@ -1,7 +1,7 @@
 """From the text of a SELECT to `Prepared`. Pure."""
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
 from typing import Final
 
 from moldau.pipeline.sql.analysis.inputs import ROW_PLACE, find
@@ -9,12 +9,13 @@ from moldau.pipeline.sql.analysis.plan import QueryPlan
 from moldau.pipeline.sql.analysis.query import analyse
 from moldau.pipeline.sql.analysis.scope import WINDOW_BOUNDS
 from moldau.pipeline.sql.definitions import SourceInfo
+from moldau.pipeline.sql.functions.library import Library
 from moldau.pipeline.sql.queries.lookup import TableLookup, is_all_of_the_key, keys_asked
 from moldau.pipeline.sql.queries.prepared import SCAN_SETTING, Definitions, Prepared, PullSettings, QueryKind
 from moldau.pipeline.sql.queries.row_stream import ResultColumn
 from moldau.pipeline.sql.syntax.errors import SqlError
 from moldau.pipeline.sql.syntax.parser import parse
-from moldau.pipeline.sql.syntax.tree.expressions import ColumnName
+from moldau.pipeline.sql.syntax.tree.expressions import Call, ColumnName
 from moldau.pipeline.sql.syntax.tree.relations import AllColumns, OneColumn, Query, SelectItem
 from moldau.pipeline.sql.syntax.tree.statements import QueryStatement
 from moldau.pipeline.sql.translation.row import Condition, OnFailure, Row, log_failure
@@ -44,13 +45,26 @@ def prepared(
     written = _with_window_bounds(query, sources)
     plan = analyse(written, sources, definitions.functions, definitions.types, is_persistent=False)
     columns = _columns(plan)
+    library = definitions.functions
+    calls_user = isinstance(library, Library) and any(library.is_user(name) for name in _called(query))
     if not is_pull:
-        return Prepared(QueryKind.PUSH, plan, columns)
+        return Prepared(QueryKind.PUSH, plan, columns, calls_user=calls_user)
     if not plan.first.source.is_table:
-        return Prepared(QueryKind.PULL_STREAM, plan, columns)
-    return Prepared(
-        QueryKind.PULL_TABLE, plan, columns, _lookup(query, plan, definitions, settings, on_failure)
-    )
+        return Prepared(QueryKind.PULL_STREAM, plan, columns, calls_user=calls_user)
+    lookup = _lookup(query, plan, definitions, settings, on_failure)
+    return Prepared(QueryKind.PULL_TABLE, plan, columns, lookup, calls_user)
+
+
+def _called(part: object) -> Iterator[str]:
+    """The names of all functions in a part of a statement."""
+    if isinstance(part, Call):
+        yield part.name
+    if isinstance(part, tuple):
+        for one in part:
+            yield from _called(one)
+    elif is_dataclass(part):
+        for field in fields(part):
+            yield from _called(getattr(part, field.name))
 
 
 def _check_pull(query: Query, source: SourceInfo) -> None:

@@ -129,7 +129,13 @@ class SqlService:
         servers = settings.pop("bootstrap.servers")
         failures = self._processing_log.failures_of("transient")
         url = self.settings.registry_url
-        return QueryHost(servers, settings, registry_url=url, on_failure=failures or log_failure)
+        return QueryHost(
+            servers,
+            settings,
+            registry_url=url,
+            on_failure=failures or log_failure,
+            own_threads_max=max(self.settings.push_queries_max, 1),
+        )
 
     def _new_log(self) -> CommandLog | LocalLog:
         if self.is_headless:
