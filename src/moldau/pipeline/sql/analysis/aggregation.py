@@ -21,6 +21,8 @@ from moldau.pipeline.sql.syntax.tree.relations import Window
 
 GRACE_MS = 24 * 3_600_000
 """Where a window says nothing else."""
+WINDOWS_PER_RECORD_MAX = 10_000
+"""Each has a row of its own to fold the record into."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +121,20 @@ def group_window(window: Window) -> GroupWindow:
             )
         grace_ms = min(grace_ms, max(0, window.retention.ms - size_ms))
         retention_ms = window.retention.ms
+    _check_count(window, size_ms, advance_ms)
     key_window = KeyWindow(window.kind, 0 if window.kind == "SESSION" else size_ms)
     return GroupWindow(key_window, advance_ms, grace_ms, retention_ms)
+
+
+def _check_count(window: Window, size_ms: int, advance_ms: int) -> None:
+    count = -(-size_ms // advance_ms)
+    if window.advance is not None and count > WINDOWS_PER_RECORD_MAX:
+        raise SqlError(
+            f"each record would belong to {count:,} windows of this HOPPING window; the limit is "
+            f"{WINDOWS_PER_RECORD_MAX:,}",
+            window.advance.at,
+            hint=f"Make SIZE shorter or ADVANCE longer: SIZE may be at most {WINDOWS_PER_RECORD_MAX:,} times ADVANCE.",
+        )
 
 
 def arguments_row(calls: Sequence[AggregateCall]) -> tuple[tuple[Code, ...], tuple[int, ...]]:

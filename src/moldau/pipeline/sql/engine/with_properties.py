@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from moldau.pipeline.sql.definitions import KeyWindow
-from moldau.pipeline.sql.syntax.errors import NOWHERE, Position, SqlError, did_you_mean
+from moldau.pipeline.sql.syntax.errors import NOWHERE, Position, SqlError, did_you_mean, short
 from moldau.pipeline.sql.syntax.parser import parse_expression
 from moldau.pipeline.sql.syntax.tree.expressions import ColumnName
-from moldau.pipeline.sql.syntax.tree.relations import UNIT_MS
+from moldau.pipeline.sql.syntax.tree.relations import DURATION_DAYS_MAX, UNIT_MS
 from moldau.pipeline.sql.syntax.tree.statements import Property
+from moldau.pipeline.sql.types import BIGINT_MAX, INTEGER_MAX
 
 COMMON: Final[Mapping[str, type]] = {
     "KAFKA_TOPIC": str,
@@ -49,6 +50,15 @@ FORMAT_PROPERTIES: Final = ("DELIMITER", "SCHEMA_ID", "SCHEMA_FULL_NAME", "PROTO
 """With KEY_ or VALUE_ before them."""
 _EXPECTS: Final = {str: "text in single quotes", int: "a whole number", bool: "true or false"}
 _EXAMPLES: Final = {str: "'text'", int: "6", bool: "true"}
+_RANGES: Final = {
+    "PARTITIONS": (1, 100_000),
+    "REPLICAS": (1, 2**15 - 1),
+    "RETENTION_MS": (-1, BIGINT_MAX),
+    "KEY_SCHEMA_ID": (0, INTEGER_MAX),
+    "VALUE_SCHEMA_ID": (0, INTEGER_MAX),
+}
+"""The least and the largest value of each property that is a number. REPLICAS may also be -1."""
+_WHOLE_NUMBER: Final = re.compile(r"-?[0-9]+")
 _WINDOW_SIZE: Final = re.compile(r"\s*(\d+)\s+([A-Za-z]+)\s*")
 
 
@@ -119,13 +129,18 @@ class WithProperties:
         found = _WINDOW_SIZE.fullmatch(text)
         unit = "" if found is None else found[2].upper()
         unit = unit if unit.endswith("S") else unit + "S"
-        if found is None or unit not in UNIT_MS or int(found[1]) == 0:
+        digits = "" if found is None else found[1].lstrip("0")
+        if unit not in UNIT_MS or not digits:
             raise self.wrong(
                 "WINDOW_SIZE",
                 f"WINDOW_SIZE '{text}' is not a duration",
                 "It is a number and a unit of time, for example '30 SECONDS'.",
             )
-        return int(found[1]) * UNIT_MS[unit]
+        limit_ms = DURATION_DAYS_MAX * UNIT_MS["DAYS"]
+        if len(digits) > len(str(limit_ms)) or int(digits) * UNIT_MS[unit] > limit_ms:
+            message = f"WINDOW_SIZE is {short(digits)} {unit}; it can be {DURATION_DAYS_MAX:,} DAYS at most"
+            raise self.wrong("WINDOW_SIZE", message, "Give the size that the windows in the keys have.")
+        return int(digits) * UNIT_MS[unit]
 
 
 def read_properties(given: Sequence[Property], known: Mapping[str, type]) -> WithProperties:
@@ -170,9 +185,9 @@ def _value(one: Property, kind: type) -> Any:
         return value
     if kind is bool and (isinstance(value, bool) or str(value).lower() in ("true", "false")):
         return str(value).lower() == "true"
-    if kind is int and not isinstance(value, bool) and re.fullmatch(r"-?\d+", str(value)):
-        return _count(one, int(value))
-    shown = f"'{value}'" if isinstance(value, str) else str(value)
+    if kind is int and not isinstance(value, bool) and _WHOLE_NUMBER.fullmatch(str(value)):
+        return _number(one, str(value))
+    shown = f"'{short(value)}'" if isinstance(value, str) else str(value)
     raise SqlError(
         f"property {one.name} has the value {shown}; it takes {_EXPECTS[kind]}",
         one.at,
@@ -180,13 +195,26 @@ def _value(one: Property, kind: type) -> Any:
     )
 
 
-def _count(one: Property, value: int) -> int:
+def _number(one: Property, text: str) -> int:
     name = one.name.upper()
+    least, most = _RANGES[name]
+    # Python converts no number of very many digits.
+    value = int(text) if len(text) <= 100 else None
     if name == "REPLICAS" and value == -1:
+        return -1
+    if value is not None and least <= value <= most:
         return value
-    if name in ("PARTITIONS", "REPLICAS") and value < 1:
-        raise SqlError(f"{name} must be at least 1, not {value}", one.at)
-    return value
+    if value is not None and value < least:
+        raise SqlError(
+            f"{name} must be at least {least}, not {value}",
+            one.at,
+            hint=f"For example {name}={max(least, 6)}.",
+        )
+    raise SqlError(
+        f"{name} must be between {least} and {most}, not {short(text)}",
+        one.at,
+        hint=f"Give {name} a smaller number.",
+    )
 
 
 def _check(found: WithProperties) -> None:

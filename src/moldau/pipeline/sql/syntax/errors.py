@@ -57,3 +57,10 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A sentence with the nearest known name, or nothing."""
     close = difflib.get_close_matches(name.upper(), {one.upper(): one for one in known}, 1, 0.6)
     return f"Did you mean {close[0]}?" if close else ""
+
+
+def short(number: str) -> str:
+    """A number for a message, without its middle if it is very long."""
+    if len(number) <= 60:
+        return number
+    return f"{number[:20]}...{number[-4:]} ({len(number):,} characters)"

@@ -59,6 +59,13 @@ def test_windows(text: str, window: KeyWindow | None) -> None:
     [
         ("PARTITION=3", "Did you mean PARTITIONS?"),
         ("PARTITIONS=0", "PARTITIONS must be at least 1"),
+        ("PARTITIONS=200000", "PARTITIONS must be between 1 and 100000, not 200000"),
+        ("PARTITIONS=3000000000", "PARTITIONS must be between 1 and 100000, not 3000000000"),
+        (f"PARTITIONS='{'9' * 5_000}'", "PARTITIONS must be between 1 and 100000, not 9999"),
+        ("REPLICAS=99999999", "REPLICAS must be between 1 and 32767"),
+        ("REPLICAS=-2", "REPLICAS must be at least 1"),
+        ("RETENTION_MS='9223372036854775808'", "RETENTION_MS must be between -1 and"),
+        ("VALUE_SCHEMA_ID=2147483648", "VALUE_SCHEMA_ID must be between 0 and"),
         ("PARTITIONS='many'", "it takes a whole number"),
         ("PARTITIONS=true", "it takes a whole number"),
         ("KAFKA_TOPIC=5", "it takes text in single quotes"),
@@ -87,6 +94,11 @@ def test_what_is_refused(text: str, said: str) -> None:
         ("WINDOW_TYPE='SESSION', WINDOW_SIZE='1 HOUR'", "sessions have no fixed size"),
         ("WINDOW_TYPE='TUMBLING', WINDOW_SIZE='soon'", "is not a duration"),
         ("WINDOW_TYPE='TUMBLING', WINDOW_SIZE='0 SECONDS'", "is not a duration"),
+        (
+            "WINDOW_TYPE='TUMBLING', WINDOW_SIZE='99999999999999999999 DAYS'",
+            "can be 100,000,000 DAYS at most",
+        ),
+        (f"WINDOW_TYPE='TUMBLING', WINDOW_SIZE='{'9' * 5_000} DAYS'", "can be 100,000,000 DAYS at most"),
         ("WINDOW_TYPE='TUMBLIN', WINDOW_SIZE='1 HOUR'", "Did you mean TUMBLING?"),
     ],
 )

@@ -94,3 +94,78 @@ def test_more_than_the_limit() -> None:
 
 def test_a_megabyte_of_a_string_is_a_string() -> None:
     assert len(parse(f"SELECT '{'x' * 1_000_000}' AS a FROM s;")) == 1
+
+
+@pytest.mark.parametrize(
+    ("written", "message", "remedy"),
+    [
+        ("9" * 5_000, "is too large for a BIGINT", "as a DOUBLE"),
+        ("9223372036854775809", "is too large for a BIGINT", "9223372036854775809.0"),
+        ("9" * 38 + ".0", "has more than the 38 digits of a DECIMAL", "Write fewer digits"),
+        ("0." + "1" * 39, "has more than the 38 digits of a DECIMAL", "Write fewer digits"),
+        ("9" * 5_000 + ".5", "has more than the 38 digits of a DECIMAL", "Write fewer digits"),
+    ],
+)
+def test_numbers_that_are_too_long(written: str, message: str, remedy: str) -> None:
+    wrong = refused(f"SELECT id,\n  {written} AS n FROM s;")
+    assert wrong.at == (2, 3)
+    assert message in wrong.message
+    assert remedy in wrong.hint
+    assert len(str(wrong)) < 500
+
+
+def test_the_longest_numbers() -> None:
+    for written in (
+        "9223372036854775807",
+        "-9223372036854775808",
+        "0" * 5_000 + "7",
+        "9" * 37 + ".9",
+        "0." + "1" * 38,
+    ):
+        assert len(parse(f"SELECT {written} AS n FROM s;")) == 1
+
+
+def test_a_limit_that_is_too_long() -> None:
+    assert "is too large for the number of rows" in str(refused(f"SELECT a FROM s LIMIT {'9' * 5_000};"))
+    assert "is too large for the precision" in str(
+        refused(f"SELECT CAST(a AS DECIMAL({'9' * 5_000}, 2)) FROM s;")
+    )
+
+
+@pytest.mark.parametrize(
+    ("window", "written", "message"),
+    [
+        (
+            "TUMBLING (SIZE 99999999999999999999 DAYS)",
+            "9999999",
+            "99999999999999999999 is too large for the SIZE of the TUMB",
+        ),
+        (
+            "TUMBLING (SIZE 100000001 DAYS)",
+            "100000001",
+            "the SIZE of the TUMBLING window is 100000001 DAYS; it can be",
+        ),
+        (
+            "HOPPING (SIZE 1 DAY, ADVANCE BY 999999999999 DAYS)",
+            "999999",
+            "the ADVANCE of the HOPPING window is 9999",
+        ),
+        (
+            "TUMBLING (SIZE 1 DAY, GRACE PERIOD 999999999999 HOURS)",
+            "999999",
+            "the GRACE PERIOD of the TUMBLING window",
+        ),
+        ("SESSION (1 DAY, RETENTION 999999999999 DAYS)", "999999", "the RETENTION of the SESSION window"),
+        ("SESSION (999999999999 DAYS)", "999999", "the gap of the SESSION window"),
+    ],
+)
+def test_windows_without_sensible_bounds(window: str, written: str, message: str) -> None:
+    wrong = refused(f"SELECT a FROM s WINDOW {window} GROUP BY a;")
+    assert message in wrong.message
+    assert wrong.at == (1, len("SELECT a FROM s WINDOW ") + window.index(written) + 1)
+    assert wrong.hint
+
+
+def test_a_join_without_sensible_bounds() -> None:
+    wrong = refused("SELECT a FROM s JOIN t WITHIN 999999999999 DAYS ON s.a = t.a;")
+    assert "the duration of WITHIN is 999999999999 DAYS" in wrong.message

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final, cast
 
-from moldau.pipeline.sql.syntax.errors import Position
+from moldau.pipeline.sql.syntax.errors import Position, short
 from moldau.pipeline.sql.syntax.parser.token_reader import DEPTH_MAX
 from moldau.pipeline.sql.syntax.parser.types import TypeParser
 from moldau.pipeline.sql.syntax.tokens import Kind
@@ -34,7 +34,7 @@ from moldau.pipeline.sql.syntax.tree.expressions import (
     Unit,
     When,
 )
-from moldau.pipeline.sql.types import BIGINT_MAX
+from moldau.pipeline.sql.types import BIGINT_MAX, DECIMAL_PRECISION_MAX
 
 UNITS: Final = {
     f"{unit}{ending}": f"{unit}S"
@@ -206,7 +206,7 @@ class ExpressionParser(TypeParser):
             case Kind.INTEGER:
                 return self._integer()
             case Kind.DECIMAL:
-                return Constant("DECIMAL", Decimal(self.take().text), at=at)
+                return self._decimal_number()
             case Kind.FLOAT:
                 return Constant("DOUBLE", float(self.take().text), at=at)
         if self.accept("NULL"):
@@ -215,13 +215,27 @@ class ExpressionParser(TypeParser):
         return None if word is None else Constant("BOOLEAN", word == "TRUE", at=at)
 
     def _integer(self) -> Constant:
-        at, value = self.at, int(self.head.text)
-        if value > BIGINT_MAX + 1:
-            raise self.error(
-                f"{self.head.text} is too large for a BIGINT", at, hint=f"Write it as a DECIMAL: {value}.0"
-            )
+        at, value = self.at, self.limited_integer(BIGINT_MAX + 1)
+        if value is None:
+            written = self.head.text.lstrip("0")
+            hint = f"Write it as a DECIMAL: {written}.0"
+            if len(written) >= DECIMAL_PRECISION_MAX:
+                hint = "Write it as a DOUBLE, which is less exact: 1E40."
+            raise self.error(f"{short(self.head.text)} is too large for a BIGINT", at, hint=hint)
         self.take()
         return Constant("INTEGER", value, at=at)
+
+    def _decimal_number(self) -> Constant:
+        at, text = self.at, self.head.text
+        before, _, after = text.partition(".")
+        if len(before.lstrip("0")) + len(after) > DECIMAL_PRECISION_MAX:
+            raise self.error(
+                f"{short(text)} has more than the {DECIMAL_PRECISION_MAX} digits of a DECIMAL",
+                at,
+                hint="Write fewer digits, or a DOUBLE, which is less exact: 1.5E0.",
+            )
+        self.take()
+        return Constant("DECIMAL", Decimal(text), at=at)
 
     def _parenthesized(self, at: Position) -> Expression:
         found = self.expression()

@@ -7,6 +7,7 @@ from moldau.pipeline.sql.syntax.parser.expressions import UNITS, ExpressionParse
 from moldau.pipeline.sql.syntax.tokens import Kind
 from moldau.pipeline.sql.syntax.tree.expressions import Expression
 from moldau.pipeline.sql.syntax.tree.relations import (
+    DURATION_DAYS_MAX,
     UNIT_MS,
     AllColumns,
     AllFields,
@@ -151,13 +152,13 @@ class QueryParser(ExpressionParser):
     def _within(self) -> Within:
         at = self.at
         if self.accept("("):
-            before = self.duration()
+            before = self.duration("the first duration of WITHIN")
             self.expect(",")
-            after = self.duration()
+            after = self.duration("the second duration of WITHIN")
             self.expect(")")
         else:
-            before = after = self.duration()
-        grace = self.duration() if self.accept("GRACE", "PERIOD") else None
+            before = after = self.duration("the duration of WITHIN")
+        grace = self.duration("the GRACE PERIOD of WITHIN") if self.accept("GRACE", "PERIOD") else None
         return Within(before, after, grace, at=at)
 
     def _window(self) -> Window:
@@ -168,19 +169,19 @@ class QueryParser(ExpressionParser):
         self.expect("(")
         advance = None
         if kind == "SESSION":
-            size = self.duration()
+            size = self.duration("the gap of the SESSION window")
         else:
             self.expect("SIZE")
-            size = self.duration()
+            size = self.duration(f"the SIZE of the {kind} window")
         if kind == "HOPPING":
             self.expect(",", "ADVANCE", "BY")
-            advance = self.duration()
+            advance = self.duration("the ADVANCE of the HOPPING window")
         retention = grace = None
         while self.accept(","):
             if self.accept("RETENTION"):
-                retention = self.duration()
+                retention = self.duration(f"the RETENTION of the {kind} window")
             elif self.accept("GRACE", "PERIOD"):
-                grace = self.duration()
+                grace = self.duration(f"the GRACE PERIOD of the {kind} window")
             else:
                 raise self.unexpected("RETENTION or GRACE PERIOD", ("RETENTION", "GRACE"))
         self.expect(")")
@@ -208,9 +209,9 @@ class QueryParser(ExpressionParser):
             place += 1
         return False
 
-    def duration(self) -> Duration:
+    def duration(self, what: str = "the duration") -> Duration:
         at = self.at
-        count = self.integer("a number of units of time")
+        count = self.integer("a number of units of time", of=what)
         unit_at, word = self.at, self.head.text
         unit = UNITS.get(word)
         if unit is None:
@@ -218,7 +219,11 @@ class QueryParser(ExpressionParser):
         if unit not in UNIT_MS:
             raise self._no_fixed_length(unit, unit_at)
         self.take()
-        return Duration(count, unit, at=at)
+        found = Duration(count, unit, at=at)
+        if found.ms > DURATION_DAYS_MAX * UNIT_MS["DAYS"]:
+            message = f"{what} is {count} {unit}; it can be {DURATION_DAYS_MAX:,} DAYS at most"
+            raise self.error(message, at, hint="Give a shorter one.")
+        return found
 
     def _no_fixed_length(self, unit: str, at: Position) -> Exception:
         return self.error(f"{unit} have no fixed length", at, hint="Use DAYS.")

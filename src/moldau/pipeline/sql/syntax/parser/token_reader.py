@@ -3,8 +3,9 @@
 import re
 from typing import Final
 
-from moldau.pipeline.sql.syntax.errors import Position, SqlError, did_you_mean
+from moldau.pipeline.sql.syntax.errors import Position, SqlError, did_you_mean, short
 from moldau.pipeline.sql.syntax.tokens import Kind, Token, tokenize
+from moldau.pipeline.sql.types import BIGINT_MAX
 
 RESERVED: Final = frozenset(
     re.findall(
@@ -108,10 +109,25 @@ class TokenReader:
             raise self.unexpected(what)
         return self.take().text
 
-    def integer(self, what: str = "a whole number") -> int:
+    def integer(self, what: str = "a whole number", *, of: str = "") -> int:
+        """At most the largest BIGINT. `of` is what it belongs to, where that says more."""
         if self.head.kind is not Kind.INTEGER:
             raise self.unexpected(what)
-        return int(self.take().text)
+        value = self.limited_integer(BIGINT_MAX)
+        if value is None:
+            hint = f"The largest number is {BIGINT_MAX}."
+            raise self.error(f"{short(self.head.text)} is too large for {of or what}", hint=hint)
+        self.take()
+        return value
+
+    def limited_integer(self, value_max: int) -> int | None:
+        """The integer that stands here, not taken; None if it is larger. Python converts no number of very many
+        digits."""
+        digits = self.head.text.lstrip("0") or "0"
+        if len(digits) > len(str(value_max)):
+            return None
+        value = int(digits)
+        return value if value <= value_max else None
 
     def deeper(self) -> None:
         self._depth += 1

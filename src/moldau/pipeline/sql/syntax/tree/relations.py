@@ -27,6 +27,8 @@ UNIT_MS = {
     "HOURS": 3_600_000,
     "DAYS": 86_400_000,
 }
+DURATION_DAYS_MAX = 100_000_000
+"""Sums of several, added to a time, still fit a BIGINT of milliseconds."""
 CALENDAR_UNITS = ("MONTHS", "YEARS")
 """Have no fixed length; known as words, refused in windows as ksqlDB refuses them."""
 
