@@ -88,6 +88,12 @@ class SchemaWriter:
             self._commit(deadline)
         except KafkaException as error:
             raise self._lost(error.args[0]) from error
+        except SystemError as error:
+            # A fatal error that comes together with reports of delivery: the client library raises it while it calls
+            # `delivered`, which Python reports so.
+            if isinstance(error.__cause__, KafkaException):
+                raise self._lost(error.__cause__.args[0]) from error
+            raise
         return max(offsets)
 
     def _commit(self, deadline: float) -> None:

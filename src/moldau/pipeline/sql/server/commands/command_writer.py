@@ -78,6 +78,12 @@ class CommandWriter:
             self._commit(deadline)
         except KafkaException as error:
             raise self._failed(error.args[0]) from error
+        except SystemError as error:
+            # A fatal error that comes together with the report of delivery: the client library raises it while it calls
+            # `delivered`, which Python reports so.
+            if isinstance(error.__cause__, KafkaException):
+                raise self._failed(error.__cause__.args[0]) from error
+            raise
         return outcome[0][1]
 
     def _commit(self, deadline: float) -> None:
