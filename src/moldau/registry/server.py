@@ -1,10 +1,12 @@
 """One instance that serves HTTP: starts and stops the registry, the application and uvicorn together."""
 
 import asyncio
+import contextlib
 import logging
+import signal
 import socket
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import uvicorn
@@ -33,6 +35,18 @@ def event_loop() -> asyncio.AbstractEventLoop:
     return loop
 
 
+class Listener(uvicorn.Server):
+    """Ends on SIGINT and SIGTERM, and leaves the rest to the server: uvicorn would raise the signal again, which would
+    end the process before the registry has left its group."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, self.handle_exit)
+        yield
+
+
 class RegistryServer:
     """Listens as soon as it is created, and answers once it is started."""
 
@@ -45,7 +59,7 @@ class RegistryServer:
         self.url = f"http://{_reachable_host(settings)}:{self.port}"
         self.registry = Registry(settings, _client(configuration.client), self.url)
         self._app = RegistryApp(self.registry)
-        self._uvicorn = uvicorn.Server(
+        self._uvicorn = Listener(
             uvicorn.Config(
                 self._app,
                 log_config=None,

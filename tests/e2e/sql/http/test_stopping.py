@@ -28,7 +28,7 @@ def test_running_queries_end_with_a_complete_answer(cluster: LocalCluster, tmp_p
             stream_id = http2.post("/query-stream", {"sql": query, "properties": EARLIEST})
             http2.frames(stream_id, 2)
             began = time.monotonic()
-            server.stop()
+            assert server.stop() == 0, "its own stop has not run to its end"
             assert time.monotonic() - began < STOP_S_MAX
             assert b'{"finalMessage":"Query Completed"}]' in begun + http1.receive_until(b"0\r\n\r\n")
             assert orjson.loads(http2.finish(stream_id).splitlines()[1]) == [1]

@@ -1,10 +1,12 @@
 """One server: starts and stops the service, the application and the listener together."""
 
 import asyncio
+import contextlib
 import logging
+import signal
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
 import uvicorn
@@ -31,11 +33,20 @@ def event_loop() -> asyncio.AbstractEventLoop:
 
 
 class Listener(uvicorn.Server):
-    """Ends running queries first when it stops, so that their answers are complete and nobody waits for them."""
+    """Ends running queries first when it stops, so that their answers are complete and nobody waits for them. Ends on
+    SIGINT and SIGTERM, and leaves the rest to the server: uvicorn would raise the signal again, which would end the
+    process before the service has stopped."""
 
     def __init__(self, config: uvicorn.Config, service: SqlService) -> None:
         super().__init__(config)
         self._service = service
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, self.handle_exit)
+        yield
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         for query in self._service.transient_queries():
