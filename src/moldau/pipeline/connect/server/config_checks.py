@@ -9,6 +9,7 @@ from moldau.core.settings.view import nearest_text
 from moldau.pipeline.connect.plugins import ConnectorPlugin, UnknownPlugin, find_connector
 from moldau.pipeline.connect.runtime.plan import consumer_group_of
 from moldau.pipeline.connect.runtime.secrets import Resolved, resolve, sensitive_names
+from moldau.pipeline.connect.runtime.task_log import hidden_in_log
 from moldau.pipeline.connect.server.checks.rendering import config_infos, invalid_text
 from moldau.pipeline.connect.server.checks.validation import OVERRIDES, Validated, validated
 from moldau.pipeline.connect.server.failures import SERVER_ERROR, RequestFailure, bad_request
@@ -97,7 +98,8 @@ class ConfigChecks:
 
         def run() -> None:
             try:
-                found.append(check())
+                with hidden_in_log(resolved.secrets):
+                    found.append(check())
             except Exception as failure:  # noqa: BLE001 a user's connector
                 failures.append(failure)
 

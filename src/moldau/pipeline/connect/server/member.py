@@ -57,11 +57,11 @@ class Member:
             for store in (self.store, self.statuses):
                 if isinstance(store, ConfigLog | StatusLog):
                     store.open(deadline)
+            self.hosting.start()
         except BaseException:
             self.store.close()
             self.statuses.close()
             raise
-        self.hosting.start()
         if self.is_standalone:
             self.hosting.own(Shares.everything(), waits=False)
         else:

@@ -241,7 +241,8 @@ class WorkerSettings(SettingsView):
     state_dir = string(
         "state.dir",
         "data/connect",
-        "A folder for the files of the process that runs the tasks.",
+        "A folder on a local disk for the files of the process that runs the tasks. Workers may share it: each takes a "
+        "folder of its own in it.",
         importance=HIGH,
     )
     is_lazy = boolean(

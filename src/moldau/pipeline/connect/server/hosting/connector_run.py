@@ -14,6 +14,7 @@ from moldau.core.errors import ConfigError
 from moldau.pipeline.connect.api import ConnectError, Connector
 from moldau.pipeline.connect.plugins import ConnectorPlugin, find_connector
 from moldau.pipeline.connect.runtime.secrets import Resolved, resolve, sensitive_names
+from moldau.pipeline.connect.runtime.task_log import hide_in_log, show_in_log
 from moldau.pipeline.connect.server.checks.common_settings import CommonSettings
 from moldau.pipeline.connect.server.state.config_records import Texts
 
@@ -30,6 +31,8 @@ class ConnectorRun:
         self._providers = providers
         self._instance: Connector | None = None
         self._resolved = Resolved(config)
+        self._hides = False
+        """Its secrets are hidden in the log, until it stops."""
         self._common = CommonSettings({})
         self._plugin: ConnectorPlugin | None = None
 
@@ -45,6 +48,8 @@ class ConnectorRun:
         self._plugin = find_connector(self._common.connector_class)
         kind = self._plugin.connector
         self._resolved = resolve(self._config, self._providers, sensitive_names(kind, self._config))
+        hide_in_log(self._resolved.secrets)
+        self._hides = True
         self._instance = kind()
         self._instance.start(self._resolved.config)
 
@@ -76,6 +81,9 @@ class ConnectorRun:
                 log.warning(
                     "%s failed when it was stopped: %s", self._name, self._resolved.mask(str(failure))
                 )
+        if self._hides:
+            self._hides = False
+            show_in_log(self._resolved.secrets)
 
     def trace_of(self, failure: BaseException) -> str:
         """For people, without secrets. Expected failures need no stack."""

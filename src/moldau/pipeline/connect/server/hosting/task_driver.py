@@ -2,17 +2,18 @@
 
 import logging
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, Final
 
 from moldau.pipeline.connect.server.hosting.shares import Shares
 from moldau.pipeline.connect.server.hosting.state_reports import StateReports
 from moldau.pipeline.connect.server.hosting.task_plans import TaskPlans, WantedTasks
+from moldau.pipeline.connect.server.hosting.worker_folder import WorkerFolder
 from moldau.pipeline.connect.server.settings import Configuration
 from moldau.pipeline.connect.server.state.cluster_state import ClusterState
 from moldau.pipeline.connect.server.state.status_records import State, TaskKey, UsedTopic
-from moldau.pipeline.driver_process.application_folder import ApplicationFolder, Wanted
-from moldau.pipeline.driver_process.driver_host import DriverHost, pairs
+from moldau.pipeline.driver_process.application_folder import Wanted
+from moldau.pipeline.driver_process.client import DriverClient
+from moldau.pipeline.driver_process.driver_host import DriverHost, Hosted, pairs
 
 log = logging.getLogger("moldau.connect")
 
@@ -23,8 +24,8 @@ class TaskDriver(DriverHost):
     def __init__(
         self, configuration: Configuration, state: Callable[[], ClusterState], reports: StateReports
     ) -> None:
-        self._folder = Path(configuration.settings.state_dir).absolute()
-        super().__init__(ApplicationFolder(self._folder / "tasks"), name="connect", log=log)
+        self._folder = WorkerFolder(configuration.settings.state_dir)
+        super().__init__(self._folder, name="connect", log=log)
         self._configuration = configuration
         self._settings = configuration.settings
         self._state = state
@@ -36,6 +37,10 @@ class TaskDriver(DriverHost):
         """Tasks that have reported a state, by application id."""
         self._counts: dict[TaskKey, tuple[int, int]] = {}
         """Records that a task had polled and written when it last reported."""
+
+    def stop(self) -> None:
+        super().stop()
+        self._folder.release()
 
     def own(self, shares: Shares) -> None:
         self._shares = shares
@@ -60,7 +65,7 @@ class TaskDriver(DriverHost):
         return {
             "settings": {
                 "bootstrap_servers": self._configuration.bootstrap_servers,
-                "checkpoint_dir": str(self._folder / "checkpoints"),
+                "checkpoint_dir": str(self._folder.checkpoints),
                 "client_settings": dict(self._configuration.task_clients),
                 "instances": settings.spark_lanes,
             },
@@ -88,6 +93,13 @@ class TaskDriver(DriverHost):
             for one in status.get("tasks", ())
             if one["state"] != State.UNASSIGNED
         )
+
+    def _start_again(self, name: str, hosted: Hosted, client: DriverClient) -> None:
+        """Its file may be what is missing."""
+        wanted = self._wanted.get(name)
+        if wanted is not None:
+            self.files.write(wanted)
+        super()._start_again(name, hosted, client)
 
     # What becomes of it
 
