@@ -15,6 +15,10 @@ from moldau.pipeline.spark.connectors.task_orders import RunState, ShiftOrder, T
 from moldau.pipeline.spark.connectors.worker.shift import Crew
 
 DEADLINE_S = 60.0
+ENVIRONMENT = {
+    "config.providers": "env",
+    "config.providers.env.class": "org.apache.kafka.common.config.provider.EnvVarConfigProvider",
+}
 
 
 class Shift:
@@ -167,3 +171,23 @@ def test_a_worker_that_the_driver_has_forgotten_ends_its_tasks(
         assert time.monotonic() < end
         time.sleep(0.05)
     assert thread.progress.state is RunState.ENDED
+
+
+def test_the_log_of_tasks_has_no_secret(
+    shift: Shift,
+    servers: str,
+    name: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setenv("SECRET_FILE", str(tmp_path / "open-sesame"))
+    monkeypatch.setenv("SECRET_TOPIC", f"{name}-sesame")
+    source = file_source(servers, name, Path("${env:SECRET_FILE}"), name, providers=ENVIRONMENT)
+    sink = file_sink(servers, f"{name}-sink", tmp_path / "out", "${env:SECRET_TOPIC}", providers=ENVIRONMENT)
+    shift.start(source, "first")
+    shift.start(sink, "second")
+    waits = "[hidden] does not exist yet: the task waits for it"
+    shift.wait("first", lambda one: waits in caplog.text)
+    shift.wait("second", lambda one: "Subscribed topic not available: [hidden]" in caplog.text)
+    assert "sesame" not in caplog.text

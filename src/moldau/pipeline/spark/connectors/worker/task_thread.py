@@ -8,6 +8,7 @@ from typing import Protocol
 
 from confluent_kafka import KafkaException
 
+from moldau.pipeline.connect.runtime.task_log import hidden_in_log
 from moldau.pipeline.spark.connectors.task_orders import RunState, TaskOrder, TaskReport
 from moldau.pipeline.spark.connectors.worker.progress import Abandoned, Progress
 from moldau.pipeline.spark.connectors.worker.sink_run import SinkRun
@@ -61,7 +62,7 @@ class TaskThread:
             progress.state,
             error=progress.error,
             trace=progress.trace,
-            retrying=progress.retrying,
+            retrying=self._mask(progress.retrying) if progress.retrying else None,
             polled=progress.polled,
             written=progress.written,
             failed=progress.failed,
@@ -74,16 +75,20 @@ class TaskThread:
         try:
             parts = TaskParts.of(self._order.plan, self._order.number)
             self._mask = parts.resolved.mask
-            progress.call_s_max = parts.settings.call_ms_max / 1000
-            kind = SourceRun if self._order.plan.kind == "source" else SinkRun
-            self._run = kind(parts, progress)
-            self._run.run()
+            with hidden_in_log(parts.resolved.secrets):
+                self._run_task(parts)
         except Abandoned:
             log.info("%s: an abandoned run has ended", self.id)
         except BaseException as failure:  # noqa: BLE001 reported to the driver, which starts the task again
             progress.enter(RunState.FAILED, self._mask(_text_of(failure)), self._mask(traceback.format_exc()))
         else:
             progress.enter(RunState.ENDED)
+
+    def _run_task(self, parts: TaskParts) -> None:
+        self.progress.call_s_max = parts.settings.call_ms_max / 1000
+        kind = SourceRun if self._order.plan.kind == "source" else SinkRun
+        self._run = kind(parts, self.progress)
+        self._run.run()
 
 
 def _text_of(failure: BaseException) -> str:
