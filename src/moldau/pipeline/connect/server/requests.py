@@ -54,7 +54,7 @@ def state_json(status: Status) -> Json:
     found: Json = {"state": status.state, "worker_id": status.worker_id}
     if status.version is not None:
         found["version"] = status.version
-    # The trace of the last failure is of interest for as long as it is failed.
-    if status.trace and status.state in (State.FAILED, State.RESTARTING):
+    # The trace of the last failure is of interest for as long as it is failed. Of what runs, it says what it waits for.
+    if status.trace and status.state in (State.FAILED, State.RESTARTING, State.RUNNING):
         found["trace"] = status.trace
     return found

@@ -87,6 +87,11 @@ class ConnectorKeeper:
             self._thread.join()
 
     def own(self, shares: Shares) -> None:
+        """What is new is UNASSIGNED until it has started, whatever a worker before this one has reported."""
+        for name, entry in list(self._store().state.connectors.items()):
+            is_new = shares.has_connector(name) and not self._shares.has_connector(name)
+            if is_new and name not in self._kept and entry.target is TargetState.STARTED:
+                self._reports.connector(name, State.UNASSIGNED, version=version_of(entry.config))
         self._shares = shares
         self.wake()
 

@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Callable
+from typing import Final
 
 from moldau.pipeline.connect.server.hosting.connector_keeper import ConnectorKeeper
 from moldau.pipeline.connect.server.hosting.shares import Shares
@@ -13,6 +14,9 @@ from moldau.pipeline.connect.server.state.config_records import RestartRequest
 from moldau.pipeline.connect.server.state.status_board import StatusBoard
 from moldau.pipeline.connect.server.state.status_records import State
 from moldau.pipeline.connect.server.topics.config_log import ConfigStore
+
+RESTING: Final = frozenset({State.UNASSIGNED, State.PAUSED, State.STOPPED})
+"""States that stay true when nothing runs."""
 
 log = logging.getLogger("moldau.connect")
 
@@ -28,13 +32,16 @@ class Hosting:
         self._settings = configuration.settings
         self._store = store
         self._board = board
+        self._reports = reports
         self.shares = Shares(1, ())
         self._keeper = ConnectorKeeper(configuration, store, reports)
         self.driver = TaskDriver(configuration, lambda: store().state, reports)
 
     def start(self) -> None:
+        """Raises ConfigError if `state.dir` cannot be used."""
         self.driver.start()
         self._keeper.start()
+        self._leave_all()
 
     def stop(self) -> None:
         self._keeper.stop(self._settings.graceful_stop_ms / 1000)
@@ -53,6 +60,16 @@ class Hosting:
             if not (self.driver.wait_ended(max(deadline - time.monotonic(), 0)) and is_clean):
                 log.warning("not all work that moves to another worker has ended in time")
         self.driver.left()
+
+    def _leave_all(self) -> None:
+        """What a worker of this address had and reported before it died does not run."""
+        board = self._board()
+        for name, status in board.connectors.copy().items():
+            if status.state not in RESTING:
+                self._reports.connector_left(name)
+        for key, status in board.tasks.copy().items():
+            if status.state not in RESTING:
+                self._reports.task_left(key)
 
     def wake(self) -> None:
         self._keeper.wake()

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from moldau.pipeline.connect.server.hosting.connector_run import version_of
 from moldau.pipeline.connect.server.hosting.shares import Shares
 from moldau.pipeline.connect.server.hosting.state_reports import StateReports
 from moldau.pipeline.connect.server.hosting.task_plans import TaskPlans, WantedTasks
@@ -43,6 +44,13 @@ class TaskDriver(DriverHost):
         self._folder.release()
 
     def own(self, shares: Shares) -> None:
+        """What is new is UNASSIGNED until it has started, whatever a worker before this one has reported."""
+        for name, entry in list(self._state().connectors.items()):
+            for number in shares.tasks(name, entry.tasks):
+                if not self._shares.has_task(name, number):
+                    self._reports.task(
+                        TaskKey(name, number), State.UNASSIGNED, version=version_of(entry.config)
+                    )
         self._shares = shares
         self.turn(bool(shares.owned))
 
@@ -127,8 +135,7 @@ class TaskDriver(DriverHost):
             key = TaskKey(connector, one["task"])
             now.add(key)
             state = State(one["state"]) if one["state"] in STATES else State.UNASSIGNED
-            trace = one.get("trace") or None if state is State.FAILED else None
-            self._reports.task(key, state, trace, version)
+            self._reports.task(key, state, _reason(state, one), version)
             self._use_topics(key, one)
         for key in seen - now:
             self._counts.pop(key, None)
@@ -144,3 +151,9 @@ class TaskDriver(DriverHost):
         self._counts[key] = counts
         for topic in task.get("topics", ()):
             self._reports.used_topic(UsedTopic(topic, key.connector), key.task)
+
+
+def _reason(state: State, task: Mapping[str, Any]) -> str | None:
+    """Why it has failed, or what it waits for while it runs."""
+    reason = {State.FAILED: "trace", State.RUNNING: "retrying"}.get(state)
+    return (task.get(reason) or None) if reason else None
