@@ -87,6 +87,8 @@ class SourceStatistics:
     last_message_ms: int | None = None
     last_failed_ms: int | None = None
     offsets: tuple[QueryOffsets, ...] = ()
+    query_errors: tuple[tuple[str, str], ...] = ()
+    """The last error of each query that has had one: the query's id and what happened."""
 
     @property
     def statistics(self) -> str:
@@ -100,10 +102,11 @@ class SourceStatistics:
 
     @property
     def error_stats(self) -> str:
-        if not self.failed:
-            return ""
-        rate = f"consumer-failed-messages-per-sec: {self.failed_per_s:>9.2f}"
-        return f"{rate}   consumer-total-message-errors: {self.failed:>9}"
+        lines = [f"last error of {query_id}: {message}" for query_id, message in self.query_errors]
+        if self.failed:
+            rate = f"consumer-failed-messages-per-sec: {self.failed_per_s:>9.2f}"
+            lines.insert(0, f"{rate}   consumer-total-message-errors: {self.failed:>9}")
+        return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from moldau.pipeline.sql.engine.answers import Answer
 from moldau.pipeline.sql.server.groups import committed, members_of
 from moldau.pipeline.sql.server.hosting.membership import Membership
 from moldau.pipeline.sql.server.hosting.query_driver import QueryDriver
+from moldau.pipeline.sql.server.hosting.query_errors import NOT_WELL, in_sql
 from moldau.pipeline.sql.server.requests import (
     PartitionOffsets,
     QueryError,
@@ -30,7 +31,6 @@ from moldau.pipeline.sql.server.settings import ServerSettings
 from moldau.pipeline.sql.server.transient import TransientQueries
 
 ANSWER_S_MAX: Final = 10.0
-NOT_WELL: Final = (PipelineState.FAILED, PipelineState.RESTARTING)
 
 log = logging.getLogger("moldau.sql")
 
@@ -91,12 +91,13 @@ class Statistics:
         state: Literal["RUNNING", "PAUSED", "ERROR"] = "PAUSED" if is_paused else "RUNNING"
         if status["state"] in NOT_WELL:
             state = "ERROR"
+        last_error = in_sql(str(status.get("last_error") or ""), query, name)
         return QueryRuntime(
             query.id,
             state,
             host,
-            _errors(status),
-            _detail(status),
+            _errors(last_error),
+            _detail(status, last_error),
             status["records_in"],
             status["records_out"],
             status["records_in_per_s"],
@@ -112,6 +113,7 @@ class Statistics:
         """The driver does not have it: it is starting, or has refused it."""
         refusal = self._driver.refusal(name) or self._driver.problem
         if refusal:
+            refusal = in_sql(refusal, query, name)
             error = QueryError(int(time.time() * 1000), refusal, "SYSTEM")
             return QueryRuntime(query.id, "ERROR", host, (error,), refusal)
         state: Literal["RUNNING", "PAUSED"] = "PAUSED" if query.state is QueryState.PAUSED else "RUNNING"
@@ -131,7 +133,8 @@ class Statistics:
         failed = sum(query.failed_records for query in writers or readers)
         offsets = [self._offsets(query) for query in one.write_queries]
         known = tuple(found for found in offsets if found is not None)
-        return SourceStatistics(messages, rate, failed, offsets=known)
+        errors = tuple((query.id, each.message) for query in (*writers, *readers) for each in query.errors)
+        return SourceStatistics(messages, rate, failed, offsets=known, query_errors=errors)
 
     def _offsets(self, query: PersistentQuery) -> QueryOffsets | None:
         group = self._settings.application_id(query.id)
@@ -188,19 +191,16 @@ class Statistics:
         return found
 
 
-def _errors(status: Status) -> tuple[QueryError, ...]:
-    message = status.get("last_error")
-    if not message:
-        return ()
-    return (QueryError(int(time.time() * 1000), str(message), "UNKNOWN"),)
+def _errors(message: str) -> tuple[QueryError, ...]:
+    return (QueryError(int(time.time() * 1000), message, "UNKNOWN"),) if message else ()
 
 
-def _detail(status: Status) -> str:
+def _detail(status: Status, last_error: str) -> str:
     match status["state"]:
         case PipelineState.CREATED | PipelineState.STARTING:
             return "the query is starting"
         case PipelineState.RESTARTING:
-            return f"the query has failed and is started again: {status.get('last_error')}"
+            return f"the query has failed and is started again: {last_error}"
         case PipelineState.FAILED:
-            return f"the query cannot run: {status.get('last_error')}"
+            return f"the query cannot run: {last_error}"
     return ""

@@ -12,6 +12,7 @@ from moldau.pipeline.sql.engine import Catalog
 from moldau.pipeline.sql.engine.state import Definitions
 from moldau.pipeline.sql.server.hosting.application_files import ApplicationFiles
 from moldau.pipeline.sql.server.hosting.leftovers import remove_leftovers
+from moldau.pipeline.sql.server.hosting.query_errors import StateChanges
 from moldau.pipeline.sql.server.processing_log.failure_log import FailureLog
 from moldau.pipeline.sql.server.settings import Configuration
 
@@ -35,6 +36,7 @@ class QueryDriver(DriverHost):
         self._catalog = catalog
         self._admin = admin
         self._function_paths = function_paths
+        self._changes = StateChanges()
         self._made_of: Definitions | None = None
         self._made: Mapping[str, Wanted] = {}
 
@@ -55,6 +57,11 @@ class QueryDriver(DriverHost):
 
     def removed(self, application_id: str, others: Collection[str]) -> None:
         remove_leftovers(self._admin, self.files.checkpoints, application_id, others)
+
+    def heard(self, application_id: str) -> None:
+        for query in list(self._catalog.queries.values()):
+            if self._settings.application_id(query.id) == application_id:
+                self._changes.heard(query, application_id, self.statuses.get(application_id))
 
     def order(self) -> Mapping[str, Any]:
         settings = self._settings
