@@ -2,17 +2,25 @@
 
 Owns the map from key to shard, and creates the topic. A broker has the shards of the partitions it leads; the
 others are on other brokers.
+
+In a cluster an election begins the shard of a partition. A broker that stands alone has no elections: there the
+first request begins the shards that are missing, however the topic came about. It may have been created by this
+module, by a client, or again after it was deleted.
 """
 
-from collections.abc import Awaitable, Callable, Iterator
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Generic, Protocol, TypeVar
 
 from moldau.broker.topics.catalog import TopicCatalog, TopicEntry
 from moldau.broker.topics.internal_topics import java_hash
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError, StorageFault
-from moldau.core.ids import TopicPartition
+from moldau.core.ids import TopicId, TopicPartition
 from moldau.core.ports import Result, Scheduler
+
+_log = logging.getLogger("moldau.coordinator")
 
 
 class Shard(Protocol):
@@ -44,8 +52,8 @@ class CoordinatorShards(Generic[AnyShard]):
         begins_at_once: bool = True,
     ) -> None:
         """`load_code` imports the code of a shard and returns its factory. It is called when the first shard
-        is needed: many brokers never see a group or a transaction. `begins_at_once`: the shards of a new
-        topic need no election, because there is no other broker."""
+        is needed: many brokers never see a group or a transaction. `begins_at_once`: shards need no election,
+        because there is no other broker."""
         self._topic = topic
         self._catalog = catalog
         self._ensure_topic = ensure_topic
@@ -56,6 +64,13 @@ class CoordinatorShards(Generic[AnyShard]):
         self._shards: dict[int, AnyShard] = {}
         self._loading: dict[int, object] = {}
         """By partition, a token of the election under way."""
+        self._is_stopped = False
+        self._beginning = asyncio.Lock()
+        """Held while missing shards are begun; requests that need one wait for it."""
+        self._topic_id = self._current_id()
+        """Of the topic that the shards belong to."""
+        if begins_at_once:
+            catalog.watch(self._drop_shards_of_deleted_topic)
 
     def __iter__(self) -> Iterator[AnyShard]:
         """The loaded shards of this broker."""
@@ -77,8 +92,8 @@ class CoordinatorShards(Generic[AnyShard]):
             shard.start()
 
     def stop(self) -> None:
-        for partition in list(self._shards):
-            self.resign(partition)
+        self._is_stopped = True
+        self._resign_all()
 
     async def elect(self, partition: int, run_in_worker: RunInWorker) -> None:
         """This broker leads the partition now: loads its shard and starts it. A newer election replaces an
@@ -91,14 +106,14 @@ class CoordinatorShards(Generic[AnyShard]):
             shard.load()
             return shard
 
+        is_latest = False
         try:
             shard = await run_in_worker(load)
-        except (ApiError, StorageFault):
+        finally:
             if self._loading.get(partition) is token:
                 del self._loading[partition]
-            raise
-        if self._loading.get(partition) is token:
-            del self._loading[partition]
+                is_latest = True
+        if is_latest:
             self._shards[partition] = shard
             shard.start()
 
@@ -132,25 +147,33 @@ class CoordinatorShards(Generic[AnyShard]):
         return shard
 
     async def ensure(self) -> TopicEntry:
-        """The topic; the first call creates it. ApiError when that fails."""
+        """The topic; the first call creates it. Without elections it also begins the shards that are missing.
+        ApiError when the topic cannot be created."""
         entry = self._catalog.find(self._topic)
-        if entry is not None:
+        if entry is not None and not self._may_lack_shards(entry):
             return entry
         if not self._begins_at_once:
             return await self._ensure_topic()
-        make_shard = await self._scheduler.run_in_worker(self._load_code)
-        entry = await self._ensure_topic()
-        self._begin_empty(make_shard)
+        async with self._beginning:
+            make_shard = await self._scheduler.run_in_worker(self._load_code)
+            entry = await self._ensure_topic()
+            await self._begin_missing(make_shard)
         return entry
 
     async def ready(self, key: str) -> AnyShard:
         """The shard of `key`; the first call creates the topic. ApiError when that fails or the shard is on
         another broker."""
+        shard = self.find(key)
+        if shard is not None:
+            return shard
         await self.ensure()
         topic_partition = self.partition_of(key)
         if topic_partition is None:
             raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
         return self.at(topic_partition.partition)
+
+    def _may_lack_shards(self, entry: TopicEntry) -> bool:
+        return self._begins_at_once and not self._is_stopped and len(self._shards) < len(entry.partitions)
 
     def _led_here(self) -> list[TopicPartition]:
         entry = self._catalog.find(self._topic)
@@ -161,12 +184,50 @@ class CoordinatorShards(Generic[AnyShard]):
         )
         return [topic_partition for topic_partition in topic_partitions if self._is_led_here(topic_partition)]
 
-    def _begin_empty(self, make_shard: Callable[[TopicPartition], AnyShard]) -> None:
-        """A new topic: there is nothing to load."""
-        for topic_partition in self._led_here():
-            if topic_partition.partition not in self._shards:
-                shard = self._shards[topic_partition.partition] = make_shard(topic_partition)
-                shard.start()
+    async def _begin_missing(self, make_shard: Callable[[TopicPartition], AnyShard]) -> None:
+        """A shard that cannot be loaded is left out: the next request tries again."""
+        topic_id = self._topic_id
+        missing = [each for each in self._led_here() if each.partition not in self._shards]
+        shards = {each: make_shard(each) for each in missing}
+        loaded = await self._scheduler.run_in_worker(lambda: _load_each(shards))
+        if self._is_stopped or self._topic_id != topic_id:
+            return
+        for partition, shard in loaded.items():
+            self._shards[partition] = shard
+            shard.start()
+
+    def _drop_shards_of_deleted_topic(self) -> None:
+        """A new topic of the same name starts with new shards: the old ones would write to deleted logs."""
+        topic_id = self._current_id()
+        if topic_id != self._topic_id:
+            self._topic_id = topic_id
+            self._resign_all()
+
+    def _current_id(self) -> TopicId | None:
+        entry = self._catalog.find(self._topic)
+        return None if entry is None else entry.topic_id
+
+    def _resign_all(self) -> None:
+        for partition in list(self._shards):
+            self.resign(partition)
+
+
+def _load_each(shards: Mapping[TopicPartition, AnyShard]) -> dict[int, AnyShard]:
+    """On a worker thread. Those that could be loaded, by partition."""
+    loaded = {}
+    for topic_partition, shard in shards.items():
+        try:
+            shard.load()
+        except (ApiError, StorageFault) as problem:
+            _log.error(
+                "the coordinator of %s cannot be loaded, so its groups or transactions are not served; "
+                "the next request for it tries again: %s",
+                topic_partition,
+                problem,
+            )
+        else:
+            loaded[topic_partition.partition] = shard
+    return loaded
 
 
 def coordinator_error(error: ApiError) -> ErrorCode:

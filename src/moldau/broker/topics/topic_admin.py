@@ -94,8 +94,9 @@ class TopicAdmin:
             return entry
         config = self._configs.log_config(entry.configs)
         await self._run(lambda: self._make(entry, config))
-        self._catalog.put(entry)
+        # Served first: what watches the catalog may fail, and must not leave a topic that nobody serves.
         self._logs.serve(entry, 0)
+        self._catalog.put(entry)
         return entry
 
     async def delete(self, entry: TopicEntry) -> None:
@@ -132,8 +133,8 @@ class TopicAdmin:
         # The settings may have changed while the disk was busy; the partitions cannot have.
         latest = self._catalog.find(name) or grown
         grown = grown.with_configs(latest.configs)
-        self._catalog.put(grown)
         self._logs.serve(grown, present)
+        self._catalog.put(grown)
 
     def _decide_new(self, topic: NewTopic) -> TopicEntry:
         check_name(topic.name)

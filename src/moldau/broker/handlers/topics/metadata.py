@@ -4,7 +4,8 @@ v1 null asks for all topics   v4 opt-out of auto-creation   v5 offline replicas 
 v8 authorised operations   v9 flexible   v10 topic ids   v11 no cluster operations   v12 topics by id alone
 v13 top-level error
 
-A topic that may be auto-created is created before the answer, so the client need not ask again.
+A topic that may be auto-created is created before the answer, so the client need not ask again. An internal topic
+gets the partitions and settings that its coordinator needs, as in Kafka.
 """
 
 from collections.abc import Awaitable, Sequence
@@ -13,6 +14,7 @@ from typing import Final
 from moldau.broker.request.api_table import ApiSpec
 from moldau.broker.request.client_session import RequestContext
 from moldau.broker.topics.catalog import TopicEntry
+from moldau.broker.topics.internal_topics import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
 from moldau.broker.topics.topic_admin import topic_name_problem
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
@@ -53,10 +55,19 @@ async def _create_and_answer(
 ) -> MetadataResponse:
     for name in missing:
         try:
-            await ctx.broker.topics.create_with_defaults(name)
+            await _create(ctx, name)
         except ApiError:  # If creation fails the topic is reported as unknown below.
             continue
     return _answer(ctx, request, [_topic(ctx, request, topic) for topic in wanted])
+
+
+async def _create(ctx: RequestContext, name: str) -> None:
+    if name == OFFSETS_TOPIC:
+        await ctx.broker.groups.shards.ensure()
+    elif name == TRANSACTIONS_TOPIC:
+        await ctx.broker.transactions.shards.ensure()
+    else:
+        await ctx.broker.topics.create_with_defaults(name)
 
 
 def _may_create(ctx: RequestContext, request: MetadataRequest) -> bool:
