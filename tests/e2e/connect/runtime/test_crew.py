@@ -1,5 +1,6 @@
 """The worker's side without Spark: shifts are given to it as the driver would, in threads of the test's own process."""
 
+import logging
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -191,3 +192,26 @@ def test_the_log_of_tasks_has_no_secret(
     shift.wait("first", lambda one: waits in caplog.text)
     shift.wait("second", lambda one: "Subscribed topic not available: [hidden]" in caplog.text)
     assert "sesame" not in caplog.text
+
+
+def test_a_task_that_waits_says_so_once_and_says_when_it_goes_on(
+    shift: Shift,
+    servers: str,
+    name: str,
+    producer: Producer,
+    tmp_path: Path,
+    own_connectors: None,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO, "moldau")
+    obstacle = tmp_path / "obstacle"
+    obstacle.touch()
+    producer.produce(name, "one")
+    producer.flush()
+    config = {"topics": name, "file": str(tmp_path / "out"), "obstacle": str(obstacle)}
+    shift.start(plan_of(servers, name, "sink", "trial_connectors:PickySink", config), "first")
+    shift.wait("first", lambda one: one.retrying == "put: the target is down")
+    obstacle.unlink()
+    shift.wait("first", lambda one: one.written == 1 and one.retrying is None)
+    said = [one.getMessage() for one in caplog.records if one.getMessage().startswith(f"{name}-0")]
+    assert said == [f"{name}-0 waits, and tries again: put: the target is down", f"{name}-0 goes on"]

@@ -1,6 +1,7 @@
 """What a task's thread tells the shifts, and what they tell it. Shared by both; each field has one writer."""
 
 import contextlib
+import logging
 import sys
 import threading
 import time
@@ -13,19 +14,24 @@ from moldau.pipeline.spark.connectors.task_orders import RunState
 
 CALL_S_MAX: Final = 300.0
 
+log = logging.getLogger(__name__)
+
 
 class Abandoned(MoldauError):
     """The run is not wanted any more, and another may have begun: nothing may be written or committed."""
 
 
 class Progress:
-    def __init__(self, news: Callable[[], None] = lambda: None) -> None:
-        """`news` is called when the state changes."""
+    def __init__(self, news: Callable[[], None] = lambda: None, name: str = "the task") -> None:
+        """`news` is called when the state changes. `name` is the task's, for the log."""
         self._news = news
+        self._name = name
         self.state = RunState.STARTING
         self.error: str | None = None
         self.trace = ""
         self.retrying: str | None = None
+        """What the task waits for, or tries again."""
+        self._waits = False
         self.polled = self.written = self.failed = 0
         self.lag: int | None = None
         self.topics: tuple[str, ...] = ()
@@ -43,6 +49,18 @@ class Progress:
         self.error, self.trace = error, trace
         self.state = state
         self._news()
+
+    def wait_for(self, why: str) -> None:
+        """The task goes on by itself when this has passed. The log says so once."""
+        if not self._waits:
+            log.warning("%s waits, and tries again: %s", self._name, why)
+        self._waits, self.retrying = True, why
+
+    def go_on(self) -> None:
+        """The task waits for nothing any more."""
+        if self._waits:
+            log.info("%s goes on", self._name)
+        self._waits, self.retrying = False, None
 
     def use(self, topics: Collection[str]) -> None:
         """Notes that they have been read or written."""

@@ -160,7 +160,7 @@ class SinkRun:
             else:
                 self._progress.written += len(batch)
                 break
-        self._progress.retrying = None
+        self._progress.go_on()
         self._require_tolerated()
 
     def _wait_for_retry(self, attempts: Attempts, failure: RetriableError, what: str) -> None:
@@ -168,9 +168,7 @@ class SinkRun:
         delay_ms = attempts.next_delay_ms(int(time.monotonic() * 1000))
         if delay_ms is None:
             raise failure
-        why = self._parts.resolved.mask(str(failure))
-        self._progress.retrying = f"{what}: {why}"
-        log.warning("%s: %s is tried again in %d ms: %s", self._parts.id, what, delay_ms, why)
+        self._progress.wait_for(f"{what}: {self._parts.resolved.mask(str(failure))}")
         end = time.monotonic() + delay_ms / 1000
         while time.monotonic() < end:
             if self._progress.is_stopping():
@@ -215,7 +213,9 @@ class SinkRun:
             }
         self._progress.require_own()
         with self._progress.calling("commit of offsets"):
-            self._progress.retrying = self._consumer.commit(ends)
+            why = self._consumer.commit(ends)
+        self._progress.go_on()
+        self._progress.retrying = why
 
     def _seek_back(self) -> Mapping[TopicPartition, int]:
         rewound, self._rewound = self._rewound, {}

@@ -175,13 +175,13 @@ class SourceRun:
                 delay_ms = attempts.next_delay_ms(int(time.monotonic() * 1000))
                 if delay_ms is None:
                     raise
-                progress.retrying = f"poll: {self._parts.resolved.mask(str(failure))}"
+                progress.wait_for(f"poll: {self._parts.resolved.mask(str(failure))}")
                 if self._open is not None:
                     self._commit(self._open)
                 if not progress.pause_ms(delay_ms):
                     return ()
             else:
-                progress.retrying = None
+                progress.go_on()
                 if not records:
                     self._polls_wait = time.monotonic() - began > WAITING_POLL_S
                 return records

@@ -29,7 +29,7 @@ class Run(Protocol):
 class TaskThread:
     def __init__(self, order: TaskOrder, news: Callable[[], None] = lambda: None) -> None:
         self.id, self.run_id = order.id, order.run
-        self.progress = Progress(news)
+        self.progress = Progress(news, str(order.id))
         self._order = order
         self._run: Run | None = None
         self._mask: Callable[[str], str] = str
