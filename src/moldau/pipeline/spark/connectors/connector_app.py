@@ -14,6 +14,7 @@ from py4j.protocol import Py4JError
 
 from moldau.core.errors import ConfigError, MoldauError
 from moldau.pipeline.connect.runtime.plan import ConnectorPlan
+from moldau.pipeline.connect.runtime.task_log import log_to_stderr
 from moldau.pipeline.connect.runtime.task_settings import TaskSettings
 from moldau.pipeline.lifecycle import PipelineState
 from moldau.pipeline.spark.connectors.shifts import Shifts, shared_shifts
@@ -65,6 +66,7 @@ class ConnectorApp:
         """Returns at once."""
         if self._thread is not None:
             raise MoldauError(f"{self.plan.name} has been started already")
+        log_to_stderr()
         self._thread = threading.Thread(
             target=self._supervise, name=f"connector-{self.plan.name}", daemon=True
         )

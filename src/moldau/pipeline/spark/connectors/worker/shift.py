@@ -10,6 +10,7 @@ import threading
 import time
 from typing import Final
 
+from moldau.pipeline.connect.runtime.task_log import log_to_stderr
 from moldau.pipeline.spark.connectors.task_orders import RunState, ShiftOrder, ShiftReport, TaskId
 from moldau.pipeline.spark.connectors.worker.task_thread import TaskThread
 from moldau.pipeline.spark.worker.slots import this_process
@@ -82,4 +83,5 @@ _crew = Crew()
 
 def run_shift(order: ShiftOrder) -> ShiftReport:
     """Runs in a Spark worker."""
+    log_to_stderr()
     return _crew.run(order)
