@@ -78,6 +78,8 @@ class Tables:
         self._on_failure = on_failure
         self._lock = threading.Lock()
         self._tables: dict[str, _Table] = {}
+        self._unusable: dict[str, SqlError] = {}
+        """Tables whose format cannot be read here, and why."""
         self._assigned: dict[str, list[int]] = {}
         """Topic to its partitions; the thread's own."""
         self._is_changed = False
@@ -87,12 +89,20 @@ class Tables:
     def add(self, source: SourceInfo, retention_ms: int | None = None) -> None:
         """Begins to load a table; returns at once. `retention_ms` is that of the windows, of a windowed table
         (`plan.grouping.window.retention_ms` of its query). A table of that name that is there already is replaced if
-        it is another."""
+        it is another. One whose format cannot be read here is said in the log, and to those who ask it."""
         with self._lock:
             known = self._tables.get(source.name)
             if known is not None and (known.source, known.retention_ms) == (source, retention_ms):
                 return
-            content = TableContent(source, retention_ms, self._on_failure)
+            self._unusable.pop(source.name, None)
+            try:
+                content = TableContent(source, retention_ms, self._on_failure)
+            except SqlError as wrong:
+                self._unusable[source.name] = wrong
+                if self._tables.pop(source.name, None) is not None:
+                    self._is_changed = True
+                log.error("the table %s cannot be asked on this server: %s", source.name, wrong)
+                return
             self._tables[source.name] = _Table(source, retention_ms, content)
             self._is_changed = True
             if self._thread is None and not self._closing.is_set():
@@ -101,6 +111,7 @@ class Tables:
 
     def remove(self, name: str) -> None:
         with self._lock:
+            self._unusable.pop(name, None)
             if self._tables.pop(name, None) is not None:
                 self._is_changed = True
 
@@ -126,6 +137,8 @@ class Tables:
     def content(self, source: SourceInfo, wait_s_max: float) -> TableContent:
         """The rows of a loaded table. SqlError where it is not kept, TableNotReady where it is not loaded in time."""
         found = self._tables.get(source.name)
+        if found is None and (wrong := self._unusable.get(source.name)) is not None:
+            raise SqlError(f"the table {source.name} cannot be asked on this server: {wrong}")
         if found is None:
             hint = (
                 "CREATE SOURCE TABLE over its topic makes one that is kept, and so does CREATE TABLE ... AS SELECT. "
