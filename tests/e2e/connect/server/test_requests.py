@@ -229,6 +229,7 @@ def test_malformed_requests(client: ConnectClient, body: bytes, message: str) ->
         ({**SINK, "topics.regex": "red.*"}, "mutually exclusive"),
         ({"connector.class": IDLE_SINK, "colour": "red"}, "Must configure one of topics or topics.regex"),
         ({**SOURCE, "tasks.max": "0"}, "configuration tasks.max"),
+        ({**SOURCE, "tasks.max": "201"}, "a connector may have 200 tasks at most"),
         ({**SOURCE, "value.converter": "Jsn"}, "value.converter"),
         ({**SOURCE, "transforms": "a"}, "transforms.a.type"),
         ({**SOURCE, "errors.tolerance": "some"}, "errors.tolerance"),

@@ -11,7 +11,7 @@ from moldau.pipeline.connect.runtime.plan import consumer_group_of
 from moldau.pipeline.connect.runtime.secrets import Resolved, resolve, sensitive_names
 from moldau.pipeline.connect.runtime.task_log import hidden_in_log
 from moldau.pipeline.connect.server.checks.rendering import config_infos, invalid_text
-from moldau.pipeline.connect.server.checks.validation import OVERRIDES, Validated, validated
+from moldau.pipeline.connect.server.checks.validation import OVERRIDES, Validated, WorkerRules, validated
 from moldau.pipeline.connect.server.failures import SERVER_ERROR, RequestFailure, bad_request
 from moldau.pipeline.connect.server.requests import Json
 from moldau.pipeline.connect.server.settings import CONVERTER_PREFIXES, Configuration
@@ -86,9 +86,9 @@ class ConfigChecks:
         except ConfigError as wrong:
             raise bad_request(invalid_text([str(wrong)])) from None
         effective = configuration.connector_config(resolved.config)
-        policy = configuration.override_policy
+        rules = WorkerRules(configuration.override_policy, self._settings.tasks_limit)
         return self._within_limit(
-            lambda: validated(plugin, config, resolved, effective, policy), plugin, resolved
+            lambda: validated(plugin, config, resolved, effective, rules), plugin, resolved
         )
 
     def _within_limit(self, check: Callable[[], T], plugin: ConnectorPlugin, resolved: Resolved) -> T:

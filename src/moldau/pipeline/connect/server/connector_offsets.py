@@ -20,8 +20,6 @@ from moldau.pipeline.connect.server.topics.offsets_admin import Change, OffsetsA
 TOPIC: Final = "kafka_topic"
 PARTITION: Final = "kafka_partition"
 OFFSET: Final = "kafka_offset"
-TASKS_MAX: Final = 200
-"""How many tasks of a source are fenced before its offsets are changed, at most."""
 OFFSET_MAX: Final = (1 << 63) - 1
 T = TypeVar("T")
 
@@ -55,7 +53,7 @@ class ConnectorOffsets:
             self._changing(
                 name,
                 "source",
-                lambda: self._admin.change_source(self._topic(entry), name, found, _tasks_max(entry)),
+                lambda: self._admin.change_source(self._topic(entry), name, found, self._tasks_max(entry)),
             )
         return {"message": "The offsets for this connector have been altered successfully"}
 
@@ -68,7 +66,7 @@ class ConnectorOffsets:
             self._changing(
                 name,
                 "source",
-                lambda: self._admin.reset_source(self._topic(entry), name, _tasks_max(entry)),
+                lambda: self._admin.reset_source(self._topic(entry), name, self._tasks_max(entry)),
             )
         return {"message": "The offsets for this connector have been reset successfully"}
 
@@ -80,6 +78,11 @@ class ConnectorOffsets:
 
     def _topic(self, entry: ConnectorEntry) -> str:
         return entry.config.get("offsets.storage.topic", "").strip() or self._member.settings.offset_topic
+
+    def _tasks_max(self, entry: ConnectorEntry) -> int:
+        """How many tasks of a source are fenced before its offsets are changed."""
+        text = entry.config.get("tasks.max", "1").strip()
+        return min(int(text), self._member.settings.tasks_limit) if text.isdecimal() else 1
 
     def _require_stopped(self, entry: ConnectorEntry) -> None:
         if entry.target is not TargetState.STOPPED:
@@ -182,11 +185,6 @@ def _whole(value: Any) -> int | None:
 
 def _sink_json(place: SinkPlace, offset: int) -> Json:
     return {"partition": {PARTITION: place.partition, TOPIC: place.topic}, "offset": {OFFSET: offset}}
-
-
-def _tasks_max(entry: ConnectorEntry) -> int:
-    text = entry.config.get("tasks.max", "1").strip()
-    return min(int(text), TASKS_MAX) if text.isdecimal() else 1
 
 
 def _text(failure: BaseException) -> str:

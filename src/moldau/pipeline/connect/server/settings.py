@@ -238,6 +238,13 @@ class WorkerSettings(SettingsView):
         "How often a connector is asked whether its work should be spread again.",
         at_least=100,
     )
+    tasks_limit = integer(
+        "tasks.max.limit",
+        200,
+        "How many tasks a connector may have. Each costs the workers threads, clients of Kafka and memory: tasks.max "
+        "above this is refused.",
+        at_least=1,
+    )
     state_dir = string(
         "state.dir",
         "data/connect",

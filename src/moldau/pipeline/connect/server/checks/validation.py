@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from moldau.core.errors import ConfigError
 from moldau.core.settings.text_form import parse_list
@@ -20,13 +20,22 @@ from moldau.pipeline.connect.runtime.task_settings import (
     TaskSettings,
 )
 from moldau.pipeline.connect.runtime.topic_creation import TopicRules
-from moldau.pipeline.connect.server.checks.common_settings import common_declarations
+from moldau.pipeline.connect.server.checks.common_settings import CommonSettings, common_declarations
 from moldau.pipeline.connect.transforms.chain import chain_declarations, chain_errors
 
 OVERRIDES: Final = (PRODUCER_OVERRIDE, CONSUMER_OVERRIDE, ADMIN_OVERRIDE)
 CREDENTIALS: Final = ("sasl.", "security.protocol")
 POLICIES: Final = {"All": ("",), "None": (), "Principal": CREDENTIALS}
 """What follows the prefix of an override that is allowed."""
+TASKS_MAX: Final = "tasks.max"
+
+
+class WorkerRules(NamedTuple):
+    """What the worker's settings allow connectors."""
+
+    policy: str
+    """One of POLICIES."""
+    tasks_limit: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +52,7 @@ class Validated:
 
 
 def validated(
-    plugin: ConnectorPlugin, config: Texts, resolved: Resolved, effective: Texts, policy: str
+    plugin: ConnectorPlugin, config: Texts, resolved: Resolved, effective: Texts, rules: WorkerRules
 ) -> Validated:
     """`config` as it was given; `resolved` has its secrets; `effective` has the worker's converters too. Messages show
     no secret. May ask the connector's other system, and so take its time."""
@@ -59,7 +68,8 @@ def validated(
         *chain_errors(resolved.config),
         *_converter_errors(effective),
         *_kind_errors(plugin, resolved.config),
-        *_override_errors(resolved.config, policy),
+        *_override_errors(resolved.config, rules.policy),
+        *_count_errors(resolved.config, rules.tasks_limit),
     ]
     if not any(value.errors for value in values.values()):
         # What a connector checks relies on the values being of their types.
@@ -148,6 +158,25 @@ def _together(parse: Callable[[], object], config: Texts, name: str) -> Iterator
             text.startswith(f"Invalid value {config.get(one)} for configuration {one}:") for one in names
         ):
             yield ConfigValue(name, config.get(name), errors=[text])
+
+
+def _count_errors(config: Texts, limit: int) -> Iterator[ConfigValue]:
+    """More tasks than the workers may be able to carry. What is no number is reported already."""
+    text = config.get(TASKS_MAX)
+    try:
+        count = 1 if text is None else CommonSettings.KEYS[TASKS_MAX].parse(text)
+    except ConfigError:
+        return
+    if count > limit:
+        yield ConfigValue(
+            TASKS_MAX,
+            text,
+            errors=[
+                f"Invalid value {text} for configuration {TASKS_MAX}: a connector may have {limit} tasks at most, "
+                "because each costs the workers threads, clients of Kafka and memory. Ask for fewer, or raise "
+                "tasks.max.limit in the settings of the workers"
+            ],
+        )
 
 
 def _override_errors(config: Texts, policy: str) -> Iterator[ConfigValue]:

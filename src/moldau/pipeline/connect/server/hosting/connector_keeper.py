@@ -243,7 +243,9 @@ class ConnectorKeeper:
         before, kept.run = kept.run, None
         if before is not None:
             before.stop()
-        run = ConnectorRun(name, entry.config, self._configuration.providers)
+        run = ConnectorRun(
+            name, entry.config, self._configuration.providers, tasks_limit=self._settings.tasks_limit
+        )
         try:
             run.start()
             configs = run.task_configs()

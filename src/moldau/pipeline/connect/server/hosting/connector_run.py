@@ -25,7 +25,9 @@ log = logging.getLogger("moldau.connect")
 
 
 class ConnectorRun:
-    def __init__(self, name: str, config: Texts, providers: Texts) -> None:
+    def __init__(self, name: str, config: Texts, providers: Texts, tasks_limit: int) -> None:
+        """`tasks_limit` is the worker's own, which holds whatever the connector's settings say."""
+        self._tasks_limit = tasks_limit
         self._name = name
         self._config = config
         self._providers = providers
@@ -57,7 +59,13 @@ class ConnectorRun:
         """As they are stored: with references in place of secrets. Raises as `start` does."""
         assert self._instance is not None and self._plugin is not None
         count_max = self._common.tasks_max
-        found = self._instance.task_configs(count_max)
+        found = self._instance.task_configs(min(count_max, self._tasks_limit))
+        if len(found) > self._tasks_limit:
+            raise ConnectError(
+                f"The connector {self._name} has generated {len(found)} tasks, and a worker lets a connector have "
+                f"{self._tasks_limit}. Spread its work over fewer tasks, or raise tasks.max.limit in the settings of "
+                "the workers"
+            )
         if len(found) > count_max:
             text = (
                 f"The connector {self._name} has generated {len(found)} tasks, which is greater than {count_max}, the "

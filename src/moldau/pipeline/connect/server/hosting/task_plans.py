@@ -56,7 +56,7 @@ class TaskPlans:
         return {one.application_id: one for one in found.values()}
 
     def _of(self, entry: ConnectorEntry, shares: Shares) -> WantedTasks | None:
-        if entry.target is TargetState.STOPPED:
+        if entry.target is TargetState.STOPPED or len(entry.tasks) > self.configuration.settings.tasks_limit:
             return None
         mine = shares.tasks(entry.name, entry.tasks)
         is_paused = entry.target is TargetState.PAUSED
