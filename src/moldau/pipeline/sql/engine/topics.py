@@ -20,6 +20,11 @@ INTERNAL_TOPICS: Final = (
     "__confluent",
 )
 """How the names of topics begin that belong to the cluster, the registry and the servers."""
+ADDITIONAL_RETENTION_MS: Final = 86_400_000
+"""How much longer than its windows the topic of a windowed table is kept: retention of topics goes by the wall clock,
+that of windows by the time of records. Kafka Streams has it for its changelogs
+(windowstore.changelog.additional.retention.ms); here servers load the table from its own topic."""
+LONG_MAX: Final = 2**63 - 1
 BROKER_DEFAULT: Final = -1
 """The replication factor that the brokers choose."""
 
@@ -115,7 +120,9 @@ def _configs(source: SourceInfo, said: WithProperties, window_retention_ms: int 
         policy = _policy(str(policy), said)
     configs = {"cleanup.policy": policy}
     if retention_ms is None and source.is_table and source.window is not None:
-        retention_ms = window_retention_ms
+        retention_ms = None
+        if window_retention_ms is not None:
+            retention_ms = min(window_retention_ms + ADDITIONAL_RETENTION_MS, LONG_MAX)
     if retention_ms is not None:
         configs["retention.ms"] = str(retention_ms)
     return configs
