@@ -79,7 +79,7 @@ def test_a_connector_logs_no_secret_until_it_has_stopped(
     monkeypatch.setenv("MAGIC_WORDS", "open sesame")
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     config = {"connector.class": f"{__name__}:TalkingConnector", "file": "${env:MAGIC_WORDS}"}
-    run = ConnectorRun("talks", config, ENV_PROVIDER)
+    run = ConnectorRun("talks", config, ENV_PROVIDER, tasks_limit=10)
     run.start()
     run.stop()
     assert "starts with" in lines.getvalue()
