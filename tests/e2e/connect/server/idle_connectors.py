@@ -39,3 +39,10 @@ class IdleSink(SinkConnector):
 
     def task_configs(self, tasks_max: int) -> Sequence[Texts]:
         return []
+
+
+class BrokenSource(IdleSource):
+    """Has a mistake in its code."""
+
+    def start(self, config: Texts) -> None:
+        raise RuntimeError(f"there is no paint of the colour {config['colour']}")

@@ -11,6 +11,8 @@ from e2e.connect.server.conftest import IDLE_SINK, IDLE_SOURCE
 from e2e.connect.server.connect_process import PATIENCE_S, ConnectClient
 from moldau.cli.main import platform
 
+BROKEN_SOURCE = "e2e.connect.server.idle_connectors:BrokenSource"
+
 
 class Shell:
     def __init__(self, url: str) -> None:
@@ -146,3 +148,12 @@ def test_create_and_wait_for_a_failure(shell: Shell, name: str) -> None:
     setting = ("--set", f"connector.class={IDLE_SOURCE}", "--set", "colour=red", "--set", "fails=no entry")
     said = shell.fail("create", "--name", name, *setting, "--wait", str(PATIENCE_S))
     assert f"'{name}' was created, but fails:\nConnectError: no entry" in said
+
+
+def test_the_reason_of_a_failure_comes_before_its_trace(shell: Shell, name: str) -> None:
+    setting = ("--set", f"connector.class={BROKEN_SOURCE}", "--set", "colour=red")
+    said = shell.fail("create", "--name", name, *setting, "--wait", str(PATIENCE_S))
+    reason = "RuntimeError: there is no paint of the colour red\n\nTraceback (most recent call last):\n"
+    assert f"'{name}' was created, but fails:\n{reason}" in said
+    assert f"Why the connector failed:\n{reason}" in shell.run("show", name)
+    shell.run("delete", name, "--yes")

@@ -15,7 +15,13 @@ from moldau.pipeline.connect.server.member import Member
 from moldau.pipeline.connect.server.requests import Json, OffsetChange
 from moldau.pipeline.connect.server.state.cluster_state import ConnectorEntry
 from moldau.pipeline.connect.server.state.config_records import TargetState
-from moldau.pipeline.connect.server.topics.offsets_admin import Change, OffsetsAdmin, OffsetsBusy, SinkPlace
+from moldau.pipeline.connect.server.topics.offsets_admin import (
+    Change,
+    NoSuchOffset,
+    OffsetsAdmin,
+    OffsetsBusy,
+    SinkPlace,
+)
 
 TOPIC: Final = "kafka_topic"
 PARTITION: Final = "kafka_partition"
@@ -120,6 +126,8 @@ class ConnectorOffsets:
                 "be successfully completed. If the connector is in a stopped state, this operation can be safely "
                 f"retried. {busy}",
             ) from busy
+        except NoSuchOffset as wrong:
+            raise bad_request(f"The offsets of connector {name} were not changed: {wrong}") from None
         except (MoldauError, KafkaException, TimeoutError) as failure:
             raise RequestFailure(
                 SERVER_ERROR, f"Failed to modify offsets for {kind} connector {name}: {_text(failure)}"

@@ -21,6 +21,7 @@ from moldau.pipeline.connect.runtime.task_settings import (
 )
 from moldau.pipeline.connect.runtime.topic_creation import TopicRules
 from moldau.pipeline.connect.server.checks.common_settings import CommonSettings, common_declarations
+from moldau.pipeline.connect.server.checks.topic_names import topic_name_errors
 from moldau.pipeline.connect.transforms.chain import chain_declarations, chain_errors
 
 OVERRIDES: Final = (PRODUCER_OVERRIDE, CONSUMER_OVERRIDE, ADMIN_OVERRIDE)
@@ -68,6 +69,7 @@ def validated(
         *chain_errors(resolved.config),
         *_converter_errors(effective),
         *_kind_errors(plugin, resolved.config),
+        *topic_name_errors(plugin, resolved.config),
         *_override_errors(resolved.config, rules.policy),
         *_count_errors(resolved.config, rules.tasks_limit),
     ]

@@ -29,6 +29,10 @@ class OffsetsBusy(MoldauError):
     """The group of a sink still has members."""
 
 
+class NoSuchOffset(MoldauError):
+    """A sink is to go on where no topic has a record."""
+
+
 class SinkPlace(NamedTuple):
     topic: str
     partition: int
@@ -101,7 +105,7 @@ class OffsetsAdmin:
         return {SinkPlace(one.topic, one.partition): one.offset for one in found if one.offset >= 0}
 
     def change_sink(self, connector: str, changes: Mapping[SinkPlace, int | None]) -> None:
-        """Raises OffsetsBusy, and MoldauError for a partition that does not exist."""
+        """Raises OffsetsBusy, and NoSuchOffset for a partition that does not exist or an offset beyond its end."""
         self._require_partitions(changes)
         before = self.of_sink(connector)
         wanted = {**before, **{place: offset for place, offset in changes.items() if offset is not None}}
@@ -121,7 +125,10 @@ class OffsetsAdmin:
         for place, offset in changes.items():
             topic = known.get(place.topic)
             if offset is not None and (topic is None or place.partition not in topic.partitions):
-                raise MoldauError(f"there is no partition {place.partition} of a topic {place.topic}")
+                raise NoSuchOffset(
+                    f"there is no partition {place.partition} of a topic {place.topic}. Name one that exists, or "
+                    "create the topic first"
+                )
         ends = admin.list_offsets(
             {
                 TopicPartition(*place): OffsetSpec.latest()
@@ -132,7 +139,7 @@ class OffsetsAdmin:
         for asked, future in ends.items():
             offset, end = changes[SinkPlace(asked.topic, asked.partition)], future.result(ANSWER_S).offset
             if offset is not None and offset > end:
-                raise MoldauError(
+                raise NoSuchOffset(
                     f"offset {offset} is beyond the end of {asked.topic}-{asked.partition}, which is {end}"
                 )
 
