@@ -2,23 +2,28 @@
 
 import time
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import Any
 from urllib.parse import quote
 
 import click
 import orjson
 
-from moldau.cli.commands.connect.connect_http import ConnectHttp, connector_argument, on_connect
+from moldau.cli.commands.connect.connect_http import ConnectHttp, Refused, connector_argument, on_connect
 from moldau.cli.commands.connect.show_connectors import status_of
+from moldau.cli.commands.connect.traces import reason_first
 from moldau.cli.failures import Failure
 from moldau.cli.options import KeyValue
 from moldau.cli.render.output import columns, document_option, print_json
 from moldau.core.errors import ConfigError
 from moldau.core.settings.view import nearest_text
-from moldau.pipeline.connect.server.config_checks import OPEN_PREFIXES
+from moldau.pipeline.connect.server.config_checks import UNKNOWN_SHOWN, unknown_names
 from moldau.pipeline.connect.server.connector_files import GivenConnector, read_connector
 
-STATES = ("running", "paused", "stopped")
+ACTIONS = {"running": "resume", "paused": "pause", "stopped": "stop"}
+"""By the state that they bring a connector to."""
+STATES = tuple(ACTIONS)
+CONFLICT = 409
 LOOK_EVERY_S = 0.3
 
 set_option = click.option(
@@ -36,7 +41,7 @@ file_argument = click.argument("file", type=click.File("r", encoding="utf-8"), r
 @file_argument
 @click.option("--name", help="The name of the connector. Overrides the file.")
 @set_option
-@click.option("--state", type=click.Choice(STATES), help="The state it begins in. Default: running.")
+@click.option("--state", type=click.Choice(STATES), help="The state it begins in, or with --replace goes to.")
 @click.option(
     "--replace", is_flag=True, help="Give a connector that exists these settings instead of its own."
 )
@@ -68,14 +73,13 @@ def create(
         raise click.UsageError("Name the connector: with --name, or with `name` in the file.")
     _warn_of_unknown(connect, given.config)
     doing = f"create '{given.name}'"
-    if replace:
-        path = f"/connectors/{quote(given.name, safe='')}/config"
-        connect.ask("PUT", path, doing=doing, body=dict(given.config))
+    initial = state or given.initial_state
+    if not replace:
+        _create(connect, given, initial, doing)
+    elif initial is None:
+        _put_config(connect, given, doing)
     else:
-        body: dict[str, Any] = {"name": given.name, "config": dict(given.config)}
-        if (initial := state or given.initial_state) is not None:
-            body["initial_state"] = initial.upper()
-        connect.ask("POST", "/connectors", doing=doing, body=body)
+        _replace(connect, given, initial, doing)
     if wait_s is not None:
         _wait(connect, given.name, wait_s)
     click.echo(f"Created '{given.name}'." if not replace else f"'{given.name}' has these settings now.")
@@ -137,6 +141,35 @@ def validate(
         click.get_current_context().exit(1)
 
 
+def _create(connect: ConnectHttp, given: GivenConnector, initial: str | None, doing: str) -> None:
+    body: dict[str, Any] = {"name": given.name, "config": dict(given.config)}
+    if initial is not None:
+        body["initial_state"] = initial.upper()
+    connect.ask("POST", "/connectors", doing=doing, body=body)
+
+
+def _put_config(connect: ConnectHttp, given: GivenConnector, doing: str) -> None:
+    connect.ask("PUT", f"/connectors/{quote(given.name, safe='')}/config", doing=doing, body=dict(given.config))
+
+
+def _replace(connect: ConnectHttp, given: GivenConnector, initial: str, doing: str) -> None:
+    """One that is to rest does so before it gets the settings, so that it never runs with them."""
+    try:
+        _create(connect, given, initial, doing)
+    except Refused as refused:
+        # It exists. Settings that are wrong are refused before that, and nothing has changed.
+        if refused.status != CONFLICT:
+            raise
+    else:
+        return
+    action = ACTIONS[initial.lower()]
+    if action == "resume":
+        _put_config(connect, given, doing)
+    connect.of(given.name, "PUT", f"/{action}", doing=f"{action} '{given.name}'")
+    if action != "resume":
+        _put_config(connect, given, doing)
+
+
 def _given(file: Any, name: str | None, changes: Iterable[tuple[str, str]]) -> GivenConnector:
     try:
         found = read_connector(file.name, file.read()) if file is not None else GivenConnector("", {})
@@ -172,12 +205,11 @@ def _validated(connect: ConnectHttp, config: Mapping[str, str]) -> Mapping[str, 
 
 
 def _unknown(config: Mapping[str, str], validated: Mapping[str, Any]) -> dict[str, str]:
-    """Settings that nobody has declared, each with the nearest one."""
+    """Settings that nobody has declared, each with the nearest one, which is looked for as long as there are few."""
     known = {one["definition"]["name"] for one in validated["configs"] if one["definition"]}
     return {
-        name: nearest_text(name, known)
-        for name in config
-        if name not in known and not name.startswith(OPEN_PREFIXES)
+        name: nearest_text(name, known) if number < UNKNOWN_SHOWN else ""
+        for number, name in enumerate(unknown_names(config, known))
     }
 
 
@@ -187,8 +219,10 @@ def _warn_of_unknown(connect: ConnectHttp, config: Mapping[str, str]) -> None:
 
 
 def _print_unknown(unknown: Mapping[str, str]) -> None:
-    for name, nearest in unknown.items():
-        click.echo(f"Warning: unknown setting {name}{nearest}. It has no effect.", err=True)
+    for name, nearest in islice(unknown.items(), UNKNOWN_SHOWN):
+        click.echo(f"Warning: unknown setting {name}{nearest or '.'} It has no effect.", err=True)
+    if (more := len(unknown) - UNKNOWN_SHOWN) > 0:
+        click.echo(f"Warning: {more} more unknown settings have no effect.", err=True)
 
 
 def _wait(connect: ConnectHttp, name: str, wait_s: float) -> None:
@@ -198,7 +232,7 @@ def _wait(connect: ConnectHttp, name: str, wait_s: float) -> None:
         states = [status["connector"], *status["tasks"]]
         for one in states:
             if one["state"] == "FAILED":
-                raise Failure(f"'{name}' was created, but fails:\n{one.get('trace', '').rstrip()}")
+                raise Failure(f"'{name}' was created, but fails:\n{reason_first(one.get('trace', ''))}")
         if len(states) > 1 and all(one["state"] == "RUNNING" for one in states):
             return
         if time.monotonic() > deadline:

@@ -9,6 +9,7 @@ from urllib.parse import quote
 import click
 
 from moldau.cli.commands.connect.connect_http import ConnectHttp, Refused, connector_argument, on_connect
+from moldau.cli.commands.connect.traces import reason_first
 from moldau.cli.render.output import (
     about,
     columns,
@@ -73,7 +74,8 @@ def show(connect: ConnectHttp, name: str, output: str) -> None:
     click.echo(f"\n{columns(('SETTING', 'VALUE'), settings)}")
     for what, one in [("the connector", status["connector"]), *((f"task {one['id']}", one) for one in tasks)]:
         if one.get("trace"):
-            click.echo(f"\nWhy {what} failed:\n{one['trace'].rstrip()}")
+            became = "waits" if one["state"] == "RUNNING" else "failed"
+            click.echo(f"\nWhy {what} {became}:\n{reason_first(one['trace'])}")
 
 
 @click.command("plugins")
@@ -91,8 +93,13 @@ def plugins(connect: ConnectHttp, plugin: str | None, everything: bool, output: 
     if output != "table":
         print_data(output, found)
         return
-    rows = [(one["class"], one["type"], one.get("version")) for one in found]
-    click.echo(columns(("CLASS", "TYPE", "VERSION"), rows))
+    rows = [(_short(one["class"]), one["type"], one.get("version"), one["class"]) for one in found]
+    click.echo(columns(("NAME", "TYPE", "VERSION", "CLASS"), rows))
+
+
+def _short(class_name: str) -> str:
+    """What `connector.class` takes too."""
+    return class_name.rpartition(".")[2].removesuffix("Connector")
 
 
 def status_of(connect: ConnectHttp, name: str) -> dict[str, Any]:
