@@ -5,6 +5,7 @@ from pathlib import Path
 from confluent_kafka import Producer
 
 from e2e.connect.runtime.driver_kit import (
+    TEXTS,
     Driver,
     Reader,
     eventually,
@@ -48,7 +49,10 @@ def test_lines_go_from_file_to_topic_to_file(
 def test_datagen_with_two_tasks(driver: Driver, servers: str, name: str, reader: Reader) -> None:
     config = {"kafka.topic": name, "quickstart": "users", "max.interval": "1", "iterations": "50"}
     config["value.converter"] = "JsonConverter"
-    plan = plan_of(servers, name, "source", DATAGEN, config, tasks=2)
+    # Without numbers of their own both would be the same partition of the source: the second one goes on where the
+    # first one ends, and has nothing to make.
+    tasks = {number: {"name": name, **TEXTS, **config, "task.id": str(number)} for number in range(2)}
+    plan = plan_of(servers, name, "source", DATAGEN, config, task_configs=tasks)
     driver.add(plan)
     eventually(lambda: all(driver.task(plan, task)["written"] == 50 for task in (0, 1)), "each made its 50")
     found = reader.wait(100)
