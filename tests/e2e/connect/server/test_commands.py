@@ -10,6 +10,7 @@ from compat.server_process import wait_until
 from e2e.connect.server.conftest import IDLE_SINK, IDLE_SOURCE
 from e2e.connect.server.connect_process import PATIENCE_S, ConnectClient
 from moldau.cli.main import platform
+from moldau.pipeline.connect.plugins import find_connector
 
 BROKEN_SOURCE = "e2e.connect.server.idle_connectors:BrokenSource"
 
@@ -98,6 +99,22 @@ def test_the_life_of_a_connector(shell: Shell, client: ConnectClient, name: str)
     assert f"there is no connector '{name}'" in shell.fail("show", name)
 
 
+def test_replace(shell: Shell, client: ConnectClient, name: str, tmp_path: Path) -> None:
+    """The state is obeyed whether the connector exists or not; that of a file is for a new one."""
+    text = f"initial_state: PAUSED\nname: {name}\nconfig:\n  connector.class: {IDLE_SINK}\n  topics: reds\n"
+    replace = ("create", written(tmp_path / "c.yaml", text), "--replace", "--set")
+    shell.run(*replace, "colour=red")
+    client.wait_states(name, "PAUSED", [])
+    for colour, state in (("blue", "stopped"), ("green", "running"), ("grey", "paused"), ("pink", "running")):
+        shell.run(*replace, f"colour={colour}", "--state", state)
+        client.wait_states(name, state.upper(), [])
+        assert client.of(name, "/config")["colour"] == colour
+    shell.run(*replace, "colour=black")
+    assert client.of(name, "/config")["colour"] == "black"
+    assert "tasks.max" in shell.fail(*replace, "tasks.max=0", "--set", "colour=red", "--state", "stopped")
+    assert client.states(name)[0] == "RUNNING"
+
+
 def test_offsets(shell: Shell, client: ConnectClient, name: str, tmp_path: Path) -> None:
     client.create(name, {"connector.class": IDLE_SOURCE, "colour": "red"})
     changes = {"offsets": [{"partition": {"shelf": 1}, "offset": {"book": 7}}]}
@@ -113,7 +130,11 @@ def test_offsets(shell: Shell, client: ConnectClient, name: str, tmp_path: Path)
 
 
 def test_plugins(shell: Shell) -> None:
-    assert "org.apache.kafka.connect.file.FileStreamSinkConnector" in shell.run("plugins")
+    listed = [line.split() for line in shell.run("plugins").splitlines()]
+    assert listed[0] == ["NAME", "TYPE", "VERSION", "CLASS"]
+    known = {words[0]: words[-1] for words in listed[1:]}
+    assert known["FileStreamSink"] == "org.apache.kafka.connect.file.FileStreamSinkConnector"
+    assert {name: find_connector(name).class_name for name in known} == known
     assert "org.apache.kafka.connect.transforms.Cast$Value" in shell.run("plugins", "--all")
     assert "batch.size" in shell.run("plugins", "FileStreamSource")
 
@@ -123,7 +144,11 @@ def test_validate(shell: Shell, name: str, tmp_path: Path) -> None:
     result = shell.result("validate", file)
     assert result.exit_code == 1
     assert 'Missing required configuration "colour"' in result.stdout
-    assert "unknown setting colur; did you mean colour?" in result.stderr
+    assert result.stderr == ("Warning: unknown setting colur; did you mean colour? It has no effect.\n")
+    many = [word for number in range(12) for word in ("--set", f"nobody.{number}=x")]
+    warnings = shell.result("validate", file, *many).stderr.splitlines()
+    assert warnings[1] == "Warning: unknown setting nobody.0. It has no effect."
+    assert (len(warnings), warnings[-1]) == (11, "Warning: 3 more unknown settings have no effect.")
     assert shell.run("validate", file, "--set", "colour=red") == "The settings are valid.\n"
 
 

@@ -252,6 +252,15 @@ def test_an_unknown_setting_is_accepted_and_logged(
     ]
 
 
+def test_many_unknown_settings_are_one_line(
+    client: ConnectClient, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    client.create(name, {**SOURCE, **{f"nobody.{number}": "x" for number in range(2_000)}})
+    (line,) = [one.message for one in caplog.records if "unknown setting" in one.message]
+    assert line.startswith(f"connector {name}: 2000 unknown settings: nobody.0, nobody.1, ")
+    assert line.endswith("nobody.9, and 1990 more")
+
+
 def test_other_requests_that_are_rejected(client: ConnectClient) -> None:
     assert client.answer("GET", "/nowhere")[:2] == (
         404,

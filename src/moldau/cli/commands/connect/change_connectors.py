@@ -20,9 +20,9 @@ from moldau.core.settings.view import nearest_text
 from moldau.pipeline.connect.server.config_checks import UNKNOWN_SHOWN, unknown_names
 from moldau.pipeline.connect.server.connector_files import GivenConnector, read_connector
 
-ACTIONS = {"running": "resume", "paused": "pause", "stopped": "stop"}
+RUNNING, PAUSED, STOPPED = STATES = ("running", "paused", "stopped")
+ACTIONS = {RUNNING: "resume", PAUSED: "pause", STOPPED: "stop"}
 """By the state that they bring a connector to."""
-STATES = tuple(ACTIONS)
 CONFLICT = 409
 LOOK_EVERY_S = 0.3
 
@@ -73,13 +73,10 @@ def create(
         raise click.UsageError("Name the connector: with --name, or with `name` in the file.")
     _warn_of_unknown(connect, given.config)
     doing = f"create '{given.name}'"
-    initial = state or given.initial_state
-    if not replace:
-        _create(connect, given, initial, doing)
-    elif initial is None:
-        _put_config(connect, given, doing)
+    if replace:
+        _replace(connect, given, state, doing)
     else:
-        _replace(connect, given, initial, doing)
+        _create(connect, given, state, doing)
     if wait_s is not None:
         _wait(connect, given.name, wait_s)
     click.echo(f"Created '{given.name}'." if not replace else f"'{given.name}' has these settings now.")
@@ -141,33 +138,33 @@ def validate(
         click.get_current_context().exit(1)
 
 
-def _create(connect: ConnectHttp, given: GivenConnector, initial: str | None, doing: str) -> None:
+def _create(connect: ConnectHttp, given: GivenConnector, state: str | None, doing: str) -> None:
     body: dict[str, Any] = {"name": given.name, "config": dict(given.config)}
-    if initial is not None:
+    if (initial := state or given.initial_state) is not None:
         body["initial_state"] = initial.upper()
     connect.ask("POST", "/connectors", doing=doing, body=body)
 
 
-def _put_config(connect: ConnectHttp, given: GivenConnector, doing: str) -> None:
-    connect.ask("PUT", f"/connectors/{quote(given.name, safe='')}/config", doing=doing, body=dict(given.config))
-
-
-def _replace(connect: ConnectHttp, given: GivenConnector, initial: str, doing: str) -> None:
-    """One that is to rest does so before it gets the settings, so that it never runs with them."""
+def _replace(connect: ConnectHttp, given: GivenConnector, state: str | None, doing: str) -> None:
+    """The state that a file says is for a new connector only."""
     try:
-        _create(connect, given, initial, doing)
+        _create(connect, given, state, doing)
+        return
     except Refused as refused:
-        # It exists. Settings that are wrong are refused before that, and nothing has changed.
+        # It exists. Wrong settings have another status: then nothing has changed.
         if refused.status != CONFLICT:
             raise
-    else:
-        return
-    action = ACTIONS[initial.lower()]
-    if action == "resume":
-        _put_config(connect, given, doing)
-    connect.of(given.name, "PUT", f"/{action}", doing=f"{action} '{given.name}'")
-    if action != "resume":
-        _put_config(connect, given, doing)
+    # One that is to rest does so before it has the settings: it never runs with them.
+    if state in (PAUSED, STOPPED):
+        _bring(connect, given.name, state)
+    connect.of(given.name, "PUT", "/config", doing=doing, body=dict(given.config))
+    if state == RUNNING:
+        _bring(connect, given.name, state)
+
+
+def _bring(connect: ConnectHttp, name: str, state: str) -> None:
+    action = ACTIONS[state]
+    connect.of(name, "PUT", f"/{action}", doing=f"{action} '{name}'")
 
 
 def _given(file: Any, name: str | None, changes: Iterable[tuple[str, str]]) -> GivenConnector:

@@ -1,7 +1,7 @@
 """Validates configurations for requests. A connector may look at its other system: that must not take for ever."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Final, TypeVar
 
 from moldau.core.errors import ConfigError
@@ -19,7 +19,22 @@ from moldau.pipeline.connect.server.state.config_records import Texts
 
 OPEN_PREFIXES: Final = (*OVERRIDES, *CONVERTER_PREFIXES, "topic.creation.")
 """Of settings whose names are not all known in advance."""
+UNKNOWN_SHOWN: Final = 10
+"""How many unknown settings are named."""
 T = TypeVar("T")
+
+
+def unknown_names(config: Texts, known: Collection[str]) -> list[str]:
+    return [name for name in config if name not in known and not name.startswith(OPEN_PREFIXES)]
+
+
+def unknown_text(config: Texts, known: Collection[str]) -> str:
+    names = unknown_names(config, known)
+    if len(names) <= 1:
+        return "".join(f"unknown setting {name}{nearest_text(name, known)}" for name in names)
+    shown = [f"{name}{nearest_text(name, known)}" for name in names[:UNKNOWN_SHOWN]]
+    more = f", and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
+    return f"{len(names)} unknown settings: {', '.join(shown)}{more}"
 
 
 class ConfigChecks:
@@ -70,14 +85,9 @@ class ConfigChecks:
             raise bad_request(invalid_text(errors))
         return plugin
 
-    def unknown_settings(self, plugin: ConnectorPlugin, config: Texts) -> list[str]:
-        """Settings that nobody has declared: they have no effect, and may be misspelt."""
-        known = {one.name for one in self._check(plugin, config).declarations}
-        return [
-            f"{name}{nearest_text(name, known)}"
-            for name in config
-            if name not in known and not name.startswith(OPEN_PREFIXES)
-        ]
+    def unknown_settings(self, plugin: ConnectorPlugin, config: Texts) -> str:
+        """Settings that nobody has declared, in one line: they have no effect, and may be misspelt. Empty: none."""
+        return unknown_text(config, {one.name for one in self._check(plugin, config).declarations})
 
     def _check(self, plugin: ConnectorPlugin, config: Texts) -> Validated:
         configuration = self._configuration

@@ -181,8 +181,8 @@ class ConnectService:
 
     def _warn_of_unknown(self, name: str, config: Texts) -> None:
         plugin = self.checks.plugin_of(config)
-        for text in self.checks.unknown_settings(plugin, config):
-            log.warning("connector %s: unknown setting %s", name, text)
+        if text := self.checks.unknown_settings(plugin, config):
+            log.warning("connector %s: %s", name, text)
 
 
 def named(name: str, config: Texts) -> Texts:
