@@ -21,6 +21,7 @@ from moldau.pipeline.connect.runtime.sink_chain import SinkChain
 from moldau.pipeline.connect.runtime.task_settings import SinkSettings
 from moldau.pipeline.spark.connectors.task_orders import RunState
 from moldau.pipeline.spark.connectors.worker.dead_letter_writer import DeadLetterWriter
+from moldau.pipeline.spark.connectors.worker.message_index import MessageIndex
 from moldau.pipeline.spark.connectors.worker.progress import Progress
 from moldau.pipeline.spark.connectors.worker.sink_consumer import Partitions, SinkConsumer
 from moldau.pipeline.spark.connectors.worker.task_parts import TaskParts
@@ -58,7 +59,7 @@ class SinkRun:
             closing=self._closing,
             lost=self._gone,
         )
-        self._messages: Sequence[Message] = ()
+        self._messages = MessageIndex()
         """Those that are being processed."""
         self._rewound: dict[TopicPartition, int] = {}
         self._refusal: Exception | None = None
@@ -71,7 +72,7 @@ class SinkRun:
 
     def report(self, record: SinkRecord, error: Exception) -> None:
         failure = Failure(Stage.PUT, class_name(self._task), error)
-        message = self._message_of(record)
+        message = self._messages.of(record)
         try:
             if message is not None:
                 self._give_up(message, failure)
@@ -133,7 +134,7 @@ class SinkRun:
 
     def _process(self, messages: Sequence[Message]) -> None:
         progress = self._progress
-        self._messages = messages
+        self._messages = MessageIndex(messages)
         progress.polled += len(messages)
         progress.use({cast(str, message.topic()) for message in messages})
         with progress.calling("conversion of records"):
@@ -143,7 +144,7 @@ class SinkRun:
         self._dropped.clear()
         for batch in output.batches:
             self._put(batch)
-        self._messages = ()
+        self._messages = MessageIndex()
         self._seek_back()
 
     def _put(self, batch: Sequence[SinkRecord]) -> None:
@@ -249,13 +250,6 @@ class SinkRun:
             self._task.closed(partitions)
 
     # Records that fail
-
-    def _message_of(self, record: SinkRecord) -> Message | None:
-        wanted = record.original_topic or record.topic, record.original_partition, record.offset
-        for message in self._messages:
-            if (message.topic(), message.partition(), message.offset()) == wanted:
-                return message
-        return None
 
     def _give_up(self, message: Message, failure: Failure) -> None:
         """Raises RecordFailed when failures are not tolerated."""
