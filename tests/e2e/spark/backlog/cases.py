@@ -2,8 +2,8 @@
 
 A case is plain data: `ops` in the form of `compat.streams`, `partitions` of every topic it reads or writes, `records`
 in the order in which they are sent, `result` (`last`: the last value of each key counts; `all`: every record does), and
-`kafka`, how far Kafka Streams is bound to agree: `equal`, `at_most` (after a repartition it may drop as late what we
-keep), or `free` (its order after a repartition depends on timing).
+`kafka`, how far Kafka Streams is bound to agree: `equal`, `at_most` (after a repartition timing decides what is late),
+or `free` (its order after a repartition depends on timing).
 
 The order of the records is total: each record that moves its partition on has a timestamp of its own in the case. A
 late record has its place behind the one it follows in its partition. So a prefix of the records is a prefix in time
@@ -299,6 +299,15 @@ def make_backlog(seed: int, length: int = 1) -> Case:
     """Every shape in turn; `length` times as many records."""
     shape = list(SHAPES)[seed % len(SHAPES)]
     return BacklogMaker(seed, length).case(shape, SHAPES[shape])
+
+
+def with_ample_grace(case: Case) -> Case:
+    """The case in which no record is late."""
+    ops = [
+        {**op, "window": {**op["window"], "grace": 10 * HOURS_MS}} if "window" in op else op
+        for op in case["ops"]
+    ]
+    return {**case, "ops": ops}
 
 
 def in_order_of_all(cases: Iterable[Case]) -> list[BacklogRecord]:
