@@ -293,3 +293,23 @@ def test_refusals(
     answer = ask(client, method, path, b"{}" if method == "POST" else None, **headers)
     assert (answer.status, answer.json["error_code"]) == (status, code)
     assert answer.json["message"]
+
+
+def test_a_limit_counts_the_rows_that_are_shown(client: SqlClient) -> None:
+    client.ksql(
+        "CREATE STREAM limited_in (ID STRING KEY, N INT) "
+        "WITH (KAFKA_TOPIC='limited', VALUE_FORMAT='KAFKA', PARTITIONS=1);"
+        "CREATE TABLE limited (ID STRING PRIMARY KEY, N INT) WITH (KAFKA_TOPIC='limited', VALUE_FORMAT='KAFKA');"
+        "INSERT INTO limited_in VALUES ('a', 1); INSERT INTO limited_in (ID) VALUES ('a');"
+        "INSERT INTO limited_in VALUES ('b', 2);"
+    )
+    assert client.rows("SELECT ID, N FROM limited EMIT CHANGES LIMIT 2;") == [["a", 1], ["b", 2]]
+    shown = client.ask(
+        "POST",
+        "/query",
+        {"ksql": "SELECT ID, N FROM limited EMIT CHANGES LIMIT 2;", "streamsProperties": EARLIEST},
+    )
+    assert [each["row"] for each in shown if "row" in each] == [
+        {"columns": ["a", 1]},
+        {"columns": ["a", None], "tombstone": True},
+    ]

@@ -92,12 +92,18 @@ class QueryHost:
         offset_reset: str | None = None,
         query_id: str = "",
         settings: PullSettings = PullSettings(),  # noqa: B008
+        counts_tombstones: bool = True,
     ) -> RowStream:
         """Returns when the query runs: a push query from `latest` gives all that is written from then on. Asks brokers,
         or waits for a table, so call it in a thread unless `is_immediate`. `offset_reset` is `auto.offset.reset` if the
         user has set it: None is ksqlDB's default, streams from the latest and tables from the earliest. SqlError or
-        TableNotReady where it cannot start."""
-        stream = RowStream(prepared.columns, query_id=query_id, limit=prepared.plan.limit)
+        TableNotReady where it cannot start. `counts_tombstones`: whether LIMIT counts them, as they are shown."""
+        stream = RowStream(
+            prepared.columns,
+            query_id=query_id,
+            limit=prepared.plan.limit,
+            counts_tombstones=counts_tombstones,
+        )
         if prepared.plan.limit == 0:
             stream.finish(End(EndReason.LIMIT))
             return stream

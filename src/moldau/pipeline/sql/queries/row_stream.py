@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
+from itertools import islice
 from typing import Any, Final, Self
 
 from moldau.pipeline.sql.types import SqlType
@@ -70,8 +71,10 @@ class RowStream:
         *,
         query_id: str = "",
         limit: int | None = None,
+        counts_tombstones: bool = True,
         rows_max: int = ROWS_MAX,
     ) -> None:
+        """`counts_tombstones`: whether the reader shows them, so that they count for the limit."""
         self.columns = tuple(columns)
         self.query_id = query_id
         self.on_close: Callable[[], None] = _nothing
@@ -80,6 +83,7 @@ class RowStream:
         """Called when the reader has made room after `offer` had said that there is none."""
         self._rows_max = rows_max
         self._left = limit
+        self._counts_tombstones = counts_tombstones
         self._rows: deque[Any] = deque()
         self._end: End | None = None
         self._was_full = False
@@ -137,7 +141,10 @@ class RowStream:
             if self._left is None:
                 self._rows.extend(rows)
             else:
-                taken = list(rows)[: self._left]
+                shown = (
+                    rows if self._counts_tombstones else (row for row in rows if type(row) is not Tombstone)
+                )
+                taken = list(islice(shown, self._left))
                 self._rows.extend(taken)
                 self._left -= len(taken)
             has_room = len(self._rows) < self._rows_max

@@ -22,6 +22,8 @@ class StatementRequest:
     """The statements are executed when the commands up to this one have been read."""
     is_ksql_5: bool = False
     """The client speaks KSQL 5, where every SELECT was what is a push query today."""
+    shows_tombstones: bool = True
+    """Whether the shape of the answer has rows that are deleted; LIMIT counts what is shown."""
 
 
 @dataclass(frozen=True, slots=True)

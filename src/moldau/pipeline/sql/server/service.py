@@ -314,6 +314,9 @@ class SqlService:
             return ""
         if self._driver.problem is not None:
             return f"Spark does not run: {self._driver.problem}"
+        host = next((one.host for one in self.hosts() if one.hosts_queries), None)
+        if host is not None and not self._membership.is_host:
+            return f"The server {host} hosts the persistent queries of {self.settings.service_id}."
         return "Spark is starting; the query begins when it has."
 
     def _wait_gone(self, applied: Applied) -> None:

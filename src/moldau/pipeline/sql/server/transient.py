@@ -8,13 +8,14 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, Literal
 
 from moldau.pipeline.sql.analysis.scope import FunctionLibrary
 from moldau.pipeline.sql.definitions import SourceInfo
 from moldau.pipeline.sql.engine import Catalog, Session
 from moldau.pipeline.sql.queries import QueryHost, RowStream, TableNotReady
-from moldau.pipeline.sql.queries.prepared import SCAN_SETTING, Prepared, PullSettings
+from moldau.pipeline.sql.queries.prepared import SCAN_SETTING, PullSettings
 from moldau.pipeline.sql.server.failures import (
     BAD_REQUEST,
     NOT_READY,
@@ -99,7 +100,9 @@ class TransientQueries:
         try:
             match one.statement:
                 case tree.QueryStatement():
-                    return await self._select(one, _meant(one.statement.query, request), session)
+                    return await self._select(
+                        one, _meant(one.statement.query, request), session, request.shows_tombstones
+                    )
                 case tree.Print():
                     self._require_room("PUSH")
                     stream = await asyncio.to_thread(self._host.print_topic, one.statement)
@@ -137,18 +140,28 @@ class TransientQueries:
             self._parsed[request.text] = known
         return known
 
-    async def _select(self, one: Parsed, query: Query, session: Session) -> StartedQuery:
+    async def _select(
+        self, one: Parsed, query: Query, session: Session, counts_tombstones: bool
+    ) -> StartedQuery:
         settings = self._pull_settings(session)
         prepared = self._host.prepare(one.text, self._definitions, settings, query)
         kind: Literal["PUSH", "PULL"] = "PULL" if prepared.is_pull else "PUSH"
         self._require_room(kind)
         self._require_rate(kind)
         query_id = self._new_id(prepared.table.name)
+        started = partial(
+            self._host.start,
+            prepared,
+            offset_reset=self._offset_reset(session),
+            query_id=query_id,
+            settings=settings,
+            counts_tombstones=counts_tombstones,
+        )
         try:
             if self._host.is_immediate(prepared):
-                stream = self._started(prepared, session, query_id, settings)
+                stream = started()
             else:
-                stream = await asyncio.to_thread(self._started, prepared, session, query_id, settings)
+                stream = await asyncio.to_thread(started)
         except BaseException:
             self.failed[kind] += 1
             raise
@@ -158,21 +171,15 @@ class TransientQueries:
         self._keep(stream, known)
         return StartedQuery(stream, kind, one.text)
 
-    def _started(
-        self, prepared: Prepared, session: Session, query_id: str, settings: PullSettings
-    ) -> RowStream:
-        reset = next(
-            (
-                said[name]
-                for said in (session.properties, self._properties())
-                for name in OFFSET_RESET
-                if name in said
-            ),
-            None,
+    def _offset_reset(self, session: Session) -> str | None:
+        said = (
+            properties[name]
+            for properties in (session.properties, self._properties())
+            for name in OFFSET_RESET
+            if name in properties
         )
-        return self._host.start(
-            prepared, offset_reset=reset and reset.lower(), query_id=query_id, settings=settings
-        )
+        found = next(said, None)
+        return found and found.lower()
 
     def _pull_settings(self, session: Session) -> PullSettings:
         said = session.properties.get(SCAN_SETTING) or self._properties().get(SCAN_SETTING, "true")

@@ -31,7 +31,8 @@ def read_query(body: bytes) -> StatementRequest:
     given = _object(body)
     if "sql" not in given:
         raise bad_request('Invalid JSON in request: the field "sql" is missing. It holds the query.')
-    return _request(_text(given, "sql"), given, "properties")
+    # Clients that come from /query say streamsProperties; ksqlDB ignores them here without a word.
+    return _request(_text(given, "sql"), given, "streamsProperties", "properties")
 
 
 def read_query_id(body: bytes) -> str:
@@ -77,8 +78,9 @@ def read_row(line: bytes) -> dict[str, Any]:
     return found
 
 
-def _request(text: str, given: Mapping[str, Any], properties: str) -> StatementRequest:
-    set_ = _texts(given, properties)
+def _request(text: str, given: Mapping[str, Any], *properties: str) -> StatementRequest:
+    """`properties`: the fields that may hold them; a later one decides over an earlier one."""
+    set_ = {name: value for field in properties for name, value in _texts(given, field).items()}
     for_request = _texts(given, "requestProperties")
     version = for_request.get(LEGACY_PROPERTY) or set_.pop(LEGACY_PROPERTY, "")
     is_ksql_5 = version.split(".")[0] == "5"

@@ -1,5 +1,7 @@
 """`/query`, `/query-stream` and `/close-query`."""
 
+from dataclasses import replace
+
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
@@ -11,27 +13,26 @@ from moldau.pipeline.sql.server.http.negotiation import DELIMITED, JSON, KSQL_JS
 from moldau.pipeline.sql.server.http.routing import Route
 from moldau.pipeline.sql.server.http.row_response import RowResponse
 from moldau.pipeline.sql.server.http.writers import WRITERS, Header, LegacyWriter, LinesWriter, Writer
-from moldau.pipeline.sql.server.requests import StartedQuery
+from moldau.pipeline.sql.server.requests import StartedQuery, StatementRequest
 
 
 async def query(call: Call) -> ASGIApp:
     accepted = call.accepted(QUERY)
     request = read_statements(await call.body())
-    started = await call.service.start_query(request)
-    if request.is_ksql_5 and started.kind != "PRINT":
-        return _response(started, LegacyWriter)
     # Here plain JSON is what `application/vnd.ksql.v1+json` is.
-    return _response(started, WRITERS[KSQL_JSON if accepted == JSON else accepted])
+    writer = LegacyWriter if request.is_ksql_5 else WRITERS[KSQL_JSON if accepted == JSON else accepted]
+    return _response(await _started(call, request, writer), writer)
 
 
 async def query_stream(call: Call) -> ASGIApp:
     accepted = call.accepted(QUERY_STREAM)
     request = read_query(await call.body())
-    started = await call.service.start_query(request)
+    writer = WRITERS[accepted]
+    started = await _started(call, request, writer)
     if started.kind == "PRINT" and accepted != DELIMITED:
         started.stream.close()
         raise ServiceFailure(NOT_ACCEPTABLE, f"PRINT gives lines of text: send Accept: {DELIMITED}.")
-    return _response(started, WRITERS[accepted])
+    return _response(started, writer)
 
 
 async def close_query(call: Call) -> ASGIApp:
@@ -39,6 +40,10 @@ async def close_query(call: Call) -> ASGIApp:
     if not call.service.close_query(query_id):
         raise bad_request(f"No query with id {query_id}")
     return Response()
+
+
+async def _started(call: Call, request: StatementRequest, writer: type[Writer]) -> StartedQuery:
+    return await call.service.start_query(replace(request, shows_tombstones=writer.has_tombstones))
 
 
 def _response(started: StartedQuery, writer: type[Writer]) -> RowResponse:

@@ -92,3 +92,10 @@ def test_inserts() -> None:
         read_insert_target(b"{}")
     with pytest.raises(ServiceFailure, match="Invalid JSON in inserts stream"):
         read_row(b"[1]")
+
+
+def test_queries_take_the_properties_of_statements_too() -> None:
+    request = read_query(
+        b'{"sql": "SELECT 1;", "properties": {"p": "v"}, "streamsProperties": {"p": "w", "q": "x"}}'
+    )
+    assert request.properties == {"p": "v", "q": "x"}
