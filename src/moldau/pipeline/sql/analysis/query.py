@@ -1,6 +1,7 @@
 """A SELECT as a plan: what it reads, filters, groups, and which columns come out."""
 
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from moldau.pipeline.code.tree import Apply, Argument, Code, Operation
@@ -140,6 +141,7 @@ class _Analysis:
 
     def _items(self, read_from: _From) -> list[_Item]:
         items: list[_Item] = []
+        seen: set[str] = set()
         names = ColumnNames(self._query, read_from.scope.bindings)
         for written in self._query.items:
             start = len(items)
@@ -157,16 +159,17 @@ class _Analysis:
                     items.append(_Item(alias or names.name_of(expression), expression))
             for item in items[start:]:
                 names.take(item.name)
-        seen: set[str] = set()
-        for item in items:
-            if item.name in seen:
-                hint = "Give one of them another name with AS."
-                raise SqlError(f"two columns are called {item.name}", item.expression.at, hint=hint)
-            seen.add(item.name)
-            if self._is_persistent and item.name in SYSTEM_COLUMNS:
-                hint = f"Give it another name: {item.name} AS MY_{item.name}."
-                raise SqlError(f"{item.name} is the name of a pseudo column", item.expression.at, hint=hint)
+                self._check_name(item, seen)
+                seen.add(item.name)
         return items
+
+    def _check_name(self, item: _Item, seen: Container[str]) -> None:
+        if item.name in seen:
+            hint = "Give one of them another name with AS."
+            raise SqlError(f"two columns are called {item.name}", item.expression.at, hint=hint)
+        if self._is_persistent and item.name in SYSTEM_COLUMNS:
+            hint = f"Give it another name: {item.name} AS MY_{item.name}."
+            raise SqlError(f"{item.name} is the name of a pseudo column", item.expression.at, hint=hint)
 
     def _all_columns(self, read_from: _From, source: str | None, at: Position) -> list[_Item]:
         shown = [
@@ -295,18 +298,15 @@ class _Analysis:
     ) -> tuple[list[Output], list[_Item]]:
         """The key's columns in their order, and the other items. A key column is found by its expression: any one of
         those that hold the same. `names` is what FROM brings, which tells whose a column is."""
-        rest = list(items)
+        places: dict[tree.Expression, deque[int]] = {}
+        for number, item in enumerate(items):
+            places.setdefault(self._canonical(item.expression, names), deque()).append(number)
+        taken: set[int] = set()
         found: list[Output] = []
         for choices in keys:
-            canonical = [self._canonical(one, names) for one in choices]
-            index = next(
-                (
-                    number
-                    for number, item in enumerate(rest)
-                    if self._canonical(item.expression, names) in canonical
-                ),
-                None,
-            )
+            of_choices = [places.get(self._canonical(one, names)) for one in choices]
+            equal = min((one for one in of_choices if one), key=lambda one: one[0], default=None)
+            index = None if equal is None else equal[0]
             kind = typed(choices[0], scope).type
             assert kind is not None
             if index is None:
@@ -315,9 +315,10 @@ class _Analysis:
                 name = choices[0].name if isinstance(choices[0], tree.ColumnName) else f"KEY_{len(found) + 1}"
                 found.append(Output(Column(name, kind), None))
                 continue
-            found.append(Output(Column(rest[index].name, kind), None))
-            if self._is_persistent:
-                del rest[index]
+            found.append(Output(Column(items[index].name, kind), None))
+            if self._is_persistent and equal is not None:
+                taken.add(equal.popleft())
+        rest = [item for number, item in enumerate(items) if number not in taken]
         if self._is_persistent:
             self._check_key_once(rest, keys, names)
         return found, rest
@@ -325,7 +326,7 @@ class _Analysis:
     def _check_key_once(
         self, rest: Sequence[_Item], keys: Sequence[tuple[tree.Expression, ...]], scope: QueryScope
     ) -> None:
-        single = [self._canonical(choices[0], scope) for choices in keys if len(choices) == 1]
+        single = {self._canonical(choices[0], scope) for choices in keys if len(choices) == 1}
         for item in rest:
             if self._canonical(item.expression, scope) in single:
                 hint = "AS_VALUE(column) copies a key column into the value."

@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from moldau.pipeline.sql.syntax.errors import SqlError, did_you_mean
+from moldau.pipeline.sql.syntax.errors import Position, SqlError, did_you_mean
 from moldau.pipeline.sql.syntax.parser.token_reader import RESERVED
-from moldau.pipeline.sql.syntax.tokens import Kind, Token, tokenize
+from moldau.pipeline.sql.syntax.tokens import TEXT_CHARACTERS_MAX, Kind, Token, tokenize
 
-_REFERENCE: Final = re.compile(r"\$?\$\{([^}\n]*)\}")
+_REFERENCE: Final = re.compile(r"\$?\$\{([^{}\n]*)\}")
+"""No `{` inside: a text full of openings without an end is gone through once."""
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NUMBERS: Final = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
 _CONSTANT_WORDS: Final = ("TRUE", "FALSE", "NULL")
@@ -61,30 +62,50 @@ class Session:
             tokens = tokenize(text)
         except SqlError:
             return text  # the parser says what is wrong with it
-        parts, end = [], 0
+        one, parts, end = _Substitution(text, self.variables), [], 0
         for token in tokens:
-            parts += [text[end : token.start], self._token(token, text)]
+            parts += [text[end : token.start], one.token(token)]
             end = token.end
         return "".join(parts)
 
-    def _token(self, token: Token, text: str) -> str:
-        written = text[token.start : token.end]
+
+class _Substitution:
+    """In one text. The values together are no longer than a text may be."""
+
+    def __init__(self, text: str, variables: Mapping[str, str]) -> None:
+        self._text = text
+        self._variables = {name.lower(): value for name, value in variables.items()}
+        self._characters_left = TEXT_CHARACTERS_MAX
+
+    def token(self, token: Token) -> str:
+        written = self._text[token.start : token.end]
         match token.kind:
             case Kind.VARIABLE:
-                value = self.variable(token.text)
-                return written if value is None else _by_itself(token, value, text)
+                value = self._value(token.text, token.at)
+                return written if value is None else _by_itself(token, value, self._text)
             case Kind.STRING | Kind.QUOTED:
-                return self._inside(written, quote=written[0])
+                return self._inside(written, written[0], token.at)
         return written
 
-    def _inside(self, written: str, quote: str) -> str:
+    def _inside(self, written: str, quote: str, at: Position) -> str:
         def replaced(found: "re.Match[str]") -> str:
             if found[0].startswith("$$"):
                 return found[0][1:]
-            value = self.variable(found[1].strip())
+            value = self._value(found[1].strip(), at)
             return found[0] if value is None else value.replace(quote, quote * 2)
 
         return _REFERENCE.sub(replaced, written)
+
+    def _value(self, name: str, at: Position) -> str | None:
+        value = self._variables.get(name.lower())
+        self._characters_left -= len(value or "")
+        if self._characters_left < 0:
+            message = (
+                f"the values of the variables have more than {TEXT_CHARACTERS_MAX:,} characters together"
+            )
+            hint = f"Use {name} less often, or give it a shorter value."
+            raise SqlError(message, at, hint=hint).within(self._text)
+        return value
 
 
 def _by_itself(token: Token, value: str, text: str) -> str:

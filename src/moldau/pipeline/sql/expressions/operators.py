@@ -1,5 +1,6 @@
 """What operators between values mean: arithmetic, comparison, text, access to parts of a value."""
 
+from collections import Counter
 from functools import cache
 from typing import Any, Final
 
@@ -217,7 +218,8 @@ def struct_of(fields: list[tuple[str, Typed]], at: Position) -> Typed:
     names = [name for name, _ in fields]
     if not fields:
         raise SqlError("a STRUCT needs a field", at)
-    twice = next((name for name in names if names.count(name) > 1), None)
+    counts = Counter(names)
+    twice = next((name for name in names if counts[name] > 1), None)
     if twice:
         raise SqlError(f"the STRUCT has two fields {twice}", at)
     types = []

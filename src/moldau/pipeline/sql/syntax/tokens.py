@@ -7,6 +7,10 @@ from typing import Final, NamedTuple
 from moldau.pipeline.sql.syntax.errors import Position, SqlError
 
 TEXT_CHARACTERS_MAX: Final = 4 * 1024 * 1024
+STATEMENT_TOKENS_MAX: Final = 200_000
+TEXT_TOKENS_MAX: Final = 1_000_000
+SHOWN_CHARACTERS_MAX: Final = 100
+"""Of a token, in a message."""
 
 
 class Kind(Enum):
@@ -31,14 +35,17 @@ class Token(NamedTuple):
     """Where it stands in the text, as offsets."""
 
     def __str__(self) -> str:
+        text = (
+            self.text if len(self.text) <= SHOWN_CHARACTERS_MAX else self.text[:SHOWN_CHARACTERS_MAX] + "..."
+        )
         match self.kind:
             case Kind.END:
                 return "the end of the statement"
             case Kind.STRING:
-                return "'" + self.text.replace("'", "''") + "'"
+                return "'" + text.replace("'", "''") + "'"
             case Kind.QUOTED:
-                return f"`{self.text}`"
-        return f"'{self.text}'"
+                return f"`{text}`"
+        return f"'{text}'"
 
 
 _SPACE = re.compile(r"(?:\s+|--[^\n]*|/\*.*?\*/)+", re.S)
@@ -46,7 +53,7 @@ _TOKEN = re.compile(
     r"""
     (?P<float>(?:\d+(?:\.\d*)?|\.\d+)[eE][+-]?\d+)
   | (?P<decimal>\d+\.\d*|\.\d+)
-  | (?P<integer>\d+(?![A-Za-z_]))
+  | (?P<integer>\d+(?![A-Za-z_0-9]))
   | (?P<word>[A-Za-z_][A-Za-z0-9_@]*|\d+[A-Za-z_][A-Za-z0-9_@]*)
   | (?P<string>'(?:[^']|'')*')
   | (?P<quoted>`(?:[^`]|``)*`|"(?:[^"]|"")*")
@@ -67,12 +74,16 @@ _KINDS: Final = {
 }
 
 
+_OF_SEVERAL_LINES: Final = (Kind.STRING, Kind.QUOTED)
+
+
 def tokenize(text: str) -> list[Token]:
     """All tokens, the last one the end."""
     if len(text) > TEXT_CHARACTERS_MAX:
         raise SqlError(f"the text has {len(text):,} characters; the limit is {TEXT_CHARACTERS_MAX:,}")
     tokens: list[Token] = []
     offset, line, line_start = 0, 1, 0
+    tokens_max = STATEMENT_TOKENS_MAX
     while True:
         space = _SPACE.match(text, offset)
         if space:
@@ -85,10 +96,23 @@ def tokenize(text: str) -> list[Token]:
         found = _TOKEN.match(text, offset)
         if found is None or text.startswith("/*", offset):
             raise _unknown(text, offset, at).within(text)
-        kind = _KINDS[found.lastgroup or ""]
-        tokens.append(Token(kind, _meant(kind, found[0]), at, offset, found.end()))
-        line, line_start = _moved(text, offset, found.end(), line, line_start)
+        kind, written = _KINDS[found.lastgroup or ""], found[0]
+        tokens.append(Token(kind, _meant(kind, written), at, offset, found.end()))
+        if kind in _OF_SEVERAL_LINES:
+            line, line_start = _moved(text, offset, found.end(), line, line_start)
         offset = found.end()
+        if written == ";":
+            tokens_max = min(len(tokens) + STATEMENT_TOKENS_MAX, TEXT_TOKENS_MAX)
+        if len(tokens) > tokens_max:
+            raise _too_many(tokens_max, at).within(text)
+
+
+def _too_many(tokens_max: int, at: Position) -> SqlError:
+    if tokens_max == TEXT_TOKENS_MAX:
+        message = f"the text has more than {TEXT_TOKENS_MAX:,} words, constants and symbols"
+        return SqlError(message, at, hint="Send its statements in several requests.")
+    message = f"the statement has more than {STATEMENT_TOKENS_MAX:,} words, constants and symbols"
+    return SqlError(message, at, hint="Make it shorter: values can stand in a table, to be joined with.")
 
 
 def _moved(text: str, start: int, end: int, line: int, line_start: int) -> tuple[int, int]:

@@ -76,3 +76,19 @@ def test_a_variable_is_the_same_in_any_case() -> None:
 def test_the_name_of_a_variable_is_a_bare_name() -> None:
     with pytest.raises(SqlError, match="cannot be the name"):
         Session().with_variable("a-b", "1")
+
+
+def test_a_reference_ends_before_the_next_one_begins() -> None:
+    assert substituted("'${a ${v} b}'", v="x") == "'${a x b}'"
+
+
+def test_a_megabyte_of_references_without_an_end() -> None:
+    text = f"SELECT '{'${' * 500_000}' FROM s;"
+    assert substituted(text, v="x") == text
+
+
+def test_values_that_are_too_long_together() -> None:
+    with pytest.raises(SqlError, match="more than 4,194,304 characters together") as refused:
+        substituted(f"SELECT\n '{'${v}' * 100_000}';", v="x" * 1_000_000)
+    assert refused.value.at == (2, 2)
+    assert "Use v less often" in refused.value.hint

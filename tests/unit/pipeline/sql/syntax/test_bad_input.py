@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from moldau.pipeline.sql.syntax import tokens
 from moldau.pipeline.sql.syntax.errors import SqlError
 from moldau.pipeline.sql.syntax.parser import parse
 from moldau.pipeline.sql.syntax.tokens import TEXT_CHARACTERS_MAX
@@ -169,3 +170,62 @@ def test_windows_without_sensible_bounds(window: str, written: str, message: str
 def test_a_join_without_sensible_bounds() -> None:
     wrong = refused("SELECT a FROM s JOIN t WITHIN 999999999999 DAYS ON s.a = t.a;")
     assert "the duration of WITHIN is 999999999999 DAYS" in wrong.message
+
+
+@pytest.mark.parametrize(
+    ("condition", "place"),
+    [
+        ("a = 1" + " OR a = 1" * 15_000, 10_000 * len(" OR a = 1")),
+        ("a IN (" + ",".join("1" * 20_001) + ")", 2 * 20_000),
+        ("f(" + ",".join("a" * 30_000) + ")", 2 * 20_000),
+        ("x IS NULL AND ARRAY[" + ",".join("a" * 30_000) + "] = a", 2 * 20_000),
+    ],
+)
+def test_more_parts_than_a_statement_may_have(condition: str, place: int) -> None:
+    wrong = refused(f"SELECT a FROM s WHERE {condition};")
+    assert "more than 20,000 operands, items and types in one statement" in wrong.message
+    assert abs(wrong.at.column - place) < 100
+    assert "table" in wrong.hint
+
+
+def test_each_statement_has_parts_of_its_own() -> None:
+    one = f"SELECT a FROM s WHERE a IN ({','.join('1' * 15_000)});"
+    assert len(parse(one * 3)) == 3
+
+
+@pytest.mark.parametrize("part", ["id=1 OR ", "1+"])
+def test_a_megabyte_of_one_statement_is_refused_before_it_is_read(part: str) -> None:
+    wrong = refused(f"SELECT {part * (1_000_000 // len(part))}a FROM s;")
+    assert "the statement has more than 200,000 words, constants and symbols" in wrong.message
+    assert wrong.hint
+
+
+def test_more_tokens_than_a_text_may_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokens, "TEXT_TOKENS_MAX", 1_000)
+    for text in (";" * 1_001, "a;" * 501):
+        wrong = refused(text)
+        assert "the text has more than 1,000 words, constants and symbols" in wrong.message
+        assert "several requests" in wrong.hint
+
+
+def test_more_joins_than_a_query_may_have() -> None:
+    joins = " ".join(f"JOIN t{number} ON a = b" for number in range(101))
+    assert len(parse(f"SELECT a FROM s {joins[: joins.rindex('JOIN')]};")) == 1
+    wrong = refused(f"SELECT a FROM s {joins};")
+    assert "more than 100 joins in one query" in wrong.message
+    assert wrong.at == (1, len("SELECT a FROM s ") + joins.rindex("JOIN") + 1)
+
+
+def test_many_properties_and_many_fields() -> None:
+    properties = ", ".join(f"p{number} = 1" for number in range(19_000))
+    assert len(parse(f"CREATE STREAM s (a INT) WITH ({properties});")) == 1
+    fields = ", ".join(f"f{number} INT" for number in range(19_000))
+    assert len(parse(f"CREATE STREAM s (a STRUCT<{fields}>) WITH (partitions = 1);")) == 1
+
+
+def test_a_long_word_is_not_said_whole() -> None:
+    assert len(str(refused("S" * 1_000_000))) < 500
+
+
+def test_a_number_before_letters_is_not_cut() -> None:
+    assert "a name cannot begin with a digit: 12AB" in str(refused("SELECT 12ab FROM s;"))

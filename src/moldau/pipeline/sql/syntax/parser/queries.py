@@ -26,6 +26,8 @@ from moldau.pipeline.sql.syntax.tree.relations import (
 CLAUSES: Final = ("WINDOW", "WHERE", "GROUP", "PARTITION", "HAVING", "EMIT", "LIMIT")
 """Words that begin a clause, so that they are no alias of the source before them."""
 
+JOINS_MAX: Final = 100
+
 _JOINS: Final = {
     ("JOIN",): JoinKind.INNER,
     ("INNER", "JOIN"): JoinKind.INNER,
@@ -59,6 +61,9 @@ class QueryParser(ExpressionParser):
         joins: list[Join] = []
         while (join := self._join()) is not None:
             joins.append(join)
+            if len(joins) > JOINS_MAX:
+                hint = "Give the join of some its own name, CREATE STREAM ... AS SELECT, and join that."
+                raise self.error(f"more than {JOINS_MAX} joins in one query", join.at, hint=hint)
         if self.goes_on_with(","):
             raise self.error("one FROM names one source", hint="Write JOIN ... ON ... for each further one.")
         window = self._window() if self.accept("WINDOW") else None

@@ -29,6 +29,7 @@ def parse(text: str) -> list[Parsed]:
         if parser.accept(";"):
             continue
         start = parser.head.start
+        parser.begin_statement()
         statement = parser.statement()
         end = parser.end_of_statement()
         found.append(Parsed(statement, text[start:end], start))
@@ -153,17 +154,17 @@ class StatementParser(QueryParser):
         if not self.accept("WITH"):
             return ()
         self.expect("(")
-        found: list[Property] = []
+        found: dict[str, Property] = {}
         while not self.accept(")"):
             if found:
                 self.expect(",")
             at = self.at
             name = self._name_or_string("the name of a property")
             self.expect("=")
-            if any(one.name == name for one in found):
+            if name in found:
                 raise self.error(f"property {name} is given twice", at)
-            found.append(Property(name, self._constant(name), at=at))
-        return tuple(found)
+            found[name] = Property(name, self._constant(name), at=at)
+        return tuple(found.values())
 
     def _constant(self, property_name: str) -> Constant:
         at, value = self.at, self.expression()

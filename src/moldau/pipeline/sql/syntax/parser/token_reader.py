@@ -24,6 +24,8 @@ _TAKEN_BY_WORD: Final = (Kind.WORD, Kind.SYMBOL)
 
 DEPTH_MAX: Final = 100
 """How deep expressions, types and calls may nest."""
+PARTS_MAX: Final = 20_000
+"""How many operands, items, arguments and types a statement may have."""
 
 
 class TokenReader:
@@ -32,6 +34,7 @@ class TokenReader:
         self._tokens = tokenize(text)
         self._next = 0
         self._depth = 0
+        self._parts = 0
 
     @property
     def head(self) -> Token:
@@ -129,8 +132,18 @@ class TokenReader:
         value = int(digits)
         return value if value <= value_max else None
 
+    def begin_statement(self) -> None:
+        self._parts = 0
+
     def deeper(self) -> None:
+        """A part begins: an expression, or a type."""
         self._depth += 1
+        self._parts += 1
+        if self._parts > PARTS_MAX:
+            raise self.error(
+                f"more than {PARTS_MAX:,} operands, items and types in one statement",
+                hint="Split the statement, or keep the values in a table and join it.",
+            )
         if self._depth > DEPTH_MAX:
             raise self.error(f"nested more than {DEPTH_MAX} levels deep")
 

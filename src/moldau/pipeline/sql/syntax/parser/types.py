@@ -65,12 +65,12 @@ class TypeParser(TokenReader):
     def _struct(self) -> Struct:
         self.take()
         self.expect("<")
-        fields: list[tuple[str, SqlType]] = []
+        fields: dict[str, SqlType] = {}
         while True:
             at, name = self.at, self.name("the name of a field")
-            if any(known == name for known, _ in fields):
+            if name in fields:
                 raise self.error(f"the STRUCT has two fields {name}", at)
-            fields.append((name, self.type()))
+            fields[name] = self.type()
             if not self.accept(","):
                 self.expect(">")
-                return Struct(fields)
+                return Struct(list(fields.items()))
