@@ -72,6 +72,11 @@ class SourceTask:
         """How long the worker should wait before the next poll, after a poll without records."""
         return 100
 
+    def waits_for(self) -> str | None:
+        """What keeps the task from reading, if it waits for that: `orders.csv does not exist yet`. The worker asks
+        after a poll without records, and shows it in the task's status and in the log."""
+        return None
+
     def committed(self) -> None:
         """What the last polls returned is in Kafka, with its offsets. A source that must confirm does so here."""
 
@@ -125,6 +130,11 @@ class Connector:
     def changed(self) -> bool:
         """True when the work should be spread anew, for instance when a table has been added. Asked now and then."""
         return False
+
+    def waits_for(self) -> str | None:
+        """What is missing, if the connector runs without it until it comes: shown in its status. Asked after
+        `task_configs` and `changed`."""
+        return None
 
     def stop(self) -> None:
         """Releases connections."""

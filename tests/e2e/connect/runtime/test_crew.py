@@ -188,7 +188,7 @@ def test_the_log_of_tasks_has_no_secret(
     sink = file_sink(servers, f"{name}-sink", tmp_path / "out", "${env:SECRET_TOPIC}", providers=ENVIRONMENT)
     shift.start(source, "first")
     shift.start(sink, "second")
-    waits = "[hidden] does not exist yet: the task waits for it"
+    waits = "waits, and tries again: [hidden] does not exist yet"
     shift.wait("first", lambda one: waits in caplog.text)
     shift.wait("second", lambda one: "Subscribed topic not available: [hidden]" in caplog.text)
     assert "sesame" not in caplog.text

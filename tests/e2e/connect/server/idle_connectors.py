@@ -29,6 +29,9 @@ class IdleSource(SourceConnector):
             raise ConnectError(f"{config['fails']} with the secret {config.get('secret')}")
         super().start(config)
 
+    def waits_for(self) -> str | None:
+        return self.config.get("waits")
+
     def task_configs(self, tasks_max: int) -> Sequence[Texts]:
         return []
 

@@ -182,3 +182,20 @@ def test_the_reason_of_a_failure_comes_before_its_trace(shell: Shell, name: str)
     assert f"'{name}' was created, but fails:\n{reason}" in said
     assert f"Why the connector failed:\n{reason}" in shell.run("show", name)
     shell.run("delete", name, "--yes")
+
+
+def test_what_a_connector_waits_for(shell: Shell, client: ConnectClient, name: str) -> None:
+    setting = (
+        "--set",
+        f"connector.class={IDLE_SOURCE}",
+        "--set",
+        "colour=red",
+        "--set",
+        "waits=no paint yet",
+    )
+    shell.run("create", "--name", name, *setting)
+    client.wait_states(name, "RUNNING", [])
+    assert "Why the connector waits:\nno paint yet\n" in shell.run("show", name)
+    shell.run("edit", name, "--unset", "waits")
+    wait_until(lambda: "waits" not in shell.run("show", name), "it does not wait any more", PATIENCE_S)
+    shell.run("delete", name, "--yes")

@@ -1,6 +1,5 @@
 """FileStreamSource: each line of a file becomes a record. Its offsets are those of Kafka's connector."""
 
-import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -9,8 +8,6 @@ from moldau.pipeline.connect.api import ConnectError, Offset, SourceConnector, S
 from moldau.pipeline.connect.connectors.file_stream.text_file import LineTooLong, TextFile
 from moldau.pipeline.connect.data.records import SourceRecord, SourceTexts
 from moldau.pipeline.connect.declarations import Declaration, Texts, values_of
-
-log = logging.getLogger(__name__)
 
 FILENAME: Final = "filename"
 POSITION: Final = "position"
@@ -60,7 +57,7 @@ class FileStreamSourceTask(SourceTask):
         self._partition = {FILENAME: values["file"]}
         stored = context.offset(self._partition)
         self._file = TextFile(values["file"], position_in(stored) if stored is not None else 0)
-        self._was_missing = False
+        self._is_missing = False
         self._idle_looks = TAILED_LOOKS
 
     def poll(self) -> Sequence[SourceRecord]:
@@ -68,13 +65,11 @@ class FileStreamSourceTask(SourceTask):
         try:
             lines = file.lines(self._count_max)
         except FileNotFoundError:
-            if not self._was_missing:
-                log.warning("%s does not exist yet: the task waits for it", file.path)
-            self._was_missing = True
+            self._is_missing = True
             return ()
         except (OSError, LineTooLong) as failure:
             raise ConnectError(f"{file.path} cannot be read: {failure}") from failure
-        self._was_missing = False
+        self._is_missing = False
         self._idle_looks = 0 if lines else self._idle_looks + 1
         if not lines:
             return ()
@@ -84,6 +79,9 @@ class FileStreamSourceTask(SourceTask):
 
     def next_poll_ms(self) -> int:
         return TAIL_MS if self._idle_looks < TAILED_LOOKS else REST_MS
+
+    def waits_for(self) -> str | None:
+        return f"{self._file.path} does not exist yet" if self._is_missing else None
 
     def stop(self) -> None:
         if hasattr(self, "_file"):

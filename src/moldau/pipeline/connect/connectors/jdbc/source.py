@@ -138,6 +138,11 @@ class JdbcSourceConnector(SourceConnector):
         was, self._tables = self._tables, found
         return found != was
 
+    def waits_for(self) -> str | None:
+        if not self._missing:
+            return None
+        return f"{self._database} does not have {', '.join(self._missing)} yet"
+
     def stop(self) -> None:
         if hasattr(self, "_database"):
             self._database.close()

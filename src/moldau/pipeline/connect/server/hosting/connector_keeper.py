@@ -285,7 +285,7 @@ class ConnectorKeeper:
         kept.back_off.progressed()
         kept.next_at = time.monotonic() + self._settings.changes_interval_ms / 1000
         kept.state = State.RUNNING
-        self._reports.connector(name, State.RUNNING, version=run.version)
+        self._reports.connector(name, State.RUNNING, run.waits_for(), run.version)
         try:
             self._write_tasks(name, entry, configs)
         except MoldauError as failure:

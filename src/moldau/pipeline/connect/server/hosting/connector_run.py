@@ -79,6 +79,11 @@ class ConnectorRun:
     def changed(self) -> bool:
         return self._instance is not None and self._instance.changed()
 
+    def waits_for(self) -> str | None:
+        """For people, without secrets. None: for nothing."""
+        why = None if self._instance is None else self._instance.waits_for()
+        return self._resolved.mask(why) if why else None
+
     def stop(self) -> None:
         """Says nothing of a connector that fails to stop but in the log."""
         instance, self._instance = self._instance, None

@@ -181,10 +181,16 @@ class SourceRun:
                 if not progress.pause_ms(delay_ms):
                     return ()
             else:
-                progress.go_on()
+                self._note_wait(None if records else self._task.waits_for())
                 if not records:
                     self._polls_wait = time.monotonic() - began > WAITING_POLL_S
                 return records
+
+    def _note_wait(self, why: str | None) -> None:
+        if why:
+            self._progress.wait_for(self._parts.resolved.mask(why))
+        else:
+            self._progress.go_on()
 
     def _take(self, records: Sequence[SourceRecord]) -> None:
         """Writes the records of a poll into the open transaction."""
