@@ -13,7 +13,7 @@ from paho.mqtt.client import MQTTMessage, topic_matches_sub
 from moldau.core.errors import ConfigError
 from moldau.core.settings.checks import NON_EMPTY
 from moldau.core.settings.key import Importance, integer, string, strings
-from moldau.pipeline.connect.api import RetriableError, SourceConnector, SourceContext, SourceTask
+from moldau.pipeline.connect.api import SourceConnector, SourceContext, SourceTask
 from moldau.pipeline.connect.connectors.mqtt.connection import Connection
 from moldau.pipeline.connect.connectors.mqtt.inbox import Inbox, Received, now_ms
 from moldau.pipeline.connect.connectors.mqtt.settings import CONNECTION, ConnectionSettings
@@ -119,7 +119,6 @@ class MqttSourceTask(SourceTask):
         size_max: int = values["records.buffer.queue.size"]
         self._inbox = Inbox(size_max)
         self._unwanted: set[str] = set()
-        self._is_away = False
         self._connection = Connection(
             settings,
             receive_max=size_max,
@@ -157,14 +156,10 @@ class MqttSourceTask(SourceTask):
         try:
             self._connection.open()
             self._connection.subscribe(self._filters, self._qos)
-        except BaseException as failure:
+        except BaseException:
             self._inbox.close()
             self._connection.close()
-            if isinstance(failure, RetriableError) and not self._is_away:
-                log.warning("%s; the task waits for it", failure)
-                self._is_away = True
             raise
-        self._is_away = False
         log.info("subscribed to %s at %s", ", ".join(self._filters), self._connection.server)
         return ()
 

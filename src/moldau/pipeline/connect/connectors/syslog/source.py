@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from moldau.core.errors import ConfigError
 from moldau.core.settings.checks import NON_EMPTY, one_of
 from moldau.core.settings.key import Importance, boolean, integer, password, string
-from moldau.pipeline.connect.api import RetriableError, SourceConnector, SourceContext, SourceTask
+from moldau.pipeline.connect.api import SourceConnector, SourceContext, SourceTask
 from moldau.pipeline.connect.connectors.syslog.listener import Arrived, Listener, Transport
 from moldau.pipeline.connect.connectors.syslog.messages import parse
 from moldau.pipeline.connect.connectors.syslog.values import KEY, VALUE, value_of
@@ -163,7 +163,6 @@ class SyslogSourceTask(SourceTask):
         self._names = Names(values["syslog.reverse.dns.cache.ms"] / 1000)
         self._looks_up: bool = values["syslog.reverse.dns.remote.ip"]
         self._listener = _listener(values)
-        self._is_waiting = False
 
     def poll(self) -> Sequence[SourceRecord]:
         """Another task may have had the port until now: to listen is tried again and again."""
@@ -179,14 +178,7 @@ class SyslogSourceTask(SourceTask):
             self._listener.close()
 
     def _listen(self) -> None:
-        try:
-            self._listener.open()
-        except RetriableError as failure:
-            if not self._is_waiting:
-                log.warning("%s", failure)
-            self._is_waiting = True
-            raise
-        self._is_waiting = False
+        self._listener.open()
         log.info("listening to %s", self._listener.place)
 
     def _record(self, arrived: Arrived) -> SourceRecord:
