@@ -1,10 +1,14 @@
 """DESCRIBE."""
 
+from dataclasses import replace
+
 import pytest
 from shop_catalog import decided, needed
 
-from moldau.pipeline.sql.engine import Facts, TopicFacts
+from moldau.pipeline.sql.engine import Catalog, Facts, TopicFacts
 from moldau.pipeline.sql.engine.answers import DescribeFunction, SourceDescription, SourceDescriptions
+from moldau.pipeline.sql.functions.declaration import Category, Scalar
+from moldau.pipeline.sql.functions.library import builtin
 from moldau.pipeline.sql.syntax.errors import SqlError
 
 
@@ -45,6 +49,19 @@ def test_a_function_with_its_forms() -> None:
     aggregate = decided("DESCRIBE FUNCTION COUNT;").answer
     assert isinstance(aggregate, DescribeFunction)
     assert "BIGINT" in {one.returns for one in aggregate.variations}
+
+
+def described(function: Scalar) -> DescribeFunction:
+    answer = decided("DESCRIBE FUNCTION F;", Catalog(builtin().with_user([function]))).answer
+    assert isinstance(answer, DescribeFunction)
+    return answer
+
+
+def test_a_function_has_the_author_that_it_names() -> None:
+    of_user = Scalar("F", Category.OTHER, "", (), path="ext/f.py")
+    assert described(of_user).author == ""
+    assert described(replace(of_user, author="Jana")).author == "Jana"
+    assert described(replace(of_user, path="")).author == "Moldau"
 
 
 @pytest.mark.parametrize(

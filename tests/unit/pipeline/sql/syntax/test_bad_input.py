@@ -229,3 +229,17 @@ def test_a_long_word_is_not_said_whole() -> None:
 
 def test_a_number_before_letters_is_not_cut() -> None:
     assert "a name cannot begin with a digit: 12AB" in str(refused("SELECT 12ab FROM s;"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "remedy"),
+    [
+        ("DELETE FROM t WHERE id = 1;", "there is no DELETE statement", "A record with a null value"),
+        ("UPDATE t SET a = 1;", "there is no UPDATE statement", "INSERT INTO"),
+    ],
+)
+def test_statements_of_other_databases(text: str, message: str, remedy: str) -> None:
+    wrong = refused("SELECT a FROM s;\n" + text)
+    assert (wrong.message, wrong.at) == (message, (2, 1))
+    assert wrong.hint.startswith(remedy)
+    assert "Did you mean" not in str(wrong)

@@ -110,7 +110,7 @@ def _function(name: str, library: FunctionLibrary, at: Position) -> DescribeFunc
         type=kind_of(function),
         category=function.category.value,
         doc=function.doc,
-        author=function.author or BUILT_IN_AUTHOR,
+        author=function.author or ("" if function.path else BUILT_IN_AUTHOR),
         path=function.path or BUILT_IN_PATH,
         variations=tuple(_variation(form, function) for form in function.forms),
         examples=function.examples,

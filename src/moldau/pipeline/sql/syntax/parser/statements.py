@@ -62,6 +62,8 @@ class StatementParser(QueryParser):
     def statement(self) -> Statement:
         word = self.head.text if self.head.kind is TokenKind.WORD else ""
         rule = _RULES.get(word)
+        if word in _NO_STATEMENTS:
+            raise self.error(f"there is no {word} statement", hint=_NO_STATEMENTS[word])
         if rule is None:
             raise self.unexpected("a statement", tuple(_RULES))
         return rule(self)
@@ -388,6 +390,13 @@ class StatementParser(QueryParser):
     def _name_or_string(self, what: str) -> str:
         return self.take().text if self.head.kind is TokenKind.STRING else self.name(what)
 
+
+_NO_STATEMENTS: Final = {
+    "DELETE": "A record with a null value in the topic of a table deletes the row with its key: "
+    "moldau produce TOPIC --key-separator : --null-marker NULL sends one for the line KEY:NULL.",
+    "UPDATE": "INSERT INTO a table with the key of a row writes the row again.",
+}
+"""What other databases have and people look for."""
 
 _RULES: Final[dict[str, Callable[[StatementParser], Statement]]] = {
     "SELECT": StatementParser.select,
