@@ -10,7 +10,7 @@ module, by a client, or again after it was deleted.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Generic, Protocol, TypeVar
 
 from moldau.broker.topics.catalog import TopicCatalog, TopicEntry
@@ -69,6 +69,9 @@ class CoordinatorShards(Generic[AnyShard]):
         """Held while missing shards are begun; requests that need one wait for it."""
         self._topic_id = self._current_id()
         """Of the topic that the shards belong to."""
+        self._unloadable: set[int] = set()
+        """Partitions that could not be read, for example because their disk has failed. Only a request for one of
+        their keys tries again."""
         if begins_at_once:
             catalog.watch(self._drop_shards_of_deleted_topic)
 
@@ -77,15 +80,12 @@ class CoordinatorShards(Generic[AnyShard]):
         return iter(list(self._shards.values()))
 
     def load(self) -> None:
-        """Replays the logs on disk. Blocks, so before anything is served."""
+        """Replays the logs on disk. Blocks, so before anything is served. A partition on a failed disk is left
+        out."""
         topic_partitions = self._led_here()
-        if not topic_partitions:
-            return
-        make_shard = self._load_code()
-        for topic_partition in topic_partitions:
-            shard = make_shard(topic_partition)
-            shard.load()
-            self._shards[topic_partition.partition] = shard
+        if topic_partitions:
+            make_shard = self._load_code()
+            self._shards = self._load_each({each: make_shard(each) for each in topic_partitions})
 
     def start(self) -> None:
         for shard in self._shards.values():
@@ -157,7 +157,7 @@ class CoordinatorShards(Generic[AnyShard]):
         async with self._beginning:
             make_shard = await self._scheduler.run_in_worker(self._load_code)
             entry = await self._ensure_topic()
-            await self._begin_missing(make_shard)
+            await self._begin([each for each in self._led_here() if self._is_missing(each)], make_shard)
         return entry
 
     async def ready(self, key: str) -> AnyShard:
@@ -170,10 +170,18 @@ class CoordinatorShards(Generic[AnyShard]):
         topic_partition = self.partition_of(key)
         if topic_partition is None:
             raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+        if topic_partition.partition in self._unloadable:
+            async with self._beginning:
+                await self._begin([topic_partition], self._load_code())
         return self.at(topic_partition.partition)
 
     def _may_lack_shards(self, entry: TopicEntry) -> bool:
-        return self._begins_at_once and not self._is_stopped and len(self._shards) < len(entry.partitions)
+        known = len(self._shards) + len(self._unloadable)
+        return self._begins_at_once and not self._is_stopped and known < len(entry.partitions)
+
+    def _is_missing(self, topic_partition: TopicPartition) -> bool:
+        partition = topic_partition.partition
+        return partition not in self._shards and partition not in self._unloadable
 
     def _led_here(self) -> list[TopicPartition]:
         entry = self._catalog.find(self._topic)
@@ -184,23 +192,48 @@ class CoordinatorShards(Generic[AnyShard]):
         )
         return [topic_partition for topic_partition in topic_partitions if self._is_led_here(topic_partition)]
 
-    async def _begin_missing(self, make_shard: Callable[[TopicPartition], AnyShard]) -> None:
-        """A shard that cannot be loaded is left out: the next request tries again."""
+    async def _begin(
+        self, topic_partitions: Sequence[TopicPartition], make_shard: Callable[[TopicPartition], AnyShard]
+    ) -> None:
         topic_id = self._topic_id
-        missing = [each for each in self._led_here() if each.partition not in self._shards]
-        shards = {each: make_shard(each) for each in missing}
-        loaded = await self._scheduler.run_in_worker(lambda: _load_each(shards))
+        shards = {
+            each: make_shard(each)
+            for each in topic_partitions
+            if each.partition not in self._shards and self._is_led_here(each)
+        }
+        loaded = await self._scheduler.run_in_worker(lambda: self._load_each(shards))
         if self._is_stopped or self._topic_id != topic_id:
             return
         for partition, shard in loaded.items():
             self._shards[partition] = shard
             shard.start()
 
+    def _load_each(self, shards: Mapping[TopicPartition, AnyShard]) -> dict[int, AnyShard]:
+        """On a worker thread. Those that could be loaded, by partition."""
+        loaded = {}
+        for topic_partition, shard in shards.items():
+            try:
+                shard.load()
+            except (ApiError, StorageFault) as problem:
+                if topic_partition.partition not in self._unloadable:
+                    self._unloadable.add(topic_partition.partition)
+                    _log.error(
+                        "the coordinator of %s cannot be loaded, so its groups or transactions are not served; a "
+                        "request for one of them tries again: %s",
+                        topic_partition,
+                        problem,
+                    )
+            else:
+                self._unloadable.discard(topic_partition.partition)
+                loaded[topic_partition.partition] = shard
+        return loaded
+
     def _drop_shards_of_deleted_topic(self) -> None:
         """A new topic of the same name starts with new shards: the old ones would write to deleted logs."""
         topic_id = self._current_id()
         if topic_id != self._topic_id:
             self._topic_id = topic_id
+            self._unloadable.clear()
             self._resign_all()
 
     def _current_id(self) -> TopicId | None:
@@ -210,24 +243,6 @@ class CoordinatorShards(Generic[AnyShard]):
     def _resign_all(self) -> None:
         for partition in list(self._shards):
             self.resign(partition)
-
-
-def _load_each(shards: Mapping[TopicPartition, AnyShard]) -> dict[int, AnyShard]:
-    """On a worker thread. Those that could be loaded, by partition."""
-    loaded = {}
-    for topic_partition, shard in shards.items():
-        try:
-            shard.load()
-        except (ApiError, StorageFault) as problem:
-            _log.error(
-                "the coordinator of %s cannot be loaded, so its groups or transactions are not served; "
-                "the next request for it tries again: %s",
-                topic_partition,
-                problem,
-            )
-        else:
-            loaded[topic_partition.partition] = shard
-    return loaded
 
 
 def coordinator_error(error: ApiError) -> ErrorCode:
