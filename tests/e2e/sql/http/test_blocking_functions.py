@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from compat.server_process import wait_until
+from e2e.sql.http.raw_http import RawConnection
 from e2e.sql.server.sql_process import Refused, SqlProcess
 from moldau.testing import LocalCluster
 
@@ -26,6 +27,8 @@ def shout(text: str) -> str:
     return text.upper()
 """
 QUERIES_MAX = 8
+THREADS_MAX = 40
+"""More than asyncio has for calls that block."""
 
 
 def test_blocked_queries_harm_no_others(cluster: LocalCluster, tmp_path: Path) -> None:
@@ -62,10 +65,37 @@ def test_blocked_queries_harm_no_others(cluster: LocalCluster, tmp_path: Path) -
             with pytest.raises(Refused, match="8 queries call functions of the user"):
                 client.rows("SELECT SHOUT(T) FROM naps;")
             assert client.rows("SELECT T FROM naps;") == [["x"], ["y"]]
-        server.stop()
+        assert server.stop() == 0
     finally:
         server.kill9()
     assert "Traceback" not in server.log_text()
+
+
+def test_blocked_inserts_harm_no_others(cluster: LocalCluster, tmp_path: Path) -> None:
+    (tmp_path / "ext").mkdir()
+    (tmp_path / "ext" / "naps.py").write_text(NAPS)
+    settings = {
+        "ksql.spark.lazy": "true",
+        "ksql.service.id": "nap_inserts_",
+        "ksql.extension.dir": str(tmp_path / "ext"),
+    }
+    server = SqlProcess(tmp_path / "server", cluster.bootstrap_servers, tmp_path / "state", settings).start()
+    client = server.client
+    # With several statements they are tried first.
+    statement = {"ksql": "SET 'auto.offset.reset'='earliest'; INSERT INTO dreams VALUES (NAP('x'));"}
+    try:
+        client.ksql(
+            "CREATE STREAM dreams (T STRING) WITH (KAFKA_TOPIC='dreams', FORMAT='JSON', PARTITIONS=1);"
+        )
+        with contextlib.ExitStack() as blocked:
+            for _ in range(THREADS_MAX):
+                connection = blocked.enter_context(RawConnection(client.url))
+                connection.post("/ksql", statement)
+            client.ksql("INSERT INTO dreams VALUES (SHOUT('y'));")
+            assert client.rows("SELECT T FROM dreams;") == [["Y"]]
+        assert server.stop() == 0
+    finally:
+        server.kill9()
 
 
 def test_a_query_with_its_own_thread_goes_on(cluster: LocalCluster, tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ class QueryHost:
         self.inserts = Inserts(bootstrap_servers, settings)
         self._topics = Topics(bootstrap_servers, settings)
         self._following = Following(bootstrap_servers, settings)
-        self._own = OwnThreads(
+        self.own_threads = OwnThreads(
             bootstrap_servers, settings, threads_max=own_threads_max, tell_after_s=tell_after_s
         )
         self._scans = ThreadPoolExecutor(2, thread_name_prefix="sql-scan")
@@ -146,7 +146,7 @@ class QueryHost:
         for stream in streams:
             stream.close()
         self._following.close()
-        self._own.close()
+        self.own_threads.close()
         self._scans.shutdown()
         self.tables.close()
         self.inserts.close()
@@ -157,7 +157,7 @@ class QueryHost:
         rows = answer_rows(content, prepared.lookup)
         if prepared.calls_user:
             self._keep(stream)
-            self._own.hand_over(stream, rows)
+            self.own_threads.hand_over(stream, rows)
             return
         if prepared.lookup.keys is None:
             hand_over(stream, rows, self._scans)
@@ -184,7 +184,7 @@ class QueryHost:
         first = tables if from_start == tables != topics else ()
         reader = Reader(
             stream,
-            self._own.watched(stream, run.take) if prepared.calls_user else run.take,
+            self.own_threads.watched(stream, run.take) if prepared.calls_user else run.take,
             positions,
             first_topics=first,
             stops=ends if is_pull else None,
@@ -192,7 +192,7 @@ class QueryHost:
         )
         self._keep(stream)
         if prepared.calls_user:
-            self._own.follow(reader)
+            self.own_threads.follow(reader)
         else:
             self._following.start(reader, from_end=not from_start)
 

@@ -9,8 +9,9 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from confluent_kafka import Consumer
 
@@ -24,9 +25,13 @@ from moldau.pipeline.sql.syntax.errors import SqlError
 
 FETCH_WAIT_MS: Final = 100
 ROWS_PER_OFFER: Final = 500
+POLL_S: Final = 0.05
 LOOK_S: Final = 1.0
 TELL_AFTER_S: Final = 30.0
 JOIN_S: Final = 1.0
+"""For all threads together that are at work when the server stops."""
+
+T = TypeVar("T")
 
 log = logging.getLogger("moldau.sql")
 
@@ -82,14 +87,31 @@ class OwnThreads:
 
         self._start(stream, offer)
 
+    def call(self, name: str, function: Callable[[], T]) -> "Future[T]":
+        """Calls a function that calls one of the user. `name`: for the log. SqlError: there are too many threads."""
+        stream, future = RowStream((), query_id=name), Future[T]()
+        # From here on it cannot be cancelled.
+        future.set_running_or_notify_cancel()
+
+        def call() -> None:
+            try:
+                with self._at_work(stream):
+                    future.set_result(function())
+            except BaseException as failure:  # noqa: BLE001  whoever waits has to know
+                future.set_exception(failure)
+
+        self._start(stream, call)
+        return future
+
     def close(self) -> None:
         """All streams have ended. Threads that a function blocks are left behind."""
         self._closing.set()
         with self._lock:
             threads = list(self._threads)
-            busy = set(self._busy)
+        deadline = time.monotonic() + JOIN_S
         for thread in threads:
-            thread.join(JOIN_S if thread.ident in busy else None)
+            while thread.is_alive() and (thread.ident not in self._busy or time.monotonic() < deadline):
+                thread.join(POLL_S)
 
     def _start(self, stream: RowStream, work: Callable[[], None]) -> None:
         with self._lock:
@@ -151,8 +173,8 @@ class OwnThreads:
                 if now - since >= self._tell_after_s and (thread, since) not in told:
                     told.add((thread, since))
                     log.warning(
-                        "query %s has worked on one batch for %.0f s: a function of the user that it calls may block. "
-                        "Other queries go on; give what the function waits for a timeout",
+                        "%s has been at work for %.0f s without a result: a function of the user that it calls may "
+                        "block. Other queries go on; give what the function waits for a timeout",
                         stream.query_id,
                         now - since,
                     )

@@ -7,7 +7,7 @@ from typing import Final
 from moldau.pipeline.sql.analysis.inputs import ROW_PLACE, find
 from moldau.pipeline.sql.analysis.plan import QueryPlan
 from moldau.pipeline.sql.analysis.query import analyse
-from moldau.pipeline.sql.analysis.scope import WINDOW_BOUNDS
+from moldau.pipeline.sql.analysis.scope import WINDOW_BOUNDS, FunctionLibrary
 from moldau.pipeline.sql.definitions import SourceInfo
 from moldau.pipeline.sql.functions.library import Library
 from moldau.pipeline.sql.queries.lookup import TableLookup, is_all_of_the_key, keys_asked
@@ -45,14 +45,18 @@ def prepared(
     written = _with_window_bounds(query, sources)
     plan = analyse(written, sources, definitions.functions, definitions.types, is_persistent=False)
     columns = _columns(plan)
-    library = definitions.functions
-    calls_user = isinstance(library, Library) and any(library.is_user(name) for name in _called(query))
+    calls_user = is_user_called(query, definitions.functions)
     if not is_pull:
         return Prepared(QueryKind.PUSH, plan, columns, calls_user=calls_user)
     if not plan.first.source.is_table:
         return Prepared(QueryKind.PULL_STREAM, plan, columns, calls_user=calls_user)
     lookup = _lookup(query, plan, definitions, settings, on_failure)
     return Prepared(QueryKind.PULL_TABLE, plan, columns, lookup, calls_user)
+
+
+def is_user_called(part: object, functions: FunctionLibrary) -> bool:
+    """Whether a statement, or a part of one, calls a function of the user, which may block."""
+    return isinstance(functions, Library) and any(functions.is_user(name) for name in _called(part))
 
 
 def _called(part: object) -> Iterator[str]:

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from moldau.core.errors import MoldauError
@@ -15,6 +16,8 @@ from moldau.pipeline.sql.engine import Applied, Catalog, Command, Decision, Need
 from moldau.pipeline.sql.engine.answers import Answer, CurrentStatus
 from moldau.pipeline.sql.engine.server_properties import check_sent
 from moldau.pipeline.sql.queries.inserts import Inserts
+from moldau.pipeline.sql.queries.own_threads import OwnThreads
+from moldau.pipeline.sql.queries.preparing import is_user_called
 from moldau.pipeline.sql.server.commands.command_log import Log
 from moldau.pipeline.sql.server.commands.command_topic import NotRead
 from moldau.pipeline.sql.server.commands.command_writer import NotWritten, OutcomeUnknown
@@ -66,6 +69,7 @@ class Execution:
         log: Log,
         world: World,
         inserts: Inserts,
+        own_threads: OwnThreads,
         connectors: Connectors,
         *,
         runtime_of: Callable[[Answer], Runtime],
@@ -77,6 +81,7 @@ class Execution:
         self._log = log
         self._world = world
         self._inserts = inserts
+        self._own_threads = own_threads
         self._connectors = connectors
         self._runtime_of = runtime_of
         self._before_deletion = before_deletion
@@ -188,7 +193,12 @@ class Execution:
 
     async def _reading(self, one: Parsed, session: Session) -> Decision:
         """Decides, and again while an assertion waits."""
-        if needs(one.statement, self._catalog) == Needs():
+        if is_user_called(one.statement, self._catalog.library):
+            # INSERT VALUES calls it here, and it may block.
+            decision = await asyncio.wrap_future(
+                self._own_threads.call(one.text, partial(self._decided, one, session))
+            )
+        elif needs(one.statement, self._catalog) == Needs():
             decision = self._decided(one, session)
         else:
             decision = await asyncio.to_thread(self._decided, one, session)

@@ -13,6 +13,7 @@ from moldau.pipeline.sql.engine import (
     decide,
     needs,
 )
+from moldau.pipeline.sql.queries.preparing import is_user_called
 from moldau.pipeline.sql.server.failures import ServiceFailure, bad_statement
 from moldau.pipeline.sql.server.statement_texts import errors_within, parsed
 from moldau.pipeline.sql.server.world import World
@@ -41,6 +42,11 @@ class Rehearsal:
     def _step(self, text: str, session: Session) -> Session:
         one = parsed(text, session)
         if isinstance(one.statement, tree.QueryStatement | tree.Print | tree.AssertTopic | tree.AssertSchema):
+            return session
+        if isinstance(one.statement, tree.InsertValues) and is_user_called(
+            one.statement, self._catalog.library
+        ):
+            # To decide it is to call the function, which may block.
             return session
         with errors_within(one.text):
             facts = self._overlaid(self._world.facts(needs(one.statement, self._catalog)))

@@ -105,6 +105,7 @@ class SqlService:
             self._log,
             self._world,
             self.queries.inserts,
+            self.queries.own_threads,
             Connectors(self.settings.connect_url),
             runtime_of=self._statistics.runtime_of,
             before_deletion=self._wait_gone,

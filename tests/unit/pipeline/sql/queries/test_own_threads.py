@@ -25,7 +25,7 @@ def test_one_that_blocks_is_told_of_and_holds_its_thread(caplog: pytest.LogCaptu
     first = RowStream((), query_id="transient_1")
     try:
         threads.hand_over(first, blocked())
-        wait_until(lambda: "query transient_1 has worked on one batch" in caplog.text, "the log tells")
+        wait_until(lambda: "transient_1 has been at work for" in caplog.text, "the log tells")
         first.close()
         with pytest.raises(SqlError, match="1 of them have ended, but their function has not returned"):
             threads.hand_over(RowStream(()), iter([("x",)]))
