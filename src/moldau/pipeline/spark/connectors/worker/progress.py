@@ -13,6 +13,7 @@ from moldau.core.errors import MoldauError
 from moldau.pipeline.spark.connectors.task_orders import RunState
 
 CALL_S_MAX: Final = 300.0
+SILENT_WAIT_S_MAX: Final = 10.0
 
 log = logging.getLogger(__name__)
 
@@ -61,6 +62,28 @@ class Progress:
         if self._waits:
             log.info("%s goes on", self._name)
         self._waits, self.retrying = False, None
+
+    @contextlib.contextmanager
+    def waiting_for(self, what: str) -> Iterator[None]:
+        """Around a call of the start that waits for somebody else. The status says for what, and the log when that
+        takes long."""
+        self.retrying = f"waiting for {what}"
+        timer = threading.Timer(SILENT_WAIT_S_MAX, self._say_waits, [what])
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            self.retrying = None
+
+    def _say_waits(self, what: str) -> None:
+        log.warning(
+            "%s cannot start yet: it has waited for %s for %g s, and goes on waiting",
+            self._name,
+            what,
+            SILENT_WAIT_S_MAX,
+        )
 
     def use(self, topics: Collection[str]) -> None:
         """Notes that they have been read or written."""

@@ -104,21 +104,21 @@ class SourceRun:
 
     def run(self) -> None:
         parts, progress = self._parts, self._progress
-        writer = self._writer = TransactionWriter(
-            {**parts.transactional(), "transaction.timeout.ms": str(self._transaction_ms)}
-        )
+        with progress.waiting_for("the coordinator of its transactions"):
+            writer = self._writer = TransactionWriter(
+                {**parts.transactional(), "transaction.timeout.ms": str(self._transaction_ms)}
+            )
         try:
             progress.require_own()
             ensure_offsets_topic(AdminClient(parts.admin()), self._offsets_topic)
-            progress.retrying = f"waiting for open transactions in {self._offsets_topic}"
-            self._offsets = read_offsets(
-                parts.admin(),
-                self._offsets_topic,
-                parts.plan.name,
-                silent_s_max=SILENT_S_MAX,
-                stopping=progress.is_stopping,
-            )
-            progress.retrying = None
+            with progress.waiting_for(f"open transactions in {self._offsets_topic}"):
+                self._offsets = read_offsets(
+                    parts.admin(),
+                    self._offsets_topic,
+                    parts.plan.name,
+                    silent_s_max=SILENT_S_MAX,
+                    stopping=progress.is_stopping,
+                )
             with progress.calling("start"):
                 self._task.start(parts.task_config, _Context(self._offsets, progress))
             progress.enter(RunState.RUNNING)
