@@ -12,6 +12,8 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import lru_cache
 from typing import Any, Final
 
+import re2
+
 from moldau.pipeline.sql.functions.scalar.date_patterns import (
     DATE_LETTERS,
     MONTHS,
@@ -124,12 +126,18 @@ def _time_ms(fields: Fields, text: str) -> int:
     return int(seconds * 1000 + fields.get("nano", 0) // 1_000_000)
 
 
+PATTERN_CHARACTERS_MAX: Final = 200
+READINGS_MAX: Final = 1_000_000
+"""Python's engine, which is the quicker one for usual patterns, tries at most so many."""
+
+
 @dataclass(slots=True)
 class _Reader:
     pattern: str
     parts: list[_Part] = field(default_factory=list)
     letters: frozenset[str] = frozenset()
-    regex: re.Pattern[str] = re.compile("")
+    regex: Any = re.compile("")
+    """A `re.Pattern`, or what has its methods."""
 
     def read(self, text: str) -> Fields:
         found = self.regex.fullmatch(text)
@@ -151,11 +159,47 @@ class _Reader:
 
 @lru_cache(maxsize=512)
 def _reader(pattern: str) -> _Reader:
+    if len(pattern) > PATTERN_CHARACTERS_MAX:
+        raise ValueError(
+            f"the pattern {pattern[:60]!r}... has {len(pattern):,} characters; the limit is "
+            f"{PATTERN_CHARACTERS_MAX}: leave fields and optional sections out"
+        )
     reader = _Reader(pattern)
     of = pieces(pattern)
-    reader.regex = re.compile(_regex(of, reader.parts, pattern), re.IGNORECASE | re.ASCII)
+    regex = _regex(of, reader.parts, pattern)
+    if _readings(of) <= READINGS_MAX:
+        reader.regex = re.compile(regex, re.IGNORECASE | re.ASCII)
+    else:
+        reader.regex = _linear(regex, pattern)
     reader.letters = frozenset(_letters(of))
     return reader
+
+
+def _readings(of: tuple[Piece, ...]) -> int:
+    """Roughly in how many ways a text could be divided among the fields: a section may be left out, and a field of
+    no fixed width may end in many places."""
+    found = 1
+    for piece in of:
+        if isinstance(piece, Section):
+            found *= 1 + _readings(piece.pieces)
+        elif isinstance(piece, Field):
+            part = _part(piece.letter, piece.count)
+            found *= 10 if part is not None and re.search("[,*]", part.regex) else 1
+    return found
+
+
+def _linear(regex: str, pattern: str) -> Any:
+    """RE2 never goes back, so that no text takes for ever."""
+    options = re2.Options()
+    options.log_errors = False
+    options.case_sensitive = False
+    try:
+        return re2.compile(regex, options)
+    except re2.error:
+        shown = pattern if len(pattern) <= 60 else pattern[:60] + "..."
+        raise ValueError(
+            f"the pattern {shown!r} is too long: leave fields and optional sections out"
+        ) from None
 
 
 def _letters(of: tuple[Piece, ...]) -> set[str]:

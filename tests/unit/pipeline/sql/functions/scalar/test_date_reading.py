@@ -163,3 +163,31 @@ def test_dates_are_read_again(days: int, pattern: str) -> None:
 @given(st.integers(0, DAY_MS - 1), st.sampled_from(TIMES))
 def test_times_are_read_again(time: int, pattern: str) -> None:
     assert parse_time(format_time(time, pattern), pattern) == time
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        ("[y]" * 40, "1" * 60 + "x"),
+        ("[d][M]" * 30, "1" * 2_000 + "x"),
+        ("['a']" * 40, "a" * 60),
+        ("[y" * 13 + "]" * 13, "1" * 60 + "x"),
+        ("dMHmsnNA", "1" * 300 + "x"),
+    ],
+)
+def test_no_pattern_takes_for_ever(pattern: str, text: str) -> None:
+    """With backtracking each of these would outlast the machine."""
+    with pytest.raises(ValueError, match="does not match the pattern"):
+        parse_date(text, pattern)
+
+
+@pytest.mark.parametrize("pattern", ["[y]" * 5_000, "[" * 3_000 + "y" + "]" * 3_000])
+def test_a_pattern_that_is_too_long(pattern: str) -> None:
+    with pytest.raises(ValueError, match="characters; the limit is 200: leave fields"):
+        parse_date("1x", pattern)
+
+
+def test_a_pattern_with_many_optional_sections_reads_as_any_other() -> None:
+    pattern = "yyyy[-M][-d]['T'][H][:m][:s][.SSS]['a']['b']['c']['d']['e']['f']"
+    assert parse_timestamp("2021-6-30T10:15:30.500cf", pattern) == ms(2021, 6, 30, 10, 15, 30) + 500
+    assert parse_timestamp("2021-6", pattern) == ms(2021, 6, 1)
