@@ -278,7 +278,11 @@ class Reader:
         return len(self.found)
 
     def wait(self, count: int) -> list[Any]:
-        eventually(lambda: self.more() >= count, f"{count} records, there are {len(self.found)}")
+        try:
+            eventually(lambda: self.more() >= count, f"{count} records")
+        except AssertionError as failure:
+            failure.add_note(f"there are {len(self.found)}")
+            raise
         return self.found
 
     def values(self) -> list[bytes]:
