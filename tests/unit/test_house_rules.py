@@ -9,6 +9,7 @@ import pytest
 import moldau
 
 ROOT = Path(moldau.__file__).parent
+TESTS = Path(__file__).parents[1]
 MODULES_MAX = 25
 PUBLIC_METHODS_MAX = 20
 FUNCTION_LINES_MAX = 60
@@ -63,3 +64,10 @@ def size_of(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> int:
         return (node.end_lineno or 0) - node.lineno + 1
     methods = [one for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
     return len({one.name for one in methods if not one.name.startswith("_")})
+
+
+def test_tests_outside_of_packages_have_names_of_their_own() -> None:
+    """Pytest imports them by their bare names."""
+    paths = [path for path in TESTS.rglob("test_*.py") if not (path.parent / "__init__.py").exists()]
+    names = [path.stem for path in paths]
+    assert sorted({name for name in names if names.count(name) > 1}) == []

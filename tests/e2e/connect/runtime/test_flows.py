@@ -39,7 +39,10 @@ def test_lines_go_from_file_to_topic_to_file(
     eventually(lambda: lines_of(sink_file)[2:] == ["Another line"], "the sink has the third line")
     eventually(lambda: driver.task(sink)["lag"] == 0, "the sink says that it has read everything")
     eventually(lambda: driver.task(source)["written"] == 3, "the source says what it has written")
-    assert driver.task(source)["topics"] == driver.task(sink)["topics"] == [name]
+    eventually(
+        lambda: driver.task(source)["topics"] == driver.task(sink)["topics"] == [name],
+        "both say which topics they use",
+    )
     assert driver.status(source)["state"] == "running"
     driver.remove(source)
     driver.remove(sink)

@@ -1,4 +1,7 @@
-"""A broker for all tests, and a worker in the test's own process that never starts Spark: its connectors are idle."""
+"""A broker for all tests, and a worker in the test's own process that never starts Spark: its connectors are idle.
+
+Both end with the tests of this package: others count the threads of their process.
+"""
 
 import itertools
 from collections.abc import Iterator
@@ -15,7 +18,7 @@ IDLE_SOURCE = "e2e.connect.server.idle_connectors:IdleSource"
 IDLE_SINK = "e2e.connect.server.idle_connectors:IdleSink"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def cluster() -> Iterator[LocalCluster]:
     with LocalCluster() as cluster:
         yield cluster
@@ -48,7 +51,7 @@ class LocalWorker:
         self.worker.stop_thread()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def local(cluster: LocalCluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalWorker]:
     folder = tmp_path_factory.mktemp("worker")
     secrets = folder / "secrets.properties"

@@ -14,7 +14,7 @@ from e2e.connect.server.connect_process import PATIENCE_S, STRINGS, ConnectClien
 from moldau.testing import LocalCluster
 
 TESTS = Path(__file__).parents[3]
-NAMES = [f"idle-{number}" for number in range(12)]
+NAMES = [f"idle-{number}" for number in range(48)]
 
 
 def owners(client: ConnectClient) -> dict[str, str]:
