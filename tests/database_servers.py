@@ -6,6 +6,7 @@ Both refuse to run as root: root starts them as the user that the package has ma
 
 import os
 import pwd
+import random
 import shutil
 import signal
 import socket
@@ -224,10 +225,12 @@ def as_account(account: str | None) -> dict[str, Any]:
 
 
 def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
-        return port
+    """Below those that the system gives to clients: the server is stopped and started again on it."""
+    while True:
+        port = random.randrange(15_000, 30_000)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def _account(name: str) -> str | None:
