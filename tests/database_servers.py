@@ -84,8 +84,12 @@ class DatabaseServer:
         """At once, as at the loss of power: there is nothing to keep."""
         if self.process is not None:
             with suppress(ProcessLookupError):
-                os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait()
+                if self.scheme == "postgresql":
+                    # The processes of connections are in no group with it, and outlive its kill for a while.
+                    os.kill(self.process.pid, signal.SIGQUIT)
+                else:
+                    os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait(DEADLINE_S)
             self.process = None
 
     def _port_options(self) -> list[str]:

@@ -178,9 +178,9 @@ def test_each_takes_over_from_the_other(cluster: LocalCluster, tmp_path: Path) -
     behind = {"partition": {"filename": str(file)}, "offset": {"position": len("test 1\n")}}
 
     def ours() -> ConnectProcess:
-        return ConnectProcess(tmp_path / "ours", cluster.bootstrap_servers, topics_of("shared"))
+        return ConnectProcess(tmp_path / "ours", cluster.bootstrap_servers, topics_of("handed-over"))
 
-    theirs = started_kafka(tmp_path / "theirs", cluster, "shared")
+    theirs = started_kafka(tmp_path / "theirs", cluster, "handed-over")
     with ours() as worker:
         worker.client.create("lines", config, initial_state="STOPPED")
         worker.client.wait_states("lines", "STOPPED", [])

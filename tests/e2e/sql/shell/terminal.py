@@ -15,6 +15,7 @@ from typing import Self
 
 MOLDAU = str(Path(sys.executable).with_name("moldau"))
 PATIENCE_S = 120
+COMPLETION_S = 10
 ROWS, COLUMNS = 40, 100
 CTRL_C, CTRL_D, ENTER, TAB = "\x03", "\x04", "\r", "\t"
 _ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x07]*\x07|[=>()][B0]?)")
@@ -68,6 +69,16 @@ class TerminalShell:
     def enter(self, text: str) -> None:
         """A line, as a person types it."""
         self.type(text + ENTER)
+
+    def completes(self, keys: str, rest: str) -> bool:
+        """Whether Tab adds the rest in time. A key that is pressed while the shell looks for names ends the search."""
+        self.type(keys + TAB)
+        deadline = time.monotonic() + COMPLETION_S
+        while rest not in self._shown()[self._read_to :]:
+            if time.monotonic() > deadline:
+                return False
+            self._receive()
+        return True
 
     def wait_for(self, text: str) -> str:
         """What came since the last wait, up to this text."""

@@ -6,7 +6,7 @@ import pytest
 
 from compat.server_process import wait_until
 from e2e.sql.server.sql_process import SqlClient
-from e2e.sql.shell.terminal import CTRL_C, CTRL_D, ENTER, TAB, TerminalShell
+from e2e.sql.shell.terminal import CTRL_C, CTRL_D, ENTER, PATIENCE_S, TerminalShell
 
 pytestmark = pytest.mark.slow
 
@@ -61,13 +61,13 @@ def test_names_of_columns_are_completed(shell: TerminalShell, client: SqlClient)
 
     def completed() -> bool:
         # The names come in the background.
-        shell.type("SELECT temp" + TAB)
-        shell.type(" FROM sensor_r" + TAB)
+        if shell.completes("SELECT temp", "erature"):
+            shell.completes(" FROM sensor_r", "eadings")
         shell.type(";" + ENTER)
         shell.wait_for("sql> ")
         return "temperature FROM sensor_readings;" in shell.history_path.read_text()
 
-    wait_until(completed, "the names of the stream and its column are completed")
+    wait_until(completed, "the names of the stream and its column are completed", PATIENCE_S)
 
 
 def test_history_is_kept(sql_url: str, tmp_path: Path) -> None:
