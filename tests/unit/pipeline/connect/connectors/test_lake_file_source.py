@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from connect_kit import Reports, StoredOffsets, sink_record
+from connect_kit import Reports, StoredOffsets, eventually, sink_record
 from moldau.core.errors import ConfigError
 from moldau.pipeline.connect.api import ConnectError, TopicPartition
 from moldau.pipeline.connect.connectors.files.sink import FileSinkTask
@@ -55,7 +55,10 @@ def archive(folder: Path, records: list[SinkRecord], **settings: str) -> None:
     places = {TopicPartition(one.topic, one.partition or 0): one.offset + 1 for one in records}
     task.opened(list(places))
     task.put(records)
-    task.flush(places)
+    if "rotate_schedule_interval_ms" in settings:
+        eventually(lambda: task.flush(places) == places, "the clock has passed the next interval")
+    else:
+        task.flush(places)
     task.stop()
 
 
