@@ -1,35 +1,17 @@
 """Kafka Connect itself: a distributed worker from Maven Central, on the broker of the tests. The oracle of ours."""
 
 import subprocess
-import time
 from collections.abc import Mapping
-from http.client import RemoteDisconnected
 from pathlib import Path
-from typing import Any
 
 from compat.connect.oracle import tool
 from compat.server_process import ServerProcess
-from e2e.connect.server.connect_process import PATIENCE_S, ConnectClient, Refused
+from e2e.connect.server.connect_process import ConnectClient, Refused
 from kafka_jars import MAVEN_TIMEOUT_S, KafkaJarsUnavailable, cached_folder, digest_of
 
 POM = Path(__file__).with_name("pom.xml")
 JVM_OPTIONS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Xmx512m")
 MAIN = "org.apache.kafka.connect.cli.ConnectDistributed"
-
-
-class PatientClient(ConnectClient):
-    """Asks again: a worker that is still joining its group holds a request up, and after 30 s closes the connection."""
-
-    def answer(
-        self, method: str, path: str, body: object = None, headers: Mapping[str, str] | None = None
-    ) -> tuple[int, Any, Mapping[str, str]]:
-        deadline = time.monotonic() + PATIENCE_S
-        while True:
-            try:
-                return super().answer(method, path, body, headers)
-            except RemoteDisconnected:
-                if method != "GET" or time.monotonic() > deadline:
-                    raise
 
 
 class KafkaConnect(ServerProcess):
@@ -54,7 +36,7 @@ class KafkaConnect(ServerProcess):
         }
         self._properties = folder / "worker.properties"
         self._properties.write_text("".join(f"{key}={value}\n" for key, value in self._settings.items()))
-        self.client = PatientClient(f"http://127.0.0.1:{self.port}")
+        self.client = ConnectClient(f"http://127.0.0.1:{self.port}")
 
     def command(self) -> list[str]:
         return [self._java, *JVM_OPTIONS, "-cp", f"{self._jars}/*", MAIN, str(self._properties)]

@@ -186,7 +186,7 @@ def test_each_takes_over_from_the_other(cluster: LocalCluster, tmp_path: Path) -
         worker.client.wait_states("lines", "STOPPED", [])
         worker.client.of("lines", "/offsets", "PATCH", {"offsets": [behind]})
     with theirs as peer:
-        client: ConnectClient = peer.client
+        client = peer.client
         assert client.of("lines", "/config") == {**config, "name": "lines"}
         wait_until(lambda: states_of(client) == ("STOPPED", []), "Kafka Connect has the state", PATIENCE_S)
         assert client.of("lines", "/offsets") == {"offsets": [behind]}
