@@ -38,10 +38,6 @@ BUNDLE_MAX: Final = 64
 Send = Callable[[int, Sequence[SlotOrder]], list[SlotReport]]
 """(lane, orders) -> a report for each order, in the same order."""
 
-environment_lock = threading.Lock()
-"""Held while a lane names its pool: what is bound to the environment then runs in that lane's worker."""
-
-
 class Lanes:
     def __init__(self, count: int, send: Send) -> None:
         self.count = count
@@ -103,14 +99,8 @@ def job_of_context(
     workers of its own."""
 
     def send(lane: int, orders: Sequence[Order]) -> list[Report]:
-        with environment_lock:
-            try:
-                context.environment[POOL_VARIABLE] = f"{os.getpid()}-{pool}{lane}"
-                job = context.parallelize([list(orders)], 1).mapPartitions(partial(_run_each, run))
-                # Reading _jrdd binds the function to the current environment.
-                assert job._jrdd is not None
-            finally:
-                context.environment.pop(POOL_VARIABLE, None)
+        mine = _with_environment(context, {POOL_VARIABLE: f"{os.getpid()}-{pool}{lane}"})
+        job = mine.parallelize([list(orders)], 1).mapPartitions(partial(_run_each, run))
         try:
             return job.collect()
         except UnboundLocalError as hidden:
@@ -119,6 +109,14 @@ def job_of_context(
             raise hidden.__context__ or hidden from None
 
     return send
+
+
+def _with_environment(context: "SparkContext", more: dict[str, str]) -> "SparkContext":
+    """The same context, whose workers have more variables. The environment of the context itself belongs to all
+    threads of the process, the user's too: pyspark reads it, entry by entry, whenever a function is bound."""
+    one: SparkContext = object.__new__(type(context))
+    one.__dict__.update(context.__dict__, environment={**context.environment, **more})
+    return one
 
 
 def _run_each(run: Callable[[Order], Report], bundles: Iterable[list[Order]]) -> Iterator[Report]:

@@ -10,7 +10,6 @@ from confluent_kafka import Consumer
 
 from moldau.pipeline.operators.records import Columns, DeadRecord
 from moldau.pipeline.spark.clients import consumer as consumer_settings
-from moldau.pipeline.spark.driver.lanes import environment_lock
 from moldau.pipeline.spark.orders import Application
 from moldau.pipeline.spark.positions import OffsetRange
 from moldau.pipeline.spark.transforms.incoming import InputLayout
@@ -75,8 +74,7 @@ class Reading:
 
 def frame_of(session: "SparkSession", reading: Reading) -> "DataFrame":
     numbers = _numbers(session, reading)
-    with environment_lock:
-        return numbers.mapInArrow(reading.rows, reading.layout.schema)
+    return numbers.mapInArrow(reading.rows, reading.layout.schema)
 
 
 def faults_of(session: "SparkSession", reading: Reading) -> list[DeadRecord]:

@@ -12,7 +12,6 @@ from moldau.pipeline.operators.records import OutputRecord
 from moldau.pipeline.plan.nodes import Sink
 from moldau.pipeline.plan.topology import SubTopology
 from moldau.pipeline.spark.driver.failures import cause_of
-from moldau.pipeline.spark.driver.lanes import environment_lock
 from moldau.pipeline.spark.row_values import PLAIN
 from moldau.pipeline.spark.transforms.columns import (
     HEADER_WORDS,
@@ -118,8 +117,7 @@ class TransformJob:
             raise self._failed(cause_of(failure)) from failure
         layout = self._output(schema)
         selected: DataFrame = result.selectExpr(*self._selected(schema))
-        with environment_lock:
-            return selected.mapInArrow(layout.encoded, ENCODED)
+        return selected.mapInArrow(layout.encoded, ENCODED)
 
     def _output(self, schema: StructType) -> OutputLayout:
         names = schema.names
