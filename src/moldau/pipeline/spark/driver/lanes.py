@@ -38,6 +38,7 @@ BUNDLE_MAX: Final = 64
 Send = Callable[[int, Sequence[SlotOrder]], list[SlotReport]]
 """(lane, orders) -> a report for each order, in the same order."""
 
+
 class Lanes:
     def __init__(self, count: int, send: Send) -> None:
         self.count = count
