@@ -3,7 +3,7 @@
 Holds references only: no behaviour. `node/` assembles it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from moldau.broker.configs.config_store import ConfigStore
 from moldau.broker.coordinator.router import GroupRouter, TxnRouter
@@ -24,6 +24,7 @@ from moldau.broker.transactions.marker_writer import MarkerWriter
 from moldau.broker.transactions.producer_ids import ProducerIds
 from moldau.core.ids import BrokerId
 from moldau.core.ports import Clock, Scheduler
+from moldau.security.access.authorizer import AllowEverything, Authorizer
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +54,5 @@ class Broker:
     markers: MarkerWriter
     selects_replicas: bool
     """Whether consumers are sent to a replica in their rack (`replica.selector.class`, KIP-392)."""
+    authorizer: Authorizer = field(default_factory=AllowEverything)
+    """Asked by every handler before it does something."""

@@ -15,6 +15,8 @@ from moldau.core.chunks import Chunk
 from moldau.core.errors import PeerError
 from moldau.protocol import codec
 from moldau.protocol.headers import decode_request_header
+from moldau.security.access.authorizer import AllowEverything, operations_bits
+from moldau.security.access.model import CLUSTER_NAME, Caller, Operation, ResourceKind
 
 if TYPE_CHECKING:
     from moldau.broker.broker import Broker
@@ -57,6 +59,11 @@ class Client:
     software_version: str = ""
     principal: str = "User:ANONYMOUS"
 
+    @property
+    def caller(self) -> Caller:
+        """For the authorizer."""
+        return Caller(self.principal, self.connection.peer.rpartition(":")[0])
+
 
 @dataclass(slots=True)
 class RequestContext:
@@ -66,17 +73,43 @@ class RequestContext:
     client: Client
     version: int
 
+    def may(self, operation: Operation, kind: ResourceKind, name: str, *, is_logged: bool = True) -> bool:
+        """Whether the client is allowed to do it. `is_logged` False: it only sees less."""
+        return self.broker.authorizer.allows(self.client.caller, operation, kind, name, is_logged=is_logged)
+
+    def may_with_cluster(self, operation: Operation, *, is_logged: bool = True) -> bool:
+        return self.may(operation, ResourceKind.CLUSTER, CLUSTER_NAME, is_logged=is_logged)
+
+    def may_with_some(self, operation: Operation, kind: ResourceKind) -> bool:
+        """With at least one resource of the kind, whatever its name."""
+        return self.broker.authorizer.allows_some(self.client.caller, operation, kind)
+
+    def operations(self, kind: ResourceKind, name: str) -> int:
+        """The client's operations as answers carry them (KIP-430)."""
+        return operations_bits(self.broker.authorizer, self.client.caller, kind, name)
+
 
 class ClientSession:
     """Created by the listener for each connection; lives as long as the connection."""
 
-    __slots__ = ("_table", "broker", "client", "connection", "fetch_turn", "following", "on_disconnect")
+    __slots__ = (
+        "_table",
+        "broker",
+        "client",
+        "connection",
+        "fetch_turn",
+        "following",
+        "is_guarded",
+        "on_disconnect",
+    )
 
     def __init__(self, broker: "Broker", connection: ClientConnection) -> None:
         self.broker = broker
         self._table = broker.table
         self.connection = connection
         self.client = Client(connection)
+        self.is_guarded = not isinstance(broker.authorizer, AllowEverything)
+        """Whether the authorizer must be asked at all."""
         self.fetch_turn = 0
         """The position of the partition that the next fetch serves first, after one that had no room for
         all."""
@@ -112,7 +145,7 @@ class ClientSession:
         header, position = decode_request_header(frame, 0)
         self.client.client_id = header.client_id
         cache_key = None
-        if spec.is_cached:
+        if spec.is_cached and not self.is_guarded:
             connection = self.connection
             request_bytes = frame[position:]
             cache_key = AnswerKey(
