@@ -17,6 +17,7 @@ from typing import Final, Protocol
 from moldau.core.chunks import Chunk, FileSlice
 from moldau.core.errors import PeerError
 from moldau.core.ports import Buffer
+from moldau.core.settings.listeners import SecurityProtocol
 from moldau.net.fair_share import FairShare
 from moldau.net.frames import FrameAssembler
 
@@ -52,7 +53,7 @@ class Connection:
     __slots__ = (
         "_busy", "_frames", "_loop", "_on_closed", "_outgoing", "_portion_bytes", "_portion_calls", "_reading",
         "_resting", "_session", "_share", "_socket", "_writing", "file_number",
-        "is_closed", "last_active", "listener", "local_host", "local_port", "peer",
+        "is_closed", "last_active", "listener", "local_host", "local_port", "peer", "protocol", "tls_principal",
     )  # fmt: skip
 
     def __init__(
@@ -60,6 +61,7 @@ class Connection:
         loop: AbstractEventLoop,
         sock: socket.socket,
         listener: str,
+        protocol: SecurityProtocol,
         frames: FrameAssembler,
         share: FairShare,
         on_closed: Callable[["Connection"], None],
@@ -79,6 +81,9 @@ class Connection:
         self._portion_calls = 0
         self.is_closed = False
         self.listener = listener
+        self.protocol = protocol
+        self.tls_principal: str | None = None
+        """The principal of the client's certificate, as `User:name`; None without one."""
         host, port = sock.getpeername()[:2]
         self.peer = f"{host.removeprefix(IPV4_MAPPED)}:{port}"
         local_host, self.local_port = sock.getsockname()[:2]

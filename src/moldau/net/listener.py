@@ -12,10 +12,11 @@ import socket
 from asyncio import AbstractEventLoop
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from moldau.core.errors import ConfigError
+from moldau.core.settings.listeners import SecurityProtocol
 from moldau.net.connection import Connection, Session
 from moldau.net.fair_share import FairShare
 from moldau.net.frames import FrameAssembler
@@ -51,6 +52,7 @@ class Endpoint:
     name: str
     host: str
     port: int
+    protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
 
 
 class Listeners:
@@ -95,8 +97,8 @@ class Listeners:
         """Binds and starts accepting. Returns the endpoint with the port that was bound."""
         sock = _bind(endpoint, self._backlog)
         self._sockets.append(sock)
-        self._loop.add_reader(sock, self._accept, sock, endpoint.name)
-        return Endpoint(endpoint.name, endpoint.host, sock.getsockname()[1])
+        self._loop.add_reader(sock, self._accept, sock, endpoint)
+        return replace(endpoint, port=sock.getsockname()[1])
 
     def stop_accepting(self) -> None:
         for sock in self._sockets:
@@ -118,30 +120,32 @@ class Listeners:
             connection.close()
         self._disconnects.close()
 
-    def _accept(self, listening: socket.socket, name: str) -> None:
+    def _accept(self, listening: socket.socket, endpoint: Endpoint) -> None:
         for _ in range(ACCEPTS_PER_TURN_MAX):
             try:
                 sock, address = listening.accept()
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
                 return
             except OSError as error:
-                self._pause_accepting(listening, name, error)
+                self._pause_accepting(listening, endpoint, error)
                 return
             refusal = self._refusal(address[0])
             if refusal is not None:
-                _log.warning("rejecting a connection from %s on %s: %s", address[0], name, refusal)
+                _log.warning("rejecting a connection from %s on %s: %s", address[0], endpoint.name, refusal)
                 sock.close()
                 continue
-            self._admit(sock, address[0], name)
+            self._admit(sock, address[0], endpoint)
 
-    def _admit(self, sock: socket.socket, ip: str, name: str) -> None:
+    def _admit(self, sock: socket.socket, ip: str, endpoint: Endpoint) -> None:
         sock.setblocking(False)
         frames = FrameAssembler(self._scratch, self._limits.request_bytes_max)
         try:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
             self._fit_sending(sock, ip)
-            connection = Connection(self._loop, sock, name, frames, self._share, self._forget)
+            connection = Connection(
+                self._loop, sock, endpoint.name, endpoint.protocol, frames, self._share, self._forget
+            )
         except OSError:  # The peer has already disconnected.
             sock.close()
             return
@@ -172,19 +176,19 @@ class Listeners:
             return f"it already has {limits.connections_per_ip_max} connections (max.connections.per.ip)"
         return None
 
-    def _pause_accepting(self, listening: socket.socket, name: str, error: OSError) -> None:
+    def _pause_accepting(self, listening: socket.socket, endpoint: Endpoint, error: OSError) -> None:
         now = self._loop.time()
         if now - self._error_logged_at > ERROR_LOG_INTERVAL_S:
             self._error_logged_at = now
             is_limit = error.errno in (errno.EMFILE, errno.ENFILE)
             why = "no file descriptors are left; raise `ulimit -n`" if is_limit else str(error)
-            _log.error("cannot accept connections on %s at the moment: %s", name, why)
+            _log.error("cannot accept connections on %s at the moment: %s", endpoint.name, why)
         self._loop.remove_reader(listening)
-        self._loop.call_later(ACCEPT_PAUSE_S, self._resume_accepting, listening, name)
+        self._loop.call_later(ACCEPT_PAUSE_S, self._resume_accepting, listening, endpoint)
 
-    def _resume_accepting(self, listening: socket.socket, name: str) -> None:
+    def _resume_accepting(self, listening: socket.socket, endpoint: Endpoint) -> None:
         if listening in self._sockets:
-            self._loop.add_reader(listening, self._accept, listening, name)
+            self._loop.add_reader(listening, self._accept, listening, endpoint)
 
     def _forget(self, connection: Connection) -> None:
         ip = self._ip_of.pop(connection)

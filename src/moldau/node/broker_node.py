@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from moldau.broker.broker import Broker
 from moldau.broker.request.client_session import ClientConnection, ClientSession
 from moldau.coordination.store import Store
+from moldau.core.errors import ConfigError
 from moldau.core.ports import Clock
 from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.core.settings.listeners import Listener, broker_listeners
@@ -90,7 +91,9 @@ class BrokerNode:
 
     def _listen(self) -> list[Endpoint]:
         for listener in self._listeners:
-            endpoint = Endpoint(listener.name, listener.host, listener.port)
+            if listener.protocol.has_tls:
+                raise ConfigError(f"listener {listener.name}: TLS is not supported yet; use PLAINTEXT")
+            endpoint = Endpoint(listener.name, listener.host, listener.port, listener.protocol)
             self._bound.append(self._net.listen(endpoint))
         return self._bound
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from moldau.core.settings.broker_keys import BrokerSettings
+from moldau.core.settings.listener_keys import broker_key
 from moldau.core.settings.resolve import BrokerLayers
-from moldau.core.settings.static_layer import LISTENER_PREFIX
 from moldau.core.settings.text_form import format_value
 
 HIDDEN: Final = "[hidden]"
@@ -30,8 +30,7 @@ def _lines(layers: BrokerLayers) -> Iterator[str]:
 
 def _plugin_text(name: str, texts: Mapping[str, str]) -> str:
     """The text of a key we do not declare. It may be secret, unless it is one of our keys for a single listener."""
-    tail = name.removeprefix(LISTENER_PREFIX).partition(".")[2]
-    key = BrokerSettings.KEYS.get(tail) if name.startswith(LISTENER_PREFIX) else None
+    key = broker_key(name)
     return HIDDEN if key is None or key.sensitive else texts[name]
 
 

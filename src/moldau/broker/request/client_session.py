@@ -5,7 +5,7 @@ client (address, software, principal). Knows no API and touches no socket.
 """
 
 import struct
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -13,6 +13,7 @@ from moldau.broker.request.answer_cache import AnswerKey
 from moldau.broker.request.api_table import API_VERSIONS_KEY, ApiSpec
 from moldau.core.chunks import Chunk
 from moldau.core.errors import PeerError
+from moldau.core.settings.listeners import SecurityProtocol
 from moldau.protocol import codec
 from moldau.protocol.headers import decode_request_header
 from moldau.security.access.authorizer import AllowEverything, operations_bits
@@ -38,6 +39,9 @@ class ClientConnection(Protocol):
     local_host: str
     local_port: int
     listener: str
+    protocol: SecurityProtocol
+    tls_principal: str | None
+    """The principal of the client's certificate, as `User:name`; None without one."""
 
     def reply(self, chunks: list[Chunk]) -> None:
         """Sends the answer to a frame for which `on_frame` returned None."""
@@ -83,6 +87,15 @@ class RequestContext:
     def may_with_some(self, operation: Operation, kind: ResourceKind) -> bool:
         """With at least one resource of the kind, whatever its name."""
         return self.broker.authorizer.allows_some(self.client.caller, operation, kind)
+
+    def allowed(
+        self, operation: Operation, kind: ResourceKind, names: Iterable[str], *, is_logged: bool = True
+    ) -> frozenset[str]:
+        """Those of the names with which it is allowed. Each is asked once."""
+        allows, caller = self.broker.authorizer.allows, self.client.caller
+        return frozenset(
+            name for name in set(names) if allows(caller, operation, kind, name, is_logged=is_logged)
+        )
 
     def operations(self, kind: ResourceKind, name: str) -> int:
         """The client's operations as answers carry them (KIP-430)."""

@@ -1,8 +1,11 @@
 """Rejects settings that are valid one by one but contradict each other. Messages name the keys and what to do."""
 
+from collections.abc import Sequence
+
 from moldau.core.errors import ConfigError
 from moldau.core.settings.broker_keys import BrokerSettings
-from moldau.core.settings.listeners import SecurityProtocol, advertised_endpoints, broker_listeners
+from moldau.core.settings.listener_keys import listener_setting
+from moldau.core.settings.listeners import Listener, advertised_endpoints, broker_listeners
 from moldau.core.settings.resource_keys import GroupSettings
 from moldau.core.settings.topic_keys import TopicSettings
 
@@ -54,21 +57,60 @@ def _check_listeners(settings: BrokerSettings) -> None:
     listeners = broker_listeners(settings)
     names = {listener.name for listener in listeners}
     for listener in listeners:
-        if listener.protocol is not SecurityProtocol.PLAINTEXT:
-            raise ConfigError(
-                f"listener {listener.name} uses {listener.protocol.value}, which is not supported yet; use "
-                "PLAINTEXT"
-            )
+        _check_key_store(settings, listener)
     for name in advertised_endpoints(settings):
         if name not in names:
             raise ConfigError(
                 f"advertised.listeners names {name}, which is not among the listeners "
                 f"{', '.join(sorted(names))}"
             )
-    inter_broker = settings.inter_broker_listener_name
-    if inter_broker and inter_broker.upper() not in names:
+    _check_inter_broker(settings, listeners)
+
+
+def _check_key_store(settings: BrokerSettings, listener: Listener) -> None:
+    if not listener.protocol.has_tls:
+        return
+    keys = ("ssl.keystore.location", "ssl.keystore.certificate.chain")
+    if not any(listener_setting(settings, listener.name, key) for key in keys):
         raise ConfigError(
-            f"inter.broker.listener.name={inter_broker} is not among the listeners {', '.join(sorted(names))}"
+            f"listener {listener.name} uses {listener.protocol.value} but has no certificate; set "
+            "ssl.keystore.location (or ssl.keystore.certificate.chain and ssl.keystore.key), also as "
+            f"listener.name.{listener.name.lower()}.ssl.keystore.location"
+        )
+
+
+def _check_inter_broker(settings: BrokerSettings, listeners: Sequence[Listener]) -> None:
+    names = ", ".join(sorted(listener.name for listener in listeners))
+    wanted = settings.inter_broker_listener_name
+    protocol = settings.security_inter_broker_protocol
+    is_default = protocol == BrokerSettings.security_inter_broker_protocol.default
+    if wanted and not is_default:
+        raise ConfigError(
+            f"inter.broker.listener.name={wanted} and security.inter.broker.protocol={protocol} are both set; keep "
+            "one of the lines"
+        )
+    found = next(
+        (
+            listener
+            for listener in listeners
+            if (listener.name == wanted.upper() if wanted else listener.protocol.value == protocol)
+        ),
+        None,
+    )
+    if found is None:
+        if wanted:
+            raise ConfigError(f"inter.broker.listener.name={wanted} is not among the listeners {names}")
+        if not is_default:
+            raise ConfigError(
+                f"security.inter.broker.protocol={protocol}, but none of the listeners {names} has that protocol"
+            )
+        return
+    mechanism = settings.sasl_mechanism_inter_broker_protocol
+    enabled = listener_setting(settings, found.name, "sasl.enabled.mechanisms")
+    if found.protocol.has_sasl and mechanism not in enabled:
+        raise ConfigError(
+            f"sasl.mechanism.inter.broker.protocol={mechanism} is not among the mechanisms of the listener between "
+            f"brokers, {found.name}: {','.join(enabled)}; add it to sasl.enabled.mechanisms or choose one of these"
         )
 
 

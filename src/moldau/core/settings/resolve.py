@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.core.settings.consistency import check_broker, check_group, check_topic
 from moldau.core.settings.key import ConfigKey
+from moldau.core.settings.listener_keys import parse_overrides
 from moldau.core.settings.resource_keys import GroupSettings
 from moldau.core.settings.text_form import format_value
 from moldau.core.settings.topic_keys import TopicSettings
@@ -60,6 +61,9 @@ class BrokerLayers(NamedTuple):
         settings = BrokerSettings.parse(
             {name: merged[name] for name in merged if name in BrokerSettings.KEYS}
         )
+        overrides = parse_overrides(merged)
+        if overrides:
+            settings = settings.with_overrides(overrides)
         check_broker(settings)
         return settings
 

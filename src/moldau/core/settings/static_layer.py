@@ -8,6 +8,7 @@ from typing import Final
 
 from moldau.core.errors import ConfigError
 from moldau.core.settings.broker_keys import BrokerSettings
+from moldau.core.settings.listener_keys import broker_key
 from moldau.core.settings.properties import parse_properties
 from moldau.core.settings.resolve import BrokerLayers
 from moldau.core.settings.topic_keys import TopicSettings
@@ -21,7 +22,6 @@ OPEN_PREFIXES: Final = (
     "rsm.config.",
 )
 """Settings of plug-ins, whose names we do not know."""
-LISTENER_PREFIX: Final = "listener.name."
 
 
 def static_layer(
@@ -47,7 +47,7 @@ def static_layer(
 
 
 def _put(texts: dict[str, str], name: str, value: str, source: str) -> None:
-    key = BrokerSettings.KEYS.get(name)
+    key = broker_key(name)
     if key is None:
         _check_unknown(name, source)
     else:
@@ -65,11 +65,6 @@ def _put(texts: dict[str, str], name: str, value: str, source: str) -> None:
 def _check_unknown(name: str, source: str) -> None:
     if name.startswith(OPEN_PREFIXES):
         return
-    if name.startswith(LISTENER_PREFIX):
-        # listener.name.<listener>.[<sasl mechanism>.]<key>
-        tail = name.removeprefix(LISTENER_PREFIX).partition(".")[2]
-        if tail in BrokerSettings.KEYS or tail.partition(".")[2] in BrokerSettings.KEYS:
-            return
     raise ConfigError(f"{source}: unknown setting {name}{_hint(name, BrokerSettings.KEYS)}")
 
 

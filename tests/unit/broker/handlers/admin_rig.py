@@ -13,6 +13,7 @@ from moldau.coordination.sqlite import SqliteStore
 from moldau.coordination.tree_setup import create_folders
 from moldau.core.chunks import Chunk
 from moldau.core.ids import BrokerId
+from moldau.core.settings.listeners import SecurityProtocol
 from moldau.core.settings.static_layer import static_layer
 from moldau.node.assembly import assemble
 from moldau.node.opening import OpenedData
@@ -34,6 +35,8 @@ class Connection:
     local_host = "192.0.2.1"
     local_port = 19092
     listener = "PLAINTEXT"
+    protocol = SecurityProtocol.PLAINTEXT
+    tls_principal: str | None = None
 
     def reply(self, chunks: list[Chunk]) -> None:
         raise AssertionError("handlers answer by returning")

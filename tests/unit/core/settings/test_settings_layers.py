@@ -76,7 +76,24 @@ def test_topic_keys_that_clash_are_refused(overrides: dict[str, str], complaint:
         ({"process.roles": "controller"}, "process.roles"),
         ({"log.dirs": "a,,b"}, "log.dirs"),
         ({"log.dirs": "a,a"}, "twice"),
-        ({"listeners": "SSL://:9093"}, "not supported yet"),
+        ({"listeners": "SSL://:9093"}, "ssl.keystore.location"),
+        (
+            {"listeners": "PLAINTEXT://:9092", "security.inter.broker.protocol": "SSL"},
+            "none of the listeners",
+        ),
+        (
+            {"inter.broker.listener.name": "PLAINTEXT", "security.inter.broker.protocol": "SASL_PLAINTEXT"},
+            "keep one",
+        ),
+        (
+            {
+                "listeners": "SASL_PLAINTEXT://:9092",
+                "security.inter.broker.protocol": "SASL_PLAINTEXT",
+                "listener.name.sasl_plaintext.sasl.enabled.mechanisms": "PLAIN",
+            },
+            "sasl.enabled.mechanisms",
+        ),
+        ({"listener.name.plaintext.max.connections": "many"}, "many"),
         ({"advertised.listeners": "EXTERNAL://h:1"}, "EXTERNAL"),
         ({"inter.broker.listener.name": "INTERNAL"}, "INTERNAL"),
     ],

@@ -1,5 +1,9 @@
 """All keys of a broker. Declared by subject in the modules beside; read as attributes of `BrokerSettings`."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final, Self
+
 from moldau.core.settings.broker_keys.group import GroupCoordinatorKeys
 from moldau.core.settings.broker_keys.identity import IdentityKeys
 from moldau.core.settings.broker_keys.kraft import KraftKeys
@@ -11,6 +15,8 @@ from moldau.core.settings.broker_keys.retired import RetiredKeys
 from moldau.core.settings.broker_keys.security import SecurityKeys
 from moldau.core.settings.broker_keys.tiered import TieredStorageKeys
 from moldau.core.settings.broker_keys.transaction import TransactionKeys
+
+NO_OVERRIDES: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 class BrokerSettings(
@@ -29,6 +35,14 @@ class BrokerSettings(
     """The settings of one broker, as they are in force at one moment."""
 
     KIND = "broker"
+    listener_overrides: Mapping[str, Any] = NO_OVERRIDES
+    """Values for single listeners. Read them with `listener_keys.listener_setting`."""
+
+    def with_overrides(self, overrides: Mapping[str, Any]) -> Self:
+        """These settings with values for single listeners."""
+        changed = type(self)({name: self.value_of(name) for name in self.KEYS})
+        vars(changed)["listener_overrides"] = dict(overrides)
+        return changed
 
     @property
     def data_directories(self) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """The broker's identity, and its defaults for topics."""
 
-from moldau.core.settings.inert import JVM, NO_QUOTAS, ONE_LOOP
+from moldau.core.settings.inert import JVM, ONE_LOOP
 from moldau.core.settings.key import Importance, Scope, boolean, class_name, integer, string, strings
 from moldau.core.settings.view import SettingsView
 
@@ -35,7 +35,6 @@ class IdentityKeys(SettingsView):
         "Samples kept for the quota on topic creation and deletion.",
         at_least=1,
         importance=LOW,
-        inert=NO_QUOTAS,
     )
     controller_quota_window_size_seconds = integer(
         "controller.quota.window.size.seconds",
@@ -43,7 +42,6 @@ class IdentityKeys(SettingsView):
         "Length of one such sample.",
         at_least=1,
         importance=LOW,
-        inert=NO_QUOTAS,
     )
     auto_create_topics_enable = boolean(
         "auto.create.topics.enable",

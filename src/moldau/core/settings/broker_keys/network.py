@@ -3,8 +3,6 @@
 from moldau.core.settings.inert import (
     JVM,
     NO_FOLLOWERS,
-    NO_QUOTAS,
-    NO_SECURITY,
     ONE_LIMIT_PER_ADDRESS,
     ONE_LOOP,
     SYSTEM_SOCKETS,
@@ -108,7 +106,6 @@ class NetworkKeys(SettingsView):
         "connections.max.reauth.ms",
         0,
         "Longest life of a SASL session before the client must authenticate again; 0 for no limit.",
-        inert=NO_SECURITY,
     )
     connection_failed_authentication_delay_ms = integer(
         "connection.failed.authentication.delay.ms",
@@ -116,7 +113,6 @@ class NetworkKeys(SettingsView):
         "How long the answer to a failed authentication is delayed.",
         at_least=0,
         importance=LOW,
-        inert=NO_SECURITY,
     )
     max_connections = integer(
         "max.connections",
@@ -145,7 +141,6 @@ class NetworkKeys(SettingsView):
         "Most new connections per second.",
         at_least=0,
         scope=CLUSTER,
-        inert=NO_QUOTAS,
     )
     queued_max_requests = integer(
         "queued.max.requests",
@@ -206,7 +201,7 @@ class NetworkKeys(SettingsView):
         inert=ONE_LOOP,
     )
     quota_window_num = integer(
-        "quota.window.num", 11, "Samples kept for client quotas.", at_least=1, importance=LOW, inert=NO_QUOTAS
+        "quota.window.num", 11, "Samples kept for client quotas.", at_least=1, importance=LOW
     )
     quota_window_size_seconds = integer(
         "quota.window.size.seconds",
@@ -214,7 +209,6 @@ class NetworkKeys(SettingsView):
         "Length of one sample for client quotas.",
         at_least=1,
         importance=LOW,
-        inert=NO_QUOTAS,
     )
     client_quota_callback_class = class_name(
         "client.quota.callback.class", None, "A class that decides client quotas.", importance=LOW, inert=JVM

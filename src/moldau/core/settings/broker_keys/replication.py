@@ -1,6 +1,6 @@
 """Replicas of a partition and their leader."""
 
-from moldau.core.settings.inert import NO_FOLLOWERS, NO_MOVES, NO_QUOTAS, ONE_CHECKPOINT
+from moldau.core.settings.inert import NO_FOLLOWERS, NO_MOVES, ONE_CHECKPOINT
 from moldau.core.settings.key import Importance, Scope, boolean, integer, long, string
 from moldau.core.settings.view import SettingsView
 
@@ -149,7 +149,7 @@ class ReplicationKeys(SettingsView):
         "Samples kept for the quota on moves between log directories.",
         at_least=1,
         importance=LOW,
-        inert=NO_QUOTAS,
+        inert=NO_MOVES,
     )
     alter_log_dirs_replication_quota_window_size_seconds = integer(
         "alter.log.dirs.replication.quota.window.size.seconds",
@@ -157,5 +157,5 @@ class ReplicationKeys(SettingsView):
         "Length of one such sample.",
         at_least=1,
         importance=LOW,
-        inert=NO_QUOTAS,
+        inert=NO_MOVES,
     )

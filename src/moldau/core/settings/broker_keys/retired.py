@@ -1,6 +1,6 @@
 """Keys from Kafka's ZooKeeper era that many server.properties files still have, and dynamic throttles."""
 
-from moldau.core.settings.inert import NO_FOLLOWERS, NO_QUOTAS, RETIRED, ZOOKEEPER
+from moldau.core.settings.inert import NO_FOLLOWERS, RETIRED, ZOOKEEPER
 from moldau.core.settings.key import LONG_MAX, Importance, Scope, boolean, integer, long, string
 from moldau.core.settings.view import SettingsView
 
@@ -68,7 +68,6 @@ class RetiredKeys(SettingsView):
         "Bytes per second each producer may send.",
         at_least=1,
         importance=LOW,
-        inert=NO_QUOTAS,
     )
     quota_consumer_default = long(
         "quota.consumer.default",
@@ -76,7 +75,6 @@ class RetiredKeys(SettingsView):
         "Bytes per second each consumer may fetch.",
         at_least=1,
         importance=LOW,
-        inert=NO_QUOTAS,
     )
     leader_replication_throttled_rate = long(
         "leader.replication.throttled.rate",

@@ -1,7 +1,7 @@
 """TLS, SASL, delegation tokens and authorization."""
 
 from moldau.core.settings.checks import one_of
-from moldau.core.settings.inert import JVM, NO_SECURITY
+from moldau.core.settings.inert import JVM, NO_GSSAPI
 from moldau.core.settings.key import (
     Importance,
     Scope,
@@ -28,19 +28,16 @@ class SecurityKeys(SettingsView):
         "",
         "The authorizer, which checks permissions. Empty allows everything.",
         importance=LOW,
-        inert=NO_SECURITY,
     )
     super_users = string(
         "super.users",
         "",
         "Principals that may do everything, as `User:name`, separated by semicolons.",
-        inert=NO_SECURITY,
     )
     allow_everyone_if_no_acl_found = boolean(
         "allow.everyone.if.no.acl.found",
         False,
         "Whether everyone may access a resource without ACLs.",
-        inert=NO_SECURITY,
     )
     principal_builder_class = class_name(
         "principal.builder.class",
@@ -54,7 +51,6 @@ class SecurityKeys(SettingsView):
         "PLAINTEXT",
         "Security protocol between brokers, when no `inter.broker.listener.name` is given.",
         check=one_of("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"),
-        inert=NO_SECURITY,
     )
     security_providers = string(
         "security.providers", None, "Java security providers.", importance=LOW, inert=JVM
@@ -65,53 +61,45 @@ class SecurityKeys(SettingsView):
         "How often expired delegation tokens are dropped.",
         at_least=1,
         importance=LOW,
-        inert=NO_SECURITY,
     )
     delegation_token_expiry_time_ms = long(
         "delegation.token.expiry.time.ms",
         84375 << 10,
         "How long a delegation token lives until it must be renewed.",
         at_least=1,
-        inert=NO_SECURITY,
     )
     delegation_token_max_lifetime_ms = long(
         "delegation.token.max.lifetime.ms",
         590625 << 10,
         "Longest life of a delegation token.",
         at_least=1,
-        inert=NO_SECURITY,
     )
     delegation_token_secret_key = password(
         "delegation.token.secret.key",
         "Secret that signs delegation tokens, the same on every broker.",
-        inert=NO_SECURITY,
     )
     sasl_enabled_mechanisms = strings(
         "sasl.enabled.mechanisms",
         ("GSSAPI",),
         "SASL mechanisms offered.",
         scope=PER_BROKER,
-        inert=NO_SECURITY,
     )
     sasl_mechanism_controller_protocol = string(
         "sasl.mechanism.controller.protocol",
         "GSSAPI",
         "SASL mechanism towards controllers.",
         importance=HIGH,
-        inert=NO_SECURITY,
     )
     sasl_mechanism_inter_broker_protocol = string(
         "sasl.mechanism.inter.broker.protocol",
         "GSSAPI",
         "SASL mechanism between brokers.",
         scope=PER_BROKER,
-        inert=NO_SECURITY,
     )
     sasl_jaas_config = password(
         "sasl.jaas.config",
         "Login module and its options, as in a JAAS file.",
         scope=PER_BROKER,
-        inert=NO_SECURITY,
     )
     sasl_client_callback_handler_class = class_name(
         "sasl.client.callback.handler.class", None, "Callback handler of SASL clients.", inert=JVM
@@ -127,111 +115,101 @@ class SecurityKeys(SettingsView):
         "sasl.server.max.receive.size",
         512 << 10,
         "The largest message accepted before a client is authenticated.",
-        inert=NO_SECURITY,
     )
     sasl_login_connect_timeout_ms = integer(
         "sasl.login.connect.timeout.ms",
         None,
         "Connection timeout towards an identity provider.",
         importance=LOW,
-        inert=NO_SECURITY,
     )
     sasl_login_read_timeout_ms = integer(
         "sasl.login.read.timeout.ms",
         None,
         "Read timeout towards an identity provider.",
         importance=LOW,
-        inert=NO_SECURITY,
     )
     sasl_login_refresh_buffer_seconds = short(
         "sasl.login.refresh.buffer.seconds",
         300,
         "Seconds before a credential expires in which no refresh is begun.",
         scope=PER_BROKER,
-        inert=NO_SECURITY,
     )
     sasl_login_refresh_min_period_seconds = short(
         "sasl.login.refresh.min.period.seconds",
         60,
         "Fewest seconds between two refreshes of a credential.",
         scope=PER_BROKER,
-        inert=NO_SECURITY,
     )
     sasl_login_refresh_window_factor = double(
         "sasl.login.refresh.window.factor",
         0.8,
         "Share of a credential's life after which it is refreshed.",
         scope=PER_BROKER,
-        inert=NO_SECURITY,
     )
     sasl_login_refresh_window_jitter = double(
         "sasl.login.refresh.window.jitter",
         0.05,
         "Random share added to that.",
         scope=PER_BROKER,
-        inert=NO_SECURITY,
     )
     sasl_login_retry_backoff_max_ms = long(
         "sasl.login.retry.backoff.max.ms",
         10_000,
         "Longest wait between attempts to log in.",
         importance=LOW,
-        inert=NO_SECURITY,
     )
     sasl_login_retry_backoff_ms = long(
         "sasl.login.retry.backoff.ms",
         100,
         "First wait between attempts to log in.",
         importance=LOW,
-        inert=NO_SECURITY,
     )
     sasl_kerberos_kinit_cmd = string(
-        "sasl.kerberos.kinit.cmd", "/usr/bin/kinit", "Path of kinit.", scope=PER_BROKER, inert=NO_SECURITY
+        "sasl.kerberos.kinit.cmd", "/usr/bin/kinit", "Path of kinit.", scope=PER_BROKER, inert=NO_GSSAPI
     )
     sasl_kerberos_min_time_before_relogin = long(
         "sasl.kerberos.min.time.before.relogin",
         60_000,
         "Shortest time between two Kerberos logins.",
         scope=PER_BROKER,
-        inert=NO_SECURITY,
+        inert=NO_GSSAPI,
     )
     sasl_kerberos_principal_to_local_rules = strings(
         "sasl.kerberos.principal.to.local.rules",
         ("DEFAULT",),
         "Rules that turn Kerberos principals into short names.",
         scope=PER_BROKER,
-        inert=NO_SECURITY,
+        inert=NO_GSSAPI,
     )
     sasl_kerberos_service_name = string(
         "sasl.kerberos.service.name",
         None,
         "Kerberos service name of the brokers.",
         scope=PER_BROKER,
-        inert=NO_SECURITY,
+        inert=NO_GSSAPI,
     )
     sasl_kerberos_ticket_renew_jitter = double(
         "sasl.kerberos.ticket.renew.jitter",
         0.05,
         "Random share added to the renewal time of tickets.",
         scope=PER_BROKER,
-        inert=NO_SECURITY,
+        inert=NO_GSSAPI,
     )
     sasl_kerberos_ticket_renew_window_factor = double(
         "sasl.kerberos.ticket.renew.window.factor",
         0.8,
         "Share of a ticket's life after which it is renewed.",
         scope=PER_BROKER,
-        inert=NO_SECURITY,
+        inert=NO_GSSAPI,
     )
     sasl_oauthbearer_assertion_algorithm = string(
         "sasl.oauthbearer.assertion.algorithm",
         "RS256",
         "Algorithm that signs OAuth assertions.",
         check=one_of("ES256", "RS256", ignore_case=True),
-        inert=NO_SECURITY,
     )
     sasl_oauthbearer_assertion_claim_aud = string(
-        "sasl.oauthbearer.assertion.claim.aud", None, "Audience claim of assertions.", inert=NO_SECURITY
+        "sasl.oauthbearer.assertion.claim.aud", None, "Audience claim of assertions."
     )
     sasl_oauthbearer_assertion_claim_exp_seconds = integer(
         "sasl.oauthbearer.assertion.claim.exp.seconds",
@@ -240,16 +218,14 @@ class SecurityKeys(SettingsView):
         at_least=0,
         at_most=86_400,
         importance=LOW,
-        inert=NO_SECURITY,
     )
     sasl_oauthbearer_assertion_claim_iss = string(
-        "sasl.oauthbearer.assertion.claim.iss", None, "Issuer claim of assertions.", inert=NO_SECURITY
+        "sasl.oauthbearer.assertion.claim.iss", None, "Issuer claim of assertions."
     )
     sasl_oauthbearer_assertion_claim_jti_include = boolean(
         "sasl.oauthbearer.assertion.claim.jti.include",
         False,
         "Whether assertions carry a unique id.",
-        inert=NO_SECURITY,
     )
     sasl_oauthbearer_assertion_claim_nbf_seconds = integer(
         "sasl.oauthbearer.assertion.claim.nbf.seconds",
@@ -258,84 +234,73 @@ class SecurityKeys(SettingsView):
         at_least=0,
         at_most=3600,
         importance=LOW,
-        inert=NO_SECURITY,
     )
     sasl_oauthbearer_assertion_claim_sub = string(
-        "sasl.oauthbearer.assertion.claim.sub", None, "Subject claim of assertions.", inert=NO_SECURITY
+        "sasl.oauthbearer.assertion.claim.sub", None, "Subject claim of assertions."
     )
     sasl_oauthbearer_assertion_file = string(
-        "sasl.oauthbearer.assertion.file", None, "File with a ready assertion.", inert=NO_SECURITY
+        "sasl.oauthbearer.assertion.file", None, "File with a ready assertion."
     )
     sasl_oauthbearer_assertion_private_key_file = string(
         "sasl.oauthbearer.assertion.private.key.file",
         None,
         "File with the key that signs assertions.",
-        inert=NO_SECURITY,
     )
     sasl_oauthbearer_assertion_private_key_passphrase = password(
-        "sasl.oauthbearer.assertion.private.key.passphrase", "Passphrase of that key.", inert=NO_SECURITY
+        "sasl.oauthbearer.assertion.private.key.passphrase", "Passphrase of that key."
     )
     sasl_oauthbearer_assertion_template_file = string(
         "sasl.oauthbearer.assertion.template.file",
         None,
         "File with a template of assertions.",
-        inert=NO_SECURITY,
     )
     sasl_oauthbearer_client_credentials_client_id = string(
         "sasl.oauthbearer.client.credentials.client.id",
         None,
         "Client id for the client credentials grant.",
-        inert=NO_SECURITY,
     )
     sasl_oauthbearer_client_credentials_client_secret = password(
         "sasl.oauthbearer.client.credentials.client.secret",
         "Client secret for the client credentials grant.",
-        inert=NO_SECURITY,
     )
     sasl_oauthbearer_clock_skew_seconds = integer(
         "sasl.oauthbearer.clock.skew.seconds",
         30,
         "Allowed difference between clocks.",
         importance=LOW,
-        inert=NO_SECURITY,
     )
     sasl_oauthbearer_expected_audience = strings(
         "sasl.oauthbearer.expected.audience",
         (),
         "Audiences a token may name.",
         importance=LOW,
-        inert=NO_SECURITY,
     )
     sasl_oauthbearer_expected_issuer = string(
         "sasl.oauthbearer.expected.issuer",
         None,
         "Issuer a token must name.",
         importance=LOW,
-        inert=NO_SECURITY,
     )
     sasl_oauthbearer_jwks_endpoint_refresh_ms = long(
         "sasl.oauthbearer.jwks.endpoint.refresh.ms",
         3_600_000,
         "How often the provider's keys are fetched again.",
         importance=LOW,
-        inert=NO_SECURITY,
     )
     sasl_oauthbearer_jwks_endpoint_retry_backoff_max_ms = long(
         "sasl.oauthbearer.jwks.endpoint.retry.backoff.max.ms",
         10_000,
         "Longest wait between attempts to fetch the keys.",
         importance=LOW,
-        inert=NO_SECURITY,
     )
     sasl_oauthbearer_jwks_endpoint_retry_backoff_ms = long(
         "sasl.oauthbearer.jwks.endpoint.retry.backoff.ms",
         100,
         "First wait between attempts to fetch the keys.",
         importance=LOW,
-        inert=NO_SECURITY,
     )
     sasl_oauthbearer_jwks_endpoint_url = string(
-        "sasl.oauthbearer.jwks.endpoint.url", None, "URL of the provider's keys.", inert=NO_SECURITY
+        "sasl.oauthbearer.jwks.endpoint.url", None, "URL of the provider's keys."
     )
     sasl_oauthbearer_jwt_retriever_class = class_name(
         "sasl.oauthbearer.jwt.retriever.class",
@@ -349,44 +314,39 @@ class SecurityKeys(SettingsView):
         "A class that checks tokens.",
         inert=JVM,
     )
-    sasl_oauthbearer_scope = string("sasl.oauthbearer.scope", None, "Scope requested.", inert=NO_SECURITY)
+    sasl_oauthbearer_scope = string("sasl.oauthbearer.scope", None, "Scope requested.")
     sasl_oauthbearer_scope_claim_name = string(
         "sasl.oauthbearer.scope.claim.name",
         "scope",
         "Name of the scope claim.",
         importance=LOW,
-        inert=NO_SECURITY,
     )
     sasl_oauthbearer_sub_claim_name = string(
         "sasl.oauthbearer.sub.claim.name",
         "sub",
         "Name of the subject claim.",
         importance=LOW,
-        inert=NO_SECURITY,
     )
     sasl_oauthbearer_token_endpoint_url = string(
-        "sasl.oauthbearer.token.endpoint.url", None, "URL of the token endpoint.", inert=NO_SECURITY
+        "sasl.oauthbearer.token.endpoint.url", None, "URL of the token endpoint."
     )
     ssl_allow_dn_changes = boolean(
         "ssl.allow.dn.changes",
         False,
         "Whether a new certificate may change the distinguished name.",
         importance=LOW,
-        inert=NO_SECURITY,
     )
     ssl_allow_san_changes = boolean(
         "ssl.allow.san.changes",
         False,
         "Whether a new certificate may drop alternative names.",
         importance=LOW,
-        inert=NO_SECURITY,
     )
     ssl_cipher_suites = strings(
         "ssl.cipher.suites",
         (),
         "Cipher suites; empty takes the library's.",
         scope=PER_BROKER,
-        inert=NO_SECURITY,
     )
     ssl_client_auth = string(
         "ssl.client.auth",
@@ -394,7 +354,6 @@ class SecurityKeys(SettingsView):
         "Whether clients must, may or need not present a certificate.",
         check=one_of("required", "requested", "none"),
         scope=PER_BROKER,
-        inert=NO_SECURITY,
     )
     ssl_enabled_protocols = strings(
         "ssl.enabled.protocols",
@@ -404,7 +363,6 @@ class SecurityKeys(SettingsView):
         ),
         "TLS versions offered.",
         scope=PER_BROKER,
-        inert=NO_SECURITY,
     )
     ssl_endpoint_identification_algorithm = string(
         "ssl.endpoint.identification.algorithm",
@@ -412,7 +370,6 @@ class SecurityKeys(SettingsView):
         "How a server's name is checked against its certificate; empty does not.",
         scope=PER_BROKER,
         importance=LOW,
-        inert=NO_SECURITY,
     )
     ssl_engine_factory_class = class_name(
         "ssl.engine.factory.class",
@@ -422,39 +379,29 @@ class SecurityKeys(SettingsView):
         importance=LOW,
         inert=JVM,
     )
-    ssl_key_password = password(
-        "ssl.key.password", "Password of the private key.", scope=PER_BROKER, inert=NO_SECURITY
-    )
+    ssl_key_password = password("ssl.key.password", "Password of the private key.", scope=PER_BROKER)
     ssl_keymanager_algorithm = string(
         "ssl.keymanager.algorithm", "SunX509", "Java key manager algorithm.", scope=PER_BROKER, inert=JVM
     )
     ssl_keystore_certificate_chain = password(
-        "ssl.keystore.certificate.chain", "Certificate chain, PEM.", scope=PER_BROKER, inert=NO_SECURITY
+        "ssl.keystore.certificate.chain", "Certificate chain, PEM.", scope=PER_BROKER
     )
-    ssl_keystore_key = password("ssl.keystore.key", "Private key, PEM.", scope=PER_BROKER, inert=NO_SECURITY)
-    ssl_keystore_location = string(
-        "ssl.keystore.location", None, "Key store file.", scope=PER_BROKER, inert=NO_SECURITY
-    )
-    ssl_keystore_password = password(
-        "ssl.keystore.password", "Password of the key store.", scope=PER_BROKER, inert=NO_SECURITY
-    )
+    ssl_keystore_key = password("ssl.keystore.key", "Private key, PEM.", scope=PER_BROKER)
+    ssl_keystore_location = string("ssl.keystore.location", None, "Key store file.", scope=PER_BROKER)
+    ssl_keystore_password = password("ssl.keystore.password", "Password of the key store.", scope=PER_BROKER)
     ssl_keystore_type = string(
         "ssl.keystore.type",
         "JKS",
         "Kind of key store: JKS, PKCS12 or PEM.",
         scope=PER_BROKER,
-        inert=NO_SECURITY,
     )
     ssl_principal_mapping_rules = string(
         "ssl.principal.mapping.rules",
         "DEFAULT",
         "Rules that turn a certificate's name into a principal.",
         importance=LOW,
-        inert=NO_SECURITY,
     )
-    ssl_protocol = string(
-        "ssl.protocol", "TLSv1.3", "TLS version tried first.", scope=PER_BROKER, inert=NO_SECURITY
-    )
+    ssl_protocol = string("ssl.protocol", "TLSv1.3", "TLS version tried first.", scope=PER_BROKER)
     ssl_provider = string(
         "ssl.provider", None, "Java security provider for TLS.", scope=PER_BROKER, inert=JVM
     )
@@ -470,18 +417,15 @@ class SecurityKeys(SettingsView):
         "ssl.trustmanager.algorithm", "PKIX", "Java trust manager algorithm.", scope=PER_BROKER, inert=JVM
     )
     ssl_truststore_certificates = password(
-        "ssl.truststore.certificates", "Trusted certificates, PEM.", scope=PER_BROKER, inert=NO_SECURITY
+        "ssl.truststore.certificates", "Trusted certificates, PEM.", scope=PER_BROKER
     )
-    ssl_truststore_location = string(
-        "ssl.truststore.location", None, "Trust store file.", scope=PER_BROKER, inert=NO_SECURITY
-    )
+    ssl_truststore_location = string("ssl.truststore.location", None, "Trust store file.", scope=PER_BROKER)
     ssl_truststore_password = password(
-        "ssl.truststore.password", "Password of the trust store.", scope=PER_BROKER, inert=NO_SECURITY
+        "ssl.truststore.password", "Password of the trust store.", scope=PER_BROKER
     )
     ssl_truststore_type = string(
         "ssl.truststore.type",
         "JKS",
         "Kind of trust store: JKS, PKCS12 or PEM.",
         scope=PER_BROKER,
-        inert=NO_SECURITY,
     )

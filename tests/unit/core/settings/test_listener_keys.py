@@ -1,0 +1,39 @@
+"""Settings of one listener, and of one SASL mechanism on it."""
+
+import pytest
+
+from moldau.core.errors import ConfigError
+from moldau.core.settings.listener_keys import broker_key, listener_setting, mechanism_setting
+from moldau.core.settings.static_layer import static_layer
+
+PROPERTIES = """
+listeners=PLAINTEXT://:9092,CLIENTS.EAST://:9093
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CLIENTS.EAST:SASL_PLAINTEXT
+sasl.enabled.mechanisms=PLAIN
+connections.max.reauth.ms=5000
+listener.name.clients.east.sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256
+listener.name.clients.east.plain.connections.max.reauth.ms=1000
+listener.name.clients.east.plain.sasl.jaas.config=Module required secret="s";
+"""
+
+
+def test_a_value_for_the_mechanism_counts_before_the_listeners_and_the_brokers() -> None:
+    settings = static_layer(PROPERTIES).settings()
+    assert listener_setting(settings, "CLIENTS.EAST", "sasl.enabled.mechanisms") == ("PLAIN", "SCRAM-SHA-256")
+    assert listener_setting(settings, "PLAINTEXT", "sasl.enabled.mechanisms") == ("PLAIN",)
+    assert listener_setting(settings, "CLIENTS.EAST", "connections.max.reauth.ms", "PLAIN") == 1000
+    assert listener_setting(settings, "CLIENTS.EAST", "connections.max.reauth.ms", "SCRAM-SHA-256") == 5000
+    assert mechanism_setting(settings, "CLIENTS.EAST", "sasl.jaas.config", "PLAIN").startswith("Module")
+    assert mechanism_setting(settings, "CLIENTS.EAST", "sasl.jaas.config", "SCRAM-SHA-256") is None
+
+
+def test_the_declaration_of_a_key_for_one_listener_is_the_brokers() -> None:
+    key = broker_key("listener.name.clients.east.scram-sha-256.sasl.jaas.config")
+    assert key is not None
+    assert key.sensitive
+    assert broker_key("listener.name.internal.nonsense") is None
+
+
+def test_a_wrong_value_for_one_listener_is_refused_with_its_line() -> None:
+    with pytest.raises(ConfigError, match="line 1.*ssl.client.auth"):
+        static_layer("listener.name.x.ssl.client.auth=perhaps")
