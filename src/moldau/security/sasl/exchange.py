@@ -1,0 +1,45 @@
+"""What every mechanism's exchange on the server is, and how it ends."""
+
+from typing import Final, NamedTuple, Protocol
+
+from moldau.core.errors import MoldauError
+
+PLAIN: Final = "PLAIN"
+SCRAM_SHA_256: Final = "SCRAM-SHA-256"
+SCRAM_SHA_512: Final = "SCRAM-SHA-512"
+OAUTHBEARER: Final = "OAUTHBEARER"
+
+
+class Login(NamedTuple):
+    """Who has logged in."""
+
+    user: str
+    expires_ms: int | None = None
+    """When the credential ends, as time since 1970; None for one that does not."""
+    is_by_token: bool = False
+    """By a delegation token. Such a client may not handle tokens itself (KIP-48)."""
+
+
+class LoginRefused(MoldauError):
+    """A login failed. The text is for the log, `told` for the client."""
+
+    def __init__(self, reason: str, *, told: str | None = None) -> None:
+        """Without `told` the client gets the text that is the same for all failures, so that it learns neither
+        whether a user exists nor how far it came."""
+        super().__init__(reason)
+        self.told = told
+
+
+class Exchange(Protocol):
+    """One login on the server. Used once, and not again after LoginRefused."""
+
+    @property
+    def login(self) -> Login | None:
+        """Set when the exchange is complete."""
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether `answer` may block and must run on a worker thread."""
+
+    def answer(self, message: bytes) -> bytes:
+        """The server's answer to a message of the client. LoginRefused ends the exchange."""

@@ -1,0 +1,54 @@
+"""SASL PLAIN on the server (RFC 4616)."""
+
+import hmac
+from collections.abc import Callable, Mapping
+
+from moldau.security.sasl.exchange import Login, LoginRefused
+
+PasswordCheck = Callable[[str, str], bool]
+"""Takes a user and a password."""
+
+
+class PlainExchange:
+    """The one message of the client, `[authzid] NUL user NUL password`, is answered with nothing."""
+
+    def __init__(self, check: PasswordCheck, *, is_slow: bool = False) -> None:
+        self._check = check
+        self.is_slow = is_slow
+        self.login: Login | None = None
+
+    def answer(self, message: bytes) -> bytes:
+        try:
+            wanted, user, password = message.decode().split("\0")
+        except ValueError:
+            raise LoginRefused("the PLAIN message is not `[authzid] NUL user NUL password`") from None
+        if not user or not password:
+            raise LoginRefused(f"the PLAIN message has no {'password' if user else 'user'}")
+        if not self._check(user, password):
+            raise LoginRefused(
+                f"user {user!r} does not exist or has another password",
+                told="Authentication failed: Invalid username or password",
+            )
+        check_wanted(wanted, user)
+        self.login = Login(user)
+        return b""
+
+
+def check_wanted(wanted: str, user: str) -> None:
+    """A client may say as whom it wants to act. Nobody may act as another user."""
+    if wanted and wanted != user:
+        raise LoginRefused(
+            f"user {user!r} asks to act as {wanted!r}",
+            told="Authentication failed: Client requested an authorization id that is different from username",
+        )
+
+
+def check_against(passwords: Mapping[str, str]) -> PasswordCheck:
+    """Checks against passwords by user. Takes as long for a user who does not exist."""
+
+    def check(user: str, password: str) -> bool:
+        known = passwords.get(user)
+        is_same = hmac.compare_digest((known or "").encode(), password.encode())
+        return is_same and known is not None
+
+    return check
