@@ -71,9 +71,71 @@ class Rule(NamedTuple):
     operation: Operation
     permission: Permission
 
+    @property
+    def resource(self) -> "Resource":
+        return Resource(self.kind, self.pattern, self.name)
+
+    @property
+    def entry(self) -> "Entry":
+        return Entry(self.principal, self.host, self.operation, self.permission)
+
+
+class Resource(NamedTuple):
+    """What rules are kept by: one resource, or all whose names start with `name`."""
+
+    kind: ResourceKind
+    pattern: Pattern
+    name: str
+
+
+class Entry(NamedTuple):
+    """A rule without its resource."""
+
+    principal: str
+    host: str
+    operation: Operation
+    permission: Permission
+
+
+class RuleFilter(NamedTuple):
+    """Which rules somebody asks for. ANY and None let everything pass."""
+
+    kind: ResourceKind = ResourceKind.ANY
+    name: str | None = None
+    pattern: Pattern = Pattern.ANY
+    """MATCH: every rule that applies to the resource of this name."""
+    principal: str | None = None
+    host: str | None = None
+    operation: Operation = Operation.ANY
+    permission: Permission = Permission.ANY
+
+    def takes_resource(self, resource: Resource) -> bool:
+        """Whether rules of the resource may pass."""
+        if self.kind not in (ResourceKind.ANY, resource.kind):
+            return False
+        if self.pattern not in (Pattern.ANY, Pattern.MATCH, resource.pattern):
+            return False
+        if self.name is None or self.name == resource.name:
+            return True
+        if self.pattern is not Pattern.MATCH:
+            return False
+        if resource.pattern is Pattern.PREFIXED:
+            return self.name.startswith(resource.name)
+        return resource.name == WILDCARD
+
+    def takes_entry(self, entry: Entry) -> bool:
+        return (
+            self.principal in (None, entry.principal)
+            and self.host in (None, entry.host)
+            and self.operation in (Operation.ANY, entry.operation)
+            and self.permission in (Permission.ANY, entry.permission)
+        )
+
 
 class Caller(NamedTuple):
     """Who asks, and from which address."""
 
     principal: str
     host: str
+    request: str = "unknown"
+    """The name of the request it comes with, for the authorizer's log."""

@@ -1,0 +1,126 @@
+"""The authorizer that decides as Kafka's StandardAuthorizer does, from rules in memory, and logs as it does.
+
+Decisions are remembered until the rules change: clients ask the same again with every request.
+"""
+
+import logging
+from collections.abc import Callable
+from typing import Final
+
+from moldau.security.access.decision import Decision, log_line, matching_rule
+from moldau.security.access.model import (
+    WILDCARD,
+    Caller,
+    Operation,
+    Pattern,
+    Permission,
+    Resource,
+    ResourceKind,
+)
+from moldau.security.access.rules import Rules
+
+LOGGER: Final = "kafka.authorizer.logger"
+"""Kafka's own name, so that a log configuration can be taken over."""
+TRACE: Final = logging.DEBUG - 5
+REMEMBERED_MAX: Final = 16_384
+REMEMBERED_NAME_SIZE_MAX: Final = 249
+"""Longer names, of groups for example, are decided each time: a client could fill the memory with them."""
+_log = logging.getLogger(LOGGER)
+
+
+Witness = Callable[[Caller, Operation, ResourceKind, str, Decision], None]
+"""Is told of every denial of something that was asked for."""
+
+
+class KafkaAuthorizer:
+    """Implements `authorizer.Authorizer`."""
+
+    def __init__(
+        self,
+        rules: Rules,
+        *,
+        super_users: frozenset[str] = frozenset(),
+        allows_without_rules: bool = False,
+        witness: Witness | None = None,
+    ) -> None:
+        self.rules = rules
+        self.super_users = super_users
+        self.allows_without_rules = allows_without_rules
+        self._witness = witness
+        self._decided: dict[tuple[str, str, Operation, ResourceKind, str], Decision] = {}
+        self._epoch = rules.epoch
+
+    def allows(
+        self, caller: Caller, operation: Operation, kind: ResourceKind, name: str, *, is_logged: bool = True
+    ) -> bool:
+        if self._epoch != self.rules.epoch:
+            self._decided.clear()
+            self._epoch = self.rules.epoch
+        decision = self._decided.get((caller[0], caller[1], operation, kind, name))
+        if decision is None:
+            decision = self._decide_and_remember(caller, operation, kind, name)
+        if decision[0]:
+            if _log.isEnabledFor(logging.DEBUG if is_logged else TRACE):
+                level = logging.DEBUG if is_logged else TRACE
+                _log.log(level, "%s", log_line(caller, operation, kind, name, decision))
+            return True
+        self._denied(caller, operation, kind, name, decision, is_logged=is_logged)
+        return False
+
+    def allows_some(self, caller: Caller, operation: Operation, kind: ResourceKind) -> bool:
+        # As in Kafka: whoever is allowed with a name that nobody uses is a super user, or covered by a wildcard.
+        if self.allows(caller, operation, kind, "hardcode", is_logged=False):
+            return True
+        denied: set[Resource] = set()
+        allowed: set[Resource] = set()
+        for resource, clause in self.rules.clauses_of(caller, operation, kind):
+            (denied if clause.is_denial else allowed).add(resource)
+        everything = Resource(kind, Pattern.LITERAL, WILDCARD)
+        if everything in denied:
+            return False
+        return everything in allowed or any(not _is_dominated(each, denied) for each in allowed)
+
+    def decide(self, caller: Caller, operation: Operation, kind: ResourceKind, name: str) -> Decision:
+        """What decides. Logs nothing."""
+        if caller.principal in self.super_users:
+            return Decision(True, None, "SuperUser")
+        rule, is_covered = self.rules.verdict(caller, operation, kind, name)
+        if rule is not None:
+            return Decision(rule.permission is Permission.ALLOW, rule, matching_rule(rule))
+        if self.allows_without_rules and not is_covered:
+            return Decision(True, None, "DefaultAllow")
+        return Decision(False, None, "DefaultDeny")
+
+    def _decide_and_remember(
+        self, caller: Caller, operation: Operation, kind: ResourceKind, name: str
+    ) -> Decision:
+        decision = self.decide(caller, operation, kind, name)
+        if len(name) <= REMEMBERED_NAME_SIZE_MAX:
+            if len(self._decided) >= REMEMBERED_MAX:
+                self._decided.clear()
+            self._decided[caller.principal, caller.host, operation, kind, name] = decision
+        return decision
+
+    def _denied(
+        self,
+        caller: Caller,
+        operation: Operation,
+        kind: ResourceKind,
+        name: str,
+        decision: Decision,
+        *,
+        is_logged: bool,
+    ) -> None:
+        level = logging.INFO if is_logged else TRACE
+        if _log.isEnabledFor(level):
+            _log.log(level, "%s", log_line(caller, operation, kind, name, decision))
+        if is_logged and self._witness is not None:
+            self._witness(caller, operation, kind, name, decision)
+
+
+def _is_dominated(resource: Resource, denied: set[Resource]) -> bool:
+    """Whether everything that a rule allows is denied by another one."""
+    kind, pattern, name = resource
+    if pattern is Pattern.LITERAL and resource in denied:
+        return True
+    return any(Resource(kind, Pattern.PREFIXED, name[:end]) in denied for end in range(1, len(name) + 1))

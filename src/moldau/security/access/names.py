@@ -1,0 +1,54 @@
+"""Values by name pattern: by a whole name, by the start of names, and for every name."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Generic, TypeVar
+
+from moldau.security.access.model import WILDCARD, Pattern
+
+Value = TypeVar("Value")
+
+
+class ByName(Generic[Value]):
+    __slots__ = ("_count_of_length", "_lengths", "literal", "prefixed")
+
+    def __init__(self) -> None:
+        self.literal: dict[str, Value] = {}
+        self.prefixed: dict[str, Value] = {}
+        self._count_of_length: Counter[int] = Counter()
+        self._lengths: tuple[int, ...] = ()
+        """Of the prefixes, longest first."""
+
+    def __bool__(self) -> bool:
+        return bool(self.literal or self.prefixed)
+
+    def put(self, pattern: Pattern, name: str, value: Value) -> None:
+        if pattern is not Pattern.PREFIXED:
+            self.literal[name] = value
+            return
+        if name not in self.prefixed:
+            self._count(len(name), 1)
+        self.prefixed[name] = value
+
+    def remove(self, pattern: Pattern, name: str) -> None:
+        if pattern is not Pattern.PREFIXED:
+            self.literal.pop(name, None)
+        elif self.prefixed.pop(name, None) is not None:
+            self._count(len(name), -1)
+
+    def matching(self, name: str) -> Iterator[Value]:
+        """The values of the patterns that the name matches, the most specific first."""
+        if (found := self.literal.get(name)) is not None:
+            yield found
+        size = len(name)
+        for length in self._lengths:
+            if length <= size and (found := self.prefixed.get(name[:length])) is not None:
+                yield found
+        if name != WILDCARD and (found := self.literal.get(WILDCARD)) is not None:
+            yield found
+
+    def _count(self, length: int, change: int) -> None:
+        before = self._count_of_length[length]
+        self._count_of_length[length] = before + change
+        if before == 0 or before + change == 0:
+            self._lengths = tuple(sorted((+self._count_of_length), reverse=True))
