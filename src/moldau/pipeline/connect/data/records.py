@@ -198,19 +198,17 @@ class SinkTexts(Sequence[SinkRecord]):
     """Records of one partition whose values are texts, in UTF-8, without transformations. A sequence of records like
     any other; a connector that only wants the texts takes `texts`."""
 
-    __slots__ = ("keys", "offsets", "partition", "texts", "timestamps_ms", "topic")
+    __slots__ = ("_record_of", "partition", "texts", "topic")
 
     def __init__(
         self,
         topic: str,
         partition: int,
-        offsets: Sequence[int],
-        timestamps_ms: Sequence[int],
-        keys: Sequence[bytes | None],
         texts: Sequence[bytes | None],
+        record_of: Callable[[int], SinkRecord],
     ) -> None:
-        self.topic, self.partition = topic, partition
-        self.offsets, self.timestamps_ms, self.keys, self.texts = offsets, timestamps_ms, keys, texts
+        """`record_of` answers a whole record by its index."""
+        self.topic, self.partition, self.texts, self._record_of = topic, partition, texts, record_of
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -222,19 +220,8 @@ class SinkTexts(Sequence[SinkRecord]):
     def __getitem__(self, index: slice) -> "SinkTexts": ...
 
     def __getitem__(self, index: int | slice) -> "SinkRecord | SinkTexts":
-        if isinstance(index, slice):
-            columns = (self.offsets, self.timestamps_ms, self.keys, self.texts)
-            return SinkTexts(self.topic, self.partition, *(column[index] for column in columns))  # type: ignore[arg-type]
-        key, text = self.keys[index], self.texts[index]
-        return SinkRecord(
-            self.topic,
-            key=None if key is None else key.decode(errors="replace"),
-            value=None if text is None else text.decode(errors="replace"),
-            value_schema=OPTIONAL_STRING,
-            key_schema=OPTIONAL_STRING,
-            partition=self.partition,
-            timestamp_ms=self.timestamps_ms[index],
-            offset=self.offsets[index],
-            original_topic=self.topic,
-            original_partition=self.partition,
-        )
+        places = range(len(self))[index]
+        if isinstance(places, range):
+            record_of = self._record_of
+            return SinkTexts(self.topic, self.partition, self.texts[index], lambda at: record_of(places[at]))
+        return self._record_of(places)

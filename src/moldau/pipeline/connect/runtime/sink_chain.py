@@ -1,5 +1,6 @@
 """From what a consumer read to the records of a sink: converters, then transformations. Pure but for retries."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, cast
@@ -28,14 +29,14 @@ class SinkChain:
         self._chain = chain
         self._passes_texts = chain.passes_texts and is_utf8(chain.key)
 
-    def output(self, messages: Sequence[Message]) -> SinkOutput:
-        """The messages are in the order of each partition."""
-        if self._passes_texts and len(messages) >= RUN_MIN and not any(one.headers() for one in messages):
-            return SinkOutput(_columns(messages))
+    def output(self, parts: Sequence[Sequence[Message]]) -> SinkOutput:
+        """Each part is not empty and has messages of one partition, in their order."""
+        if self._passes_texts and all(map(_is_run_of_texts, parts)):
+            return SinkOutput([self._texts(part) for part in parts])
         found = SinkOutput()
         converted: list[SinkRecord] = []
         read: dict[int, Message] = {}
-        for message in messages:
+        for message in itertools.chain.from_iterable(parts):
             try:
                 record = self._converted(message)
             except Failed as failed:
@@ -52,6 +53,14 @@ class SinkChain:
         if whole:
             found.batches.append(whole)
         return found
+
+    def _texts(self, messages: Sequence[Message]) -> SinkTexts:
+        return SinkTexts(
+            cast(str, messages[0].topic()),
+            cast(int, messages[0].partition()),
+            [message.value() for message in messages],
+            lambda index: self._converted(messages[index]),
+        )
 
     def _converted(self, message: Message) -> SinkRecord:
         chain, topic = self._chain, message.topic() or ""
@@ -97,19 +106,5 @@ class SinkChain:
         return tuple(found)
 
 
-def _columns(messages: Sequence[Message]) -> list[Sequence[SinkRecord]]:
-    by_partition: dict[tuple[str, int], list[Message]] = {}
-    for message in messages:
-        place = cast(str, message.topic()), cast(int, message.partition())
-        by_partition.setdefault(place, []).append(message)
-    return [
-        SinkTexts(
-            topic,
-            partition,
-            [cast(int, one.offset()) for one in some],
-            [one.timestamp()[1] for one in some],
-            [one.key() for one in some],
-            [one.value() for one in some],
-        )
-        for (topic, partition), some in by_partition.items()
-    ]
+def _is_run_of_texts(messages: Sequence[Message]) -> bool:
+    return len(messages) >= RUN_MIN and not any([message.headers() for message in messages])

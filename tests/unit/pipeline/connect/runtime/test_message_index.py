@@ -23,7 +23,7 @@ class CountedList(list[Message]):
 
 def test_each_message_is_looked_at_once() -> None:
     messages = CountedList(Message(topic="lines", partition=1, offset=number) for number in range(COUNT))
-    index = MessageIndex(messages)
+    index = MessageIndex([messages])
     assert index
     assert messages.looks == 0
     for number in reversed(range(COUNT)):
@@ -33,7 +33,7 @@ def test_each_message_is_looked_at_once() -> None:
 
 
 def test_a_record_of_other_messages() -> None:
-    index = MessageIndex([Message(topic="lines", partition=1, offset=7)])
+    index = MessageIndex([[Message(topic="lines", partition=1, offset=7)]])
     for place in (("lines", 1, 8), ("lines", 0, 7), ("others", 1, 7)):
         topic, partition, offset = place
         assert index.of(SinkRecord(topic, original_partition=partition, offset=offset)) is None

@@ -132,16 +132,17 @@ def test_a_source_record_that_fails_does_not_stop_the_others() -> None:
 
 
 def test_long_runs_of_texts_reach_a_sink_as_columns() -> None:
-    found = sink(TEXTS).output(messages([b"%d" % n for n in range(20)]))
+    found = sink(TEXTS).output([messages([b"%d" % n for n in range(20)])])
     [batch] = found.batches
     assert isinstance(batch, SinkTexts)
-    assert (batch.topic, batch.partition, batch.offsets[-1], batch.texts[-1]) == ("in", 1, 19, b"19")
-    assert (batch[3].key, batch[3].value) == ("k", "3")
+    assert (batch.topic, batch.partition, batch.texts[-1]) == ("in", 1, b"19")
+    assert (batch[-1].offset, batch[3].key, batch[3].value) == (19, "k", "3")
+    assert [one.value for one in batch[15::2]] == ["15", "17", "19"]
 
 
 def test_a_sink_record_has_its_headers_and_where_it_was_read() -> None:
     found = sink({**JSON, "value.converter.schemas.enable": "false"}).output(
-        [ReadMessage(b'{"n":1}', offset=9, headers=[("h", b"12")])]  # type: ignore[list-item]
+        [[ReadMessage(b'{"n":1}', offset=9, headers=[("h", b"12")])]]  # type: ignore[list-item]
     )
     [[record]] = found.batches
     assert (record.value, record.key, record.offset, record.original_partition) == ({"n": 1}, "k", 9, 1)
@@ -149,7 +150,7 @@ def test_a_sink_record_has_its_headers_and_where_it_was_read() -> None:
 
 
 def test_a_record_in_another_format_fails_alone_and_says_what_it_looks_like() -> None:
-    found = sink(JSON).output(messages([b"\0\0\0\0\x2arest", b'{"schema":null,"payload":1}']))
+    found = sink(JSON).output([messages([b"\0\0\0\0\x2arest", b'{"schema":null,"payload":1}'])])
     [(message, failure)] = found.failed
     assert message.offset() == 0
     assert failure.stage is Stage.VALUE_CONVERTER

@@ -51,7 +51,9 @@ class FileStreamSinkTask(SinkTask):
         else:
             lines = "".join(f"{text_of(record.value)}\n" for record in records).encode(errors="replace")
         try:
+            # At once: people follow the file.
             self._out.write(lines)
+            self._out.flush()
         except OSError as failure:
             raise ConnectError(f"{self._name} cannot be written: {failure.strerror}") from failure
 

@@ -67,25 +67,33 @@ class SinkConsumer:
         self._committed: dict[TopicPartition, int] = {}
         self.is_closed = False
 
-    def read(self, count_max: int, timeout_s: float) -> list[Message]:
+    def read(self, count_max: int, timeout_s: float) -> dict[TopicPartition, list[Message]]:
         """In the order of each partition. May call back. Raises KafkaException for what does not pass by itself."""
         self._follow_topics()
         if not self._subscribed:
             time.sleep(timeout_s)
-            return []
-        first = self._consumer.poll(timeout_s)
-        messages = [] if first is None else [first, *self._consumer.consume(count_max - 1, 0)]
-        self._raise_failure()
+            return {}
+        consume = self._consumer.consume
+        messages = consume(count_max, 0)
         if not messages:
-            return []
-        if any(message.error() for message in messages):
+            # With a number, it waits until so many are there. One wakes it up.
+            messages = consume(1, timeout_s)
+            messages += consume(count_max - 1, 0) if messages and count_max > 1 else []
+        self._raise_failure()
+        if any([message.error() for message in messages]):
             messages = [message for message in messages if self._is_record(message)]
+        found: dict[tuple[str | None, int | None], list[Message]] = {}
         for message in messages:
-            place = TopicPartition(cast(str, message.topic()), cast(int, message.partition()))
-            self.ends[place] = cast(int, message.offset()) + 1
+            place = message.topic(), message.partition()
+            try:
+                found[place].append(message)
+            except KeyError:
+                found[place] = [message]
+        parts = {TopicPartition(*cast(tuple[str, int], place)): some for place, some in found.items()}
+        self.ends |= {place: cast(int, some[-1].offset()) + 1 for place, some in parts.items()}
         if self.ends.keys() - self.assigned:
             self.ends = {place: end for place, end in self.ends.items() if place in self.assigned}
-        return messages
+        return parts
 
     def wait_paused(self, timeout_s: float) -> None:
         """Stays a member of the group without reading. May call back."""

@@ -118,12 +118,12 @@ class SinkRun:
 
     def _round(self) -> None:
         now = time.monotonic()
-        messages = self._consumer.read(self._count_max, max(0.0, min(READ_S, self._flush_at - now)))
-        if rewound := self._seek_back():
+        parts = self._consumer.read(self._count_max, max(0.0, min(READ_S, self._flush_at - now)))
+        for place in self._seek_back():
             # They come again, from where the task wants them.
-            messages = [one for one in messages if _place_of(one) not in rewound]
-        if messages:
-            self._process(messages)
+            parts.pop(place, None)
+        if parts:
+            self._process(parts)
         now = time.monotonic()
         if now >= self._flush_at:
             self._flush()
@@ -132,13 +132,13 @@ class SinkRun:
             self._progress.lag = self._consumer.lag()
             self._look_at = now + LOOK_AT_LAG_S
 
-    def _process(self, messages: Sequence[Message]) -> None:
+    def _process(self, parts: Mapping[TopicPartition, Sequence[Message]]) -> None:
         progress = self._progress
-        self._messages = MessageIndex(messages)
-        progress.polled += len(messages)
-        progress.use({cast(str, message.topic()) for message in messages})
+        self._messages = MessageIndex(list(parts.values()))
+        progress.polled += sum(map(len, parts.values()))
+        progress.use({place.topic for place in parts})
         with progress.calling("conversion of records"):
-            output = self._chain.output(messages)
+            output = self._chain.output(list(parts.values()))
         for message, failure in output.failed:
             self._give_up(message, failure)
         self._dropped.clear()
@@ -279,7 +279,3 @@ class SinkRun:
     def _require_tolerated(self) -> None:
         if self._refusal is not None:
             raise self._refusal
-
-
-def _place_of(message: Message) -> TopicPartition:
-    return TopicPartition(cast(str, message.topic()), cast(int, message.partition()))
