@@ -141,6 +141,10 @@ class Connection:
         self._portion_calls -= 1
         return self._portion_bytes
 
+    def limit_frames(self, bytes_max: int, setting: str) -> None:
+        """From the next frame on, larger ones close the connection. `setting` is where the limit comes from."""
+        self._frames.limit(bytes_max, setting)
+
     def release_idle_memory(self) -> None:
         self._frames.release()
 

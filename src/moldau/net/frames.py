@@ -19,15 +19,20 @@ OWN_BUFFER_KEPT_MAX: Final = 4 * 1024 * 1024
 
 
 class FrameAssembler:
-    __slots__ = ("_end", "_frame_bytes_max", "_is_own", "_scratch", "_start", "_view")
+    __slots__ = ("_end", "_frame_bytes_max", "_is_own", "_limit", "_scratch", "_start", "_view")
 
     def __init__(self, scratch: memoryview, frame_bytes_max: int) -> None:
         self._scratch = scratch
         self._frame_bytes_max = frame_bytes_max
+        self._limit = "socket.request.max.bytes"
         self._view = scratch
         self._is_own = False
         self._start = 0
         self._end = 0
+
+    def limit(self, frame_bytes_max: int, setting: str) -> None:
+        """Changes the size of the largest frame that is accepted. `setting` is where it comes from."""
+        self._frame_bytes_max, self._limit = frame_bytes_max, setting
 
     def target(self) -> memoryview:
         """The buffer for the next bytes. Never empty."""
@@ -46,7 +51,7 @@ class FrameAssembler:
         if not 0 <= size <= self._frame_bytes_max:
             raise PeerError(
                 f"a frame announces {size} bytes; between 0 and {self._frame_bytes_max} are accepted "
-                "(socket.request.max.bytes)"
+                f"({self._limit})"
             )
         end = body + size
         if self._end < end:
