@@ -228,6 +228,7 @@ def load_image(store: Store) -> ClusterImage:
     configs = [
         path
         for kind in _children(store, layout.CONFIGS)
+        if kind not in layout.CONFIGS_OUTSIDE_IMAGE
         for path in _below(store, f"{layout.CONFIGS}/{kind}")
     ]
     image, _ = ClusterImage().apply(_read(store, [*top, *below, *admin, *configs]))

@@ -151,7 +151,9 @@ def is_kept(path: str) -> bool:
     """Whether the image uses this node; it does not use folders, for example."""
     if path.startswith(f"{layout.TOPICS}/"):
         return path.count("/") == layout.TOPICS.count("/") + 1 or path.endswith("/state")
-    kept_below = (f"{layout.BROKER_IDS}/", f"{layout.CONFIGS}/", "/admin/")
+    if path.startswith(f"{layout.CONFIGS}/"):
+        return path.split("/")[2] not in layout.CONFIGS_OUTSIDE_IMAGE
+    kept_below = (f"{layout.BROKER_IDS}/", "/admin/")
     return path in (layout.CONTROLLER, layout.CONTROLLER_EPOCH) or path.startswith(kept_below)
 
 

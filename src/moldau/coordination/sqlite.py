@@ -56,6 +56,8 @@ CREATE TABLE creations (last INTEGER NOT NULL);
 INSERT INTO creations VALUES (0);
 """
 ONLY_SESSION: Final = 1
+PATHS_PER_QUERY: Final = 500
+_READING: Final = "SELECT path, data, version, created, ephemeral FROM node WHERE path"
 
 
 class SqliteStore:
@@ -106,22 +108,21 @@ class SqliteStore:
         return Node(*row)
 
     def read_many(self, paths: Sequence[str]) -> list[Reading | None]:
-        return [self._read(path) for path in paths]
+        for path in paths:
+            check_path(path)
+        found: dict[str, Reading] = {}
+        with self._faults():
+            for start in range(0, len(paths), PATHS_PER_QUERY):
+                some = paths[start : start + PATHS_PER_QUERY]
+                marks = ",".join("?" * len(some))
+                # Only question marks are put together here.
+                rows = self._db.execute(f"{_READING} IN ({marks})", some)
+                found.update((row[0], _reading(*row[1:])) for row in rows)
+        return [found.get(path) for path in paths]
 
     def stat(self, path: str) -> Stat | None:
-        found = self._read(path)
+        (found,) = self.read_many([path])
         return None if found is None else found.stat
-
-    def _read(self, path: str) -> Reading | None:
-        check_path(path)
-        with self._faults():
-            row = self._db.execute(
-                "SELECT data, version, created, ephemeral FROM node WHERE path = ?", (path,)
-            ).fetchone()
-        if row is None:
-            return None
-        data, version, created, ephemeral = row
-        return Reading(data, Stat(version, created, ONLY_SESSION if ephemeral else NO_OWNER))
 
     def set(self, path: str, data: bytes, version: int = ANY_VERSION) -> int:
         with self._turn:
@@ -245,3 +246,7 @@ class SqliteStore:
                 f"the coordination store {self._path} failed: {error}; check the disk's free space and the "
                 "file's permissions",
             ) from error
+
+
+def _reading(data: bytes, version: int, created: int, ephemeral: int) -> Reading:
+    return Reading(data, Stat(version, created, ONLY_SESSION if ephemeral else NO_OWNER))

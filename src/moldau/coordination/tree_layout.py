@@ -10,6 +10,7 @@
 | /controller | ephemeral: `{"version":1,"brokerid":1,"timestamp":"1540874053577"}` |
 | /controller_epoch | the epoch as text; its version fences every write of a controller |
 | /config/{topics,brokers,groups,client-metrics}/NAME | `{"version":1,"config":{...}}`; `<default>`: all brokers |
+| /config/{users,clients,ips}/NAME, /kafka-acl/... | see `security/` |
 | /admin/delete_topics/ID | the name of a deleted topic whose logs may still exist |
 | /admin/preferred_replica_election | `{"version":1,"partitions":[{"topic":"t","partition":0}]}`: written by hand |
 | /admin/reassign_partitions | `{"version":1,"partitions":[{"topic":"t","partition":0,"replicas":[1]}]}`: by hand |
@@ -43,6 +44,8 @@ TOPIC_CONFIGS: Final = "/config/topics"
 BROKER_CONFIGS: Final = "/config/brokers"
 GROUP_CONFIGS: Final = "/config/groups"
 CLIENT_METRICS_CONFIGS: Final = "/config/client-metrics"
+CONFIGS_OUTSIDE_IMAGE: Final = frozenset({"users", "clients", "ips", "changes"})
+"""Kinds below CONFIGS that `security/` keeps, or that nobody reads."""
 ALL_BROKERS: Final = "<default>"
 DELETIONS: Final = "/admin/delete_topics"
 PREFERRED_ELECTION: Final = "/admin/preferred_replica_election"
