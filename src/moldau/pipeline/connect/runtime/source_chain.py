@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from moldau.pipeline.connect.data.records import SourceBytes, SourceRecord, SourceTexts
 from moldau.pipeline.connect.runtime.record_chain import Failed, RecordChain
@@ -35,13 +35,13 @@ class SourceChain:
         self._chain = chain
         self._passes_bytes = chain.passes_bytes
 
-    def takes_texts(self, records: Sequence[SourceRecord]) -> bool:
-        """The texts may be written as they are."""
-        return isinstance(records, SourceTexts) and self._chain.passes_texts and _is_utf8(records.texts)
+    def takes_whole(self, records: Sequence[SourceRecord]) -> TypeGuard[SourceTexts | SourceBytes]:
+        """They may be written as they are."""
+        if isinstance(records, SourceTexts):
+            return self._chain.passes_texts and _is_utf8(records.texts)
+        return isinstance(records, SourceBytes) and self._passes_bytes
 
     def output(self, records: Sequence[SourceRecord]) -> SourceOutput:
-        if self._passes_bytes and isinstance(records, SourceBytes):
-            return SourceOutput(_unchanged(records), records)
         found, sources = SourceOutput(), []
         for record, outcome in self._chain.transformed(records):
             if isinstance(outcome, Failure):
@@ -83,7 +83,9 @@ class SourceChain:
         return ProducerRecord(topic, value, key, partition, record.timestamp_ms or 0, headers)
 
 
-def _unchanged(records: SourceBytes) -> list[ProducerRecord]:
+def unchanged(records: SourceTexts | SourceBytes) -> list[ProducerRecord]:
+    if isinstance(records, SourceTexts):
+        return [ProducerRecord(records.topic, text) for text in records.texts]
     partition = -1 if records.partition is None else records.partition
     headers = repeat(None) if records.headers is None else map(_written, records.headers)
     columns = (

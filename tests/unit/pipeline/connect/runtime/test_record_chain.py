@@ -14,7 +14,7 @@ from moldau.pipeline.connect.runtime.chain_settings import ChainSettings
 from moldau.pipeline.connect.runtime.record_chain import Failed, RecordChain, Waiting
 from moldau.pipeline.connect.runtime.record_failures import Origin, Stage, context_headers
 from moldau.pipeline.connect.runtime.sink_chain import SinkChain
-from moldau.pipeline.connect.runtime.source_chain import ProducerRecord, SourceChain
+from moldau.pipeline.connect.runtime.source_chain import ProducerRecord, SourceChain, unchanged
 
 TEXTS = {"key.converter": "StringConverter", "value.converter": "StringConverter"}
 JSON = {"key.converter": "StringConverter", "value.converter": "JsonConverter"}
@@ -90,10 +90,10 @@ def test_a_source_record_is_converted_with_its_headers() -> None:
 
 def test_texts_pass_as_they_are_only_if_they_are_utf8() -> None:
     source = SourceChain(chain(TEXTS))
-    assert source.takes_texts(SourceTexts("t", [b"a", "ä".encode()], None, None))
-    assert not source.takes_texts(SourceTexts("t", [b"a", b"\xff"], None, None))
-    assert not source.takes_texts([SourceRecord("t", value="a", value_schema=STRING)])
-    assert not SourceChain(chain(JSON)).takes_texts(SourceTexts("t", [b"a"], None, None))
+    assert source.takes_whole(SourceTexts("t", [b"a", "ä".encode()], None, None))
+    assert not source.takes_whole(SourceTexts("t", [b"a", b"\xff"], None, None))
+    assert not source.takes_whole([SourceRecord("t", value="a", value_schema=STRING)])
+    assert not SourceChain(chain(JSON)).takes_whole(SourceTexts("t", [b"a"], None, None))
     broken = source.output(SourceTexts("t", [b"a\xff"], None, None))
     assert broken.records == [ProducerRecord("t", "a\ufffd".encode())]
 
@@ -111,13 +111,13 @@ def test_bytes_pass_as_they_are_and_become_the_same_as_one_by_one() -> None:
         {"p": 1},
         lambda index: {"o": index},
     )
-    found = source.output(columns)
-    assert found.records == [
+    assert source.takes_whole(columns)
+    assert not SourceChain(chain(TEXTS)).takes_whole(columns)
+    assert unchanged(columns) == [
         ProducerRecord("t", None, b"k", 3, 5, [("h", b"x")]),
         ProducerRecord("t", b"v", None, 3, 6),
     ]
-    assert found.sources is columns
-    assert source.output(list(columns)).records == found.records
+    assert source.output(columns).records == unchanged(columns)
 
 
 def test_a_source_record_that_fails_does_not_stop_the_others() -> None:

@@ -19,7 +19,7 @@ from moldau.pipeline.connect.runtime.failed_records import FailedRecords
 from moldau.pipeline.connect.runtime.record_chain import RecordChain, Waiting
 from moldau.pipeline.connect.runtime.record_failures import Failure, Stage
 from moldau.pipeline.connect.runtime.retries import patient
-from moldau.pipeline.connect.runtime.source_chain import ProducerRecord, SourceChain
+from moldau.pipeline.connect.runtime.source_chain import ProducerRecord, SourceChain, unchanged
 from moldau.pipeline.connect.runtime.source_offsets import SourceOffsets, ensure_offsets_topic, read_offsets
 from moldau.pipeline.connect.runtime.task_settings import SourceSettings
 from moldau.pipeline.connect.runtime.topic_creation import TopicRules
@@ -34,8 +34,8 @@ from moldau.pipeline.spark.connectors.worker.transaction_writer import (
     TransactionWriter,
 )
 
-GROUP_RECORDS_MAX: Final = 50_000
-GROUP_MS: Final = 100
+GROUP_RECORDS_MAX: Final = 200_000
+GROUP_MS: Final = 200
 INTERVAL_RECORDS_MAX: Final = 200_000
 """A transaction that is to last longer ends when it has so many: they are kept until then."""
 SILENT_S_MAX: Final = TRANSACTION_TIMEOUT_MS / 1000 + 30.0
@@ -51,7 +51,7 @@ class _Transaction:
     """What is in the open one. Kept, because it is written again without the records that the broker refuses."""
 
     began: float
-    texts: list[SourceTexts] = field(default_factory=list)
+    whole: list[SourceTexts | SourceBytes] = field(default_factory=list)
     """Written as they are, before `records`."""
     records: list[ProducerRecord] = field(default_factory=list)
     sources: list[Sequence[SourceRecord]] = field(default_factory=list)
@@ -206,12 +206,12 @@ class SourceRun:
 
     def _take_part(self, opened: _Transaction, records: Sequence[SourceRecord]) -> None:
         assert self._writer is not None
-        if isinstance(records, SourceTexts) and not opened.records and self._chain.takes_texts(records):
+        if not opened.records and self._chain.takes_whole(records):
             self._topics.ensure(records.topic)
-            opened.texts.append(records)
+            opened.whole.append(records)
             self._note_offset(opened, records.source_partition, records.source_offset)
             with self._progress.calling("produce"):
-                self._writer.write_texts(records.topic, records.texts)
+                self._writer.write_whole(records)
             return
         with self._progress.calling("conversion of records"):
             output = self._chain.output(records)
@@ -259,8 +259,8 @@ class SourceRun:
         self._open = None
         for partition, offset in opened.offsets.values():
             self._offsets.take(*self._offsets.record(partition, offset))
-        progress.written += len(opened.records) + sum(map(len, opened.texts))
-        progress.use({one.topic for one in opened.records} | {one.topic for one in opened.texts})
+        progress.written += len(opened.records) + sum(map(len, opened.whole))
+        progress.use({one.topic for one in opened.records} | {one.topic for one in opened.whole})
         progress.failed += opened.failed
         with progress.calling("committed"):
             self._task.committed()
@@ -277,10 +277,10 @@ class SourceRun:
         """Begins the transaction again without the records that the broker does not accept."""
         assert self._writer is not None
         self._writer = self._writer.again()
-        first = [ProducerRecord(one.topic, text) for one in opened.texts for text in one.texts]
+        first = [record for one in opened.whole for record in unchanged(one)]
         opened.records = first + opened.records
-        sources = list(SourceParts([*opened.texts, *opened.sources]))
-        opened.texts.clear()
+        sources = list(SourceParts([*opened.whole, *opened.sources]))
+        opened.whole.clear()
         refused = self._writer.refused(opened.records)
         if not refused:
             raise NotWritten(str(why))

@@ -10,7 +10,8 @@ from typing import Any, Final
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from moldau.core.errors import MoldauError
-from moldau.pipeline.connect.runtime.source_chain import ProducerRecord
+from moldau.pipeline.connect.data.records import SourceBytes, SourceTexts
+from moldau.pipeline.connect.runtime.source_chain import ProducerRecord, unchanged
 from moldau.pipeline.spark.clients import COORDINATOR_S_MAX, TIMESTAMP_MS_MIN
 from moldau.pipeline.spark.worker.sink import NEVER_TAKEN
 
@@ -55,7 +56,29 @@ class TransactionWriter:
                 self._undelivered.append((failure.args[0], topic))
         self._producer.poll(0)
 
-    def write_texts(self, topic: str, texts: Sequence[bytes]) -> None:
+    def write_whole(self, records: SourceTexts | SourceBytes) -> None:
+        """Keeps the order of the records."""
+        if isinstance(records, SourceTexts):
+            self._write_texts(records.topic, records.texts)
+        elif records.headers is not None:
+            self.write(unchanged(records))
+        else:
+            self._write_bytes(records)
+
+    def _write_bytes(self, records: SourceBytes) -> None:
+        produce, topic = self._producer.produce, records.topic
+        partition = -1 if records.partition is None else records.partition
+        times = records.timestamps_ms
+        if min(times, default=0) < TIMESTAMP_MS_MIN:
+            times = [one and max(one, TIMESTAMP_MS_MIN) for one in times]
+        for value, key, timestamp_ms in zip(records.values, records.keys, times, strict=True):
+            try:
+                produce(topic, value, key, partition, None, None, timestamp_ms)
+            except KafkaException as failure:
+                self._undelivered.append((failure.args[0], topic))
+        self._producer.poll(0)
+
+    def _write_texts(self, topic: str, texts: Sequence[bytes]) -> None:
         for start in range(0, len(texts), TEXTS_PER_CALL):
             messages = [{"value": text} for text in texts[start : start + TEXTS_PER_CALL]]
             if self._producer.produce_batch(topic, messages) < len(messages):
