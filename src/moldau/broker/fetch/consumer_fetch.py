@@ -29,14 +29,15 @@ FOLLOWERS_SINCE: Final = 11
 NO_REPLICA: Final = -1
 """Tells the consumer to stay with this replica."""
 NONE_ABORTED: Final = ()
+NOTHING: Final[Wanted] = []
 
 
 class ConsumerFetch:
     """One fetch, read at once or again after an append."""
 
     __slots__ = (
-        "bytes_max", "bytes_min", "correlation_id", "fetch_session", "is_full", "isolation", "rack", "session",
-        "version", "wanted",
+        "bytes_max", "bytes_min", "correlation_id", "fetch_session", "forbidden", "is_full", "isolation", "rack",
+        "session", "version", "wanted",
     )  # fmt: skip
 
     def __init__(
@@ -51,6 +52,7 @@ class ConsumerFetch:
         fetch_session: FetchSession | None,
         is_full: bool,
         rack: str = "",
+        forbidden: Wanted = NOTHING,
     ) -> None:
         self.session = session
         self.version = version
@@ -62,10 +64,14 @@ class ConsumerFetch:
         self.fetch_session = fetch_session
         self.is_full = is_full
         self.rack = rack
+        self.forbidden = forbidden
+        """What the client asks for and may not read."""
 
     def read(self, *, is_final: bool) -> list[Chunk] | None:
         """The framed answer, or None if there is less than `bytes_min` and the client can still wait."""
         fetched, size, has_error = self._read_partitions()
+        if self.forbidden:
+            fetched += unread(self.forbidden)
         if size < self.bytes_min and not (has_error or is_final or (size and self._has_enough())):
             return None
         session_id = NO_SESSION
@@ -213,6 +219,12 @@ def refused(
     index: int, code: ErrorCode, high_watermark: int = -1, start_offset: int = -1
 ) -> PartitionFetched:
     return (index, int(code), high_watermark, -1, start_offset, None, NO_REPLICA, b"")
+
+
+def unread(wanted: Wanted) -> Fetched:
+    """The answer about partitions that the client may not read."""
+    code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    return [(topic, [refused(each[0], code) for each in partitions]) for topic, partitions in wanted]
 
 
 def failed(disks: Disks, index: int, log: PartitionLog, error: ApiError | StorageFault) -> PartitionFetched:

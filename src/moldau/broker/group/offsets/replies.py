@@ -115,17 +115,19 @@ def fetched(groups: Sequence[OffsetFetchResponseGroup], version: int) -> OffsetF
 
 def fetch_refused(request: OffsetFetchRequest, version: int, error: ErrorCode) -> OffsetFetchResponse:
     """v1 has no error fields except those of partitions."""
-    groups = []
-    for asked in groups_asked_for(request, version):
-        topics = [
-            OffsetFetchResponseTopics(
-                name=topic.name,
-                partitions=[no_offset(partition, error) for partition in topic.partition_indexes],
-            )
-            for topic in (asked.topics or () if version < _GROUP_ERROR_VERSION else ())
-        ]
-        groups.append(OffsetFetchResponseGroup(group_id=asked.group_id, topics=topics, error_code=error))
+    groups = [group_refused(asked, version, error) for asked in groups_asked_for(request, version)]
     return fetched(groups, version)
+
+
+def group_refused(asked: OffsetFetchRequestGroup, version: int, error: ErrorCode) -> OffsetFetchResponseGroup:
+    topics = [
+        OffsetFetchResponseTopics(
+            name=topic.name,
+            partitions=[no_offset(partition, error) for partition in topic.partition_indexes],
+        )
+        for topic in (asked.topics or () if version < _GROUP_ERROR_VERSION else ())
+    ]
+    return OffsetFetchResponseGroup(group_id=asked.group_id, topics=topics, error_code=error)
 
 
 def no_offset(partition: int, error: ErrorCode) -> OffsetFetchResponsePartitions:

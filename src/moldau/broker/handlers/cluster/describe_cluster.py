@@ -5,7 +5,7 @@ v1 brokers or controllers (KIP-919)   v2 fenced brokers too (KIP-1073): a broker
 
 from typing import Final
 
-from moldau.broker.handlers.topics.metadata import CLUSTER_OPERATIONS, OPERATIONS_NOT_ASKED
+from moldau.broker.handlers.topics.metadata import OPERATIONS_NOT_ASKED, cluster_operations
 from moldau.broker.request.api_table import ApiSpec
 from moldau.broker.request.client_session import RequestContext
 from moldau.core.error_codes import ErrorCode
@@ -39,7 +39,7 @@ def handle(ctx: RequestContext, request: DescribeClusterRequest) -> DescribeClus
             for broker_id, (host, port), rack in broker.members.seen_by(ctx.client.connection)
         ],
         cluster_authorized_operations=(
-            CLUSTER_OPERATIONS if request.include_cluster_authorized_operations else OPERATIONS_NOT_ASKED
+            cluster_operations(ctx) if request.include_cluster_authorized_operations else OPERATIONS_NOT_ASKED
         ),
     )
 

@@ -5,6 +5,8 @@ v2 flexible
 """
 
 from moldau.broker.configs.config_admin import change_each, replace
+from moldau.broker.configs.config_store import ResourceType
+from moldau.broker.handlers.configs.config_access import check_config_access
 from moldau.broker.request.api_table import ApiSpec
 from moldau.broker.request.client_session import RequestContext
 from moldau.protocol.messages.configs.alter_configs import (
@@ -13,10 +15,13 @@ from moldau.protocol.messages.configs.alter_configs import (
     AlterConfigsResourceResponse,
     AlterConfigsResponse,
 )
+from moldau.security.access.model import Operation
 
 
 async def handle(ctx: RequestContext, request: AlterConfigsRequest) -> AlterConfigsResponse:
     async def change(resource: AlterConfigsResource) -> None:
+        if resource.resource_type != ResourceType.BROKER_LOGGER:  # Nobody can replace all levels.
+            check_config_access(ctx, Operation.ALTER_CONFIGS, resource.resource_type, resource.resource_name)
         await replace(
             ctx.broker.configs,
             resource.resource_type,

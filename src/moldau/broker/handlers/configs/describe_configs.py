@@ -8,6 +8,7 @@ is left out.
 
 from moldau.broker.configs.config_admin import describe
 from moldau.broker.configs.config_entries import ConfigEntry
+from moldau.broker.handlers.configs.config_access import check_config_access
 from moldau.broker.request.api_table import ApiSpec
 from moldau.broker.request.client_session import RequestContext
 from moldau.core.errors import ApiError
@@ -19,6 +20,7 @@ from moldau.protocol.messages.configs.describe_configs import (
     DescribeConfigsResult,
     DescribeConfigsSynonym,
 )
+from moldau.security.access.model import Operation
 
 
 def handle(ctx: RequestContext, request: DescribeConfigsRequest) -> DescribeConfigsResponse:
@@ -35,6 +37,7 @@ def _describe(
 ) -> DescribeConfigsResult:
     wanted = frozenset(resource.configuration_keys or ())
     try:
+        check_config_access(ctx, Operation.DESCRIBE_CONFIGS, resource.resource_type, resource.resource_name)
         entries = describe(ctx.broker.configs, resource.resource_type, resource.resource_name)
     except ApiError as error:
         return DescribeConfigsResult(

@@ -7,6 +7,7 @@ The changes of one resource are applied all or none; resources succeed and fail 
 
 from moldau.broker.configs.config_admin import alter, change_each
 from moldau.broker.configs.config_changes import Change
+from moldau.broker.handlers.configs.config_access import check_config_access
 from moldau.broker.request.api_table import ApiSpec
 from moldau.broker.request.client_session import RequestContext
 from moldau.protocol.messages.configs.incremental_alter_configs import (
@@ -15,12 +16,14 @@ from moldau.protocol.messages.configs.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
 )
+from moldau.security.access.model import Operation
 
 
 async def handle(
     ctx: RequestContext, request: IncrementalAlterConfigsRequest
 ) -> IncrementalAlterConfigsResponse:
     async def change(resource: AlterConfigsResource) -> None:
+        check_config_access(ctx, Operation.ALTER_CONFIGS, resource.resource_type, resource.resource_name)
         changes = [Change(each.name, each.config_operation, each.value) for each in resource.configs]
         await alter(
             ctx.broker.configs,

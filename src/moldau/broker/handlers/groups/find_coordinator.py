@@ -17,19 +17,25 @@ from moldau.protocol.messages.groups.find_coordinator import (
     FindCoordinatorRequest,
     FindCoordinatorResponse,
 )
+from moldau.security.access.model import Operation, ResourceKind
 
 GROUP: Final = 0
 TRANSACTION: Final = 1
+SHARE: Final = 2
 BATCHED_SINCE: Final = 4
+SHARE_SINCE: Final = 6
 NO_NODE: Final = -1
 
 
 async def handle(ctx: RequestContext, request: FindCoordinatorRequest) -> FindCoordinatorResponse:
     keys = request.coordinator_keys if ctx.version >= BATCHED_SINCE else [request.key]
-    code, message = await _make_ready(ctx, request.key_type)
+    forbidden = {key: code for key in keys if (code := _forbidden(ctx, request.key_type, key)) is not None}
+    code, message = ErrorCode.NONE, None
+    if not keys or len(forbidden) < len(set(keys)):
+        code, message = await _make_ready(ctx, request.key_type)
     found = [
-        _refused(key, code, message)
-        if code is not ErrorCode.NONE
+        _refused(key, forbidden.get(key, code), None if key in forbidden else message)
+        if key in forbidden or code is not ErrorCode.NONE
         else _coordinator(ctx, request.key_type, key)
         for key in keys
     ]
@@ -46,6 +52,17 @@ async def handle(ctx: RequestContext, request: FindCoordinatorRequest) -> FindCo
 
 
 API = ApiSpec.of(FindCoordinatorRequest, handle)
+
+
+def _forbidden(ctx: RequestContext, key_type: int, key: str) -> ErrorCode | None:
+    if key_type == GROUP and not ctx.may(Operation.DESCRIBE, ResourceKind.GROUP, key):
+        return ErrorCode.GROUP_AUTHORIZATION_FAILED
+    if key_type == TRANSACTION and not ctx.may(Operation.DESCRIBE, ResourceKind.TRANSACTIONAL_ID, key):
+        return ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+    is_share = key_type == SHARE and ctx.version >= SHARE_SINCE
+    if is_share and not ctx.may_with_cluster(Operation.CLUSTER_ACTION):
+        return ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+    return None
 
 
 async def _make_ready(ctx: RequestContext, key_type: int) -> tuple[ErrorCode, str | None]:

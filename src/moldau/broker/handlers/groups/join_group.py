@@ -8,13 +8,15 @@ The answer waits until all members have joined or the rebalance times out.
 
 from typing import Any
 
+from moldau.broker.handlers.groups.group_access import ask_if_allowed
 from moldau.broker.request.api_table import ApiSpec
 from moldau.broker.request.client_session import RequestContext
 from moldau.protocol.messages.groups.join_group import JoinGroupRequest
+from moldau.security.access.model import Operation
 
 
 def handle(ctx: RequestContext, request: JoinGroupRequest) -> Any:
-    return ctx.broker.groups.ask(request.group_id, request, ctx.version, ctx.client)
+    return ask_if_allowed(ctx, Operation.READ, request.group_id, request)
 
 
 API = ApiSpec.of(JoinGroupRequest, handle)

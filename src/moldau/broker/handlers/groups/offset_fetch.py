@@ -7,10 +7,10 @@ v10 topic ids
 The coordinator knows topics by name; ids are translated in the request and the answer.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
+from dataclasses import replace
 
-from moldau.broker.group.offsets.replies import fetched, groups_asked_for
-from moldau.broker.handlers.groups.ask_each import ask_each
+from moldau.broker.group.offsets.replies import fetched, group_refused, groups_asked_for, no_offset
 from moldau.broker.request.api_table import ApiSpec
 from moldau.broker.request.client_session import RequestContext
 from moldau.core.error_codes import ErrorCode
@@ -21,28 +21,26 @@ from moldau.protocol.messages.groups.offset_fetch import (
     OffsetFetchRequestTopics,
     OffsetFetchResponse,
     OffsetFetchResponseGroup,
-    OffsetFetchResponsePartitions,
     OffsetFetchResponseTopics,
 )
+from moldau.security.access.model import Operation, ResourceKind
 
 BATCHED_SINCE = 8
 TOPIC_IDS_SINCE = 10
-NO_OFFSET = -1
 
 
 async def handle(ctx: RequestContext, request: OffsetFetchRequest) -> OffsetFetchResponse:
-    asked = [_by_name(ctx, group) for group in groups_asked_for(request, ctx.version)]
-    replies = await ask_each(
-        ctx,
-        [
-            (group.group_id, OffsetFetchRequest(groups=[group], require_stable=request.require_stable))
-            for group, _ in asked
-        ],
-        version=max(ctx.version, BATCHED_SINCE),
-    )
-    groups = [
-        _completed(ctx, reply.groups[0], unknown) for reply, (_, unknown) in zip(replies, asked, strict=True)
-    ]
+    groups = []
+    for group in groups_asked_for(request, ctx.version):
+        if not ctx.may(Operation.DESCRIBE, ResourceKind.GROUP, group.group_id):
+            groups.append(group_refused(group, ctx.version, ErrorCode.GROUP_AUTHORIZATION_FAILED))
+            continue
+        named, refused = _by_name(ctx, group)
+        asked = OffsetFetchRequest(groups=[named], require_stable=request.require_stable)
+        version = max(ctx.version, BATCHED_SINCE)
+        reply = ctx.broker.groups.ask(group.group_id, asked, version, ctx.client)
+        answer: OffsetFetchResponse = await reply if isinstance(reply, Awaitable) else reply
+        groups.append(_completed(ctx, answer.groups[0], refused, sees_all=group.topics is not None))
     return fetched(groups, ctx.version)
 
 
@@ -51,38 +49,49 @@ API = ApiSpec.of(OffsetFetchRequest, handle)
 
 def _by_name(
     ctx: RequestContext, group: OffsetFetchRequestGroup
-) -> tuple[OffsetFetchRequestGroup, Sequence[OffsetFetchRequestTopics]]:
-    """The request with all topics by name, and the topics that do not exist."""
-    if ctx.version < TOPIC_IDS_SINCE or group.topics is None:
+) -> tuple[OffsetFetchRequestGroup, Sequence[OffsetFetchResponseTopics]]:
+    """The request with all topics by name, and the answers for topics that do not exist or may not be seen."""
+    if group.topics is None:
         return group, ()
-    known, unknown = [], []
-    for topic in group.topics:
-        entry = ctx.broker.catalog.find_by_id(TopicId(topic.topic_id))
-        if entry is None:
-            unknown.append(topic)
+    by_id = ctx.version >= TOPIC_IDS_SINCE
+    find = ctx.broker.catalog.find_by_id
+    entries = [find(TopicId(topic.topic_id)) if by_id else None for topic in group.topics]
+    topics = [
+        topic if entry is None else replace(topic, name=entry.name)
+        for topic, entry in zip(group.topics, entries, strict=True)
+    ]
+    allowed = ctx.allowed(Operation.DESCRIBE, ResourceKind.TOPIC, (topic.name for topic in topics))
+    known, refused = [], []
+    for topic, entry in zip(topics, entries, strict=True):
+        if by_id and entry is None:
+            refused.append(_refused(topic, ErrorCode.UNKNOWN_TOPIC_ID))
+        elif topic.name not in allowed:
+            refused.append(_refused(topic, ErrorCode.TOPIC_AUTHORIZATION_FAILED))
         else:
-            known.append(
-                OffsetFetchRequestTopics(
-                    name=entry.name, topic_id=entry.topic_id, partition_indexes=topic.partition_indexes
-                )
-            )
+            known.append(topic)
     named = OffsetFetchRequestGroup(
         group_id=group.group_id, member_id=group.member_id, member_epoch=group.member_epoch, topics=known
     )
-    return named, unknown
+    return named, refused
 
 
 def _completed(
-    ctx: RequestContext, group: OffsetFetchResponseGroup, unknown: Sequence[OffsetFetchRequestTopics]
+    ctx: RequestContext,
+    group: OffsetFetchResponseGroup,
+    refused: Sequence[OffsetFetchResponseTopics],
+    *,
+    sees_all: bool,
 ) -> OffsetFetchResponseGroup:
-    if ctx.version < TOPIC_IDS_SINCE:
-        return group
-    topics = [topic for topic in (_with_id(ctx, topic) for topic in group.topics) if topic is not None]
-    return OffsetFetchResponseGroup(
-        group_id=group.group_id,
-        topics=[*topics, *(_unknown(topic) for topic in unknown)],
-        error_code=group.error_code,
-    )
+    """`sees_all` False: the client has named no topics, so that those it may not see are left out."""
+    topics = group.topics
+    if not sees_all:
+        seen = ctx.allowed(Operation.DESCRIBE, ResourceKind.TOPIC, (topic.name for topic in topics))
+        topics = [topic for topic in topics if topic.name in seen]
+    if ctx.version >= TOPIC_IDS_SINCE:
+        topics = [topic for topic in (_with_id(ctx, topic) for topic in topics) if topic is not None]
+    if not group.error_code:
+        topics = [*topics, *refused]
+    return OffsetFetchResponseGroup(group_id=group.group_id, topics=topics, error_code=group.error_code)
 
 
 def _with_id(ctx: RequestContext, topic: OffsetFetchResponseTopics) -> OffsetFetchResponseTopics | None:
@@ -93,16 +102,9 @@ def _with_id(ctx: RequestContext, topic: OffsetFetchResponseTopics) -> OffsetFet
     return OffsetFetchResponseTopics(name=topic.name, topic_id=entry.topic_id, partitions=topic.partitions)
 
 
-def _unknown(topic: OffsetFetchRequestTopics) -> OffsetFetchResponseTopics:
+def _refused(topic: OffsetFetchRequestTopics, code: ErrorCode) -> OffsetFetchResponseTopics:
     return OffsetFetchResponseTopics(
+        name=topic.name,
         topic_id=topic.topic_id,
-        partitions=[
-            OffsetFetchResponsePartitions(
-                partition_index=index,
-                committed_offset=NO_OFFSET,
-                metadata="",
-                error_code=ErrorCode.UNKNOWN_TOPIC_ID,
-            )
-            for index in topic.partition_indexes
-        ],
+        partitions=[no_offset(index, code) for index in topic.partition_indexes],
     )

@@ -16,16 +16,22 @@ from moldau.protocol.messages.log.alter_replica_log_dirs import (
     AlterReplicaLogDirsResponse,
     AlterReplicaLogDirTopicResult,
 )
+from moldau.security.access.model import Operation
 
 
 def handle(ctx: RequestContext, request: AlterReplicaLogDirsRequest) -> AlterReplicaLogDirsResponse:
+    is_allowed = ctx.may_with_cluster(Operation.ALTER)
     results: dict[str, list[AlterReplicaLogDirPartitionResult]] = {}
     for directory in request.dirs:
         for topic in directory.topics:
             results.setdefault(topic.name, []).extend(
                 AlterReplicaLogDirPartitionResult(
                     partition_index=index,
-                    error_code=_check(ctx, directory.path, TopicPartition(topic.name, index)),
+                    error_code=(
+                        _check(ctx, directory.path, TopicPartition(topic.name, index))
+                        if is_allowed
+                        else ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+                    ),
                 )
                 for index in topic.partitions
             )

@@ -18,18 +18,23 @@ from moldau.protocol.messages.log.delete_records import (
     DeleteRecordsResponse,
     DeleteRecordsTopicResult,
 )
+from moldau.security.access.model import Operation, ResourceKind
 from moldau.storage.log.partition_log import PartitionLog
 
 NO_LOW_WATERMARK = -1
 
 
 def handle(ctx: RequestContext, request: DeleteRecordsRequest) -> DeleteRecordsResponse:
+    allowed = ctx.allowed(Operation.DELETE, ResourceKind.TOPIC, (topic.name for topic in request.topics))
     return DeleteRecordsResponse(
         topics=[
             DeleteRecordsTopicResult(
                 name=topic.name,
                 partitions=[
-                    _delete(ctx, topic.name, each.partition_index, each.offset) for each in topic.partitions
+                    _delete(ctx, topic.name, each.partition_index, each.offset)
+                    if topic.name in allowed
+                    else _refused(each.partition_index, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+                    for each in topic.partitions
                 ],
             )
             for topic in request.topics
@@ -44,10 +49,14 @@ def _delete(ctx: RequestContext, topic: str, index: int, offset: int) -> DeleteR
     try:
         low_watermark = _find_log(ctx, topic, index).delete_records_before(offset)
     except ApiError as error:
-        return DeleteRecordsPartitionResult(
-            partition_index=index, low_watermark=NO_LOW_WATERMARK, error_code=error.code
-        )
+        return _refused(index, error.code)
     return DeleteRecordsPartitionResult(partition_index=index, low_watermark=low_watermark)
+
+
+def _refused(index: int, code: ErrorCode) -> DeleteRecordsPartitionResult:
+    return DeleteRecordsPartitionResult(
+        partition_index=index, low_watermark=NO_LOW_WATERMARK, error_code=code
+    )
 
 
 def _find_log(ctx: RequestContext, topic: str, index: int) -> PartitionLog:

@@ -18,12 +18,15 @@ from moldau.protocol.messages.log.describe_log_dirs import (
     DescribeLogDirsResult,
     DescribeLogDirsTopic,
 )
+from moldau.security.access.model import Operation
 from moldau.storage.directory.log_dir import LogDirectory
 
 SIZE_UNKNOWN = -1
 
 
 async def handle(ctx: RequestContext, request: DescribeLogDirsRequest) -> DescribeLogDirsResponse:
+    if not ctx.may_with_cluster(Operation.DESCRIBE):
+        return DescribeLogDirsResponse(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED, results=[])
     wanted = None if request.topics is None else _places(request.topics)
     directories = ctx.broker.disks.directories
     # On a worker thread: a volume that hangs must not block the event loop.

@@ -5,30 +5,46 @@
 from moldau.broker.hosting.hosted_partitions import missing_partition_error
 from moldau.broker.request.api_table import ApiSpec
 from moldau.broker.request.client_session import RequestContext
+from moldau.broker.topics.topic_rules import topic_name_problem
 from moldau.core.error_codes import ErrorCode
 from moldau.protocol.messages.log.describe_producers import (
     DescribeProducersRequest,
     DescribeProducersResponse,
     PartitionResponse,
     ProducerState,
+    TopicRequest,
     TopicResponse,
 )
+from moldau.security.access.model import Operation, ResourceKind
 
 
 def handle(ctx: RequestContext, request: DescribeProducersRequest) -> DescribeProducersResponse:
     return DescribeProducersResponse(
         throttle_time_ms=0,
         topics=[
-            TopicResponse(
-                name=topic.name,
-                partitions=[_describe(ctx, topic.name, index) for index in topic.partition_indexes],
-            )
-            for topic in request.topics
+            TopicResponse(name=topic.name, partitions=_described(ctx, topic)) for topic in request.topics
         ],
     )
 
 
 API = ApiSpec.of(DescribeProducersRequest, handle)
+
+
+def _described(ctx: RequestContext, topic: TopicRequest) -> list[PartitionResponse]:
+    if (problem := topic_name_problem(topic.name)) is not None:
+        message = f"Topic name is invalid: {problem}"
+        code = ErrorCode.INVALID_TOPIC_EXCEPTION
+        return [_refused(index, code, message) for index in topic.partition_indexes]
+    if not ctx.may(Operation.READ, ResourceKind.TOPIC, topic.name):
+        code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+        return [_refused(index, code) for index in topic.partition_indexes]
+    return [_describe(ctx, topic.name, index) for index in topic.partition_indexes]
+
+
+def _refused(index: int, code: ErrorCode, message: str | None = None) -> PartitionResponse:
+    return PartitionResponse(
+        partition_index=index, error_code=code, error_message=message, active_producers=[]
+    )
 
 
 def _describe(ctx: RequestContext, topic: str, index: int) -> PartitionResponse:

@@ -10,17 +10,19 @@ Record batches are not parsed: an answer is a list of slices of log files.
 from operator import itemgetter
 from typing import Final
 
-from moldau.broker.fetch.consumer_fetch import ConsumerFetch, framed
+from moldau.broker.fetch.consumer_fetch import NOTHING, ConsumerFetch, framed, unread
 from moldau.broker.fetch.fetch_sessions import FULL_FETCH_EPOCH, NO_SESSION, FetchSession, Wanted
 from moldau.broker.fetch.follower_fetch import FollowerFetch
 from moldau.broker.fetch.follower_fetch_session import FollowerFetchSession
 from moldau.broker.request.api_table import ApiSpec
 from moldau.broker.request.client_session import ClientSession
+from moldau.broker.topics.topic_access import forbidden_topics, may_follow
 from moldau.core.chunks import Chunk
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
 from moldau.protocol.fast.fetch_codec import TOPIC_IDS_FROM, FetchRequestView, decode_fetch
 from moldau.protocol.messages.log.fetch import FetchRequest
+from moldau.security.access.model import Operation
 
 MANY_PARTITIONS: Final = 100
 """Of one topic in one request. Smaller requests are not checked for duplicates."""
@@ -59,6 +61,7 @@ def handle_frame(
             return framed(version, correlation_id, error.code, NO_SESSION, [])
     elif session_id != NO_SESSION:
         broker.fetch_sessions.close(session_id)
+    wanted, forbidden = _divided(session, wanted)
     if len(wanted) > 1 or (wanted and len(wanted[0][1]) > 1):
         portion_bytes = session.connection.portion_bytes()
         if bytes_min <= portion_bytes < bytes_max:
@@ -76,6 +79,7 @@ def handle_frame(
         fetch_session,
         is_full,
         asked.rack_id if broker.selects_replicas else "",
+        forbidden,
     )
     return _answer(consumed, asked.max_wait_ms if wanted else 0)
 
@@ -83,6 +87,8 @@ def handle_frame(
 def _serve_follower(
     session: ClientSession, version: int, correlation_id: int, asked: FetchRequestView
 ) -> list[Chunk] | None:
+    if session.is_guarded and not may_follow(session):
+        return _not_followed(session, version, correlation_id, asked)
     try:
         reading = _followed(session, asked.session_id, asked.session_epoch)
         follower = (asked.replica_id, asked.replica_epoch)
@@ -99,6 +105,31 @@ def _serve_follower(
         is_full=asked.session_epoch <= FULL_FETCH_EPOCH,
     )
     return _answer(fetch, asked.max_wait_ms)
+
+
+def _not_followed(
+    session: ClientSession, version: int, correlation_id: int, asked: FetchRequestView
+) -> list[Chunk]:
+    """The answer to a client that may not read as a replica does. A session it had before ends."""
+    if session.following is not None:
+        session.following.close()
+        session.following = None
+    if asked.session_epoch > FULL_FETCH_EPOCH:
+        return framed(version, correlation_id, ErrorCode.FETCH_SESSION_ID_NOT_FOUND, NO_SESSION, [])
+    return framed(version, correlation_id, ErrorCode.NONE, NO_SESSION, unread(asked.topics))
+
+
+def _divided(session: ClientSession, wanted: Wanted) -> tuple[Wanted, Wanted]:
+    """What the client may read, and what not."""
+    if not session.is_guarded:
+        return wanted, NOTHING
+    forbidden = forbidden_topics(session, Operation.READ, (topic for topic, _ in wanted))
+    if not forbidden:
+        return wanted, NOTHING
+    return (
+        [each for each in wanted if each[0] not in forbidden],
+        [each for each in wanted if each[0] in forbidden],
+    )
 
 
 def _followed(session: ClientSession, session_id: int, session_epoch: int) -> FollowerFetchSession:

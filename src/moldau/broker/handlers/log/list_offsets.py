@@ -22,6 +22,7 @@ from moldau.protocol.messages.log.list_offsets import (
     ListOffsetsResponse,
     ListOffsetsTopicResponse,
 )
+from moldau.security.access.model import Operation, ResourceKind
 from moldau.storage.log.partition_log import PartitionLog
 
 LATEST: Final = -1
@@ -41,10 +42,17 @@ def handle(
     ctx: RequestContext, request: ListOffsetsRequest
 ) -> ListOffsetsResponse | Awaitable[ListOffsetsResponse]:
     is_committed = request.isolation_level == READ_COMMITTED
+    allowed = ctx.allowed(Operation.DESCRIBE, ResourceKind.TOPIC, (topic.name for topic in request.topics))
+    forbidden = ErrorCode.TOPIC_AUTHORIZATION_FAILED
     found = [
         (
             topic.name,
-            [_locate(ctx, topic.name, wanted, is_committed=is_committed) for wanted in topic.partitions],
+            [
+                _locate(ctx, topic.name, wanted, is_committed=is_committed)
+                if topic.name in allowed
+                else _refused(wanted, forbidden)
+                for wanted in topic.partitions
+            ],
         )
         for topic in request.topics
     ]

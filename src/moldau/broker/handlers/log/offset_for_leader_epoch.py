@@ -3,6 +3,7 @@
 v3 replica id   v4 flexible
 
 The end offset of a leader epoch. Clients and followers use it to detect that a log was truncated (KIP-320).
+Followers need no access to topics.
 """
 
 from moldau.broker.hosting.hosted_partitions import leader_error, missing_partition_error
@@ -16,17 +17,26 @@ from moldau.protocol.messages.log.offset_for_leader_epoch import (
     OffsetForLeaderPartition,
     OffsetForLeaderTopicResult,
 )
+from moldau.security.access.model import Operation, ResourceKind
 
 UNKNOWN = -1
 
 
 def handle(ctx: RequestContext, request: OffsetForLeaderEpochRequest) -> OffsetForLeaderEpochResponse:
+    names = frozenset(topic.topic for topic in request.topics)
+    if not ctx.may_with_cluster(Operation.CLUSTER_ACTION, is_logged=False):
+        names = ctx.allowed(Operation.DESCRIBE, ResourceKind.TOPIC, names)
     return OffsetForLeaderEpochResponse(
         throttle_time_ms=0,
         topics=[
             OffsetForLeaderTopicResult(
                 topic=topic.topic,
-                partitions=[_look_up(ctx, topic.topic, wanted) for wanted in topic.partitions],
+                partitions=[
+                    _look_up(ctx, topic.topic, wanted)
+                    if topic.topic in names
+                    else _answer(wanted, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+                    for wanted in topic.partitions
+                ],
             )
             for topic in request.topics
         ],

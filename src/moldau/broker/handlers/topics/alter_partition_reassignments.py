@@ -6,9 +6,11 @@ The answer says whether a reassignment has started. ListPartitionReassignments s
 """
 
 from itertools import groupby
+from typing import Final
 
 from moldau.broker.request.api_table import ApiSpec
 from moldau.broker.request.client_session import RequestContext
+from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import TopicPartition
 from moldau.protocol.messages.topics.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
@@ -16,11 +18,16 @@ from moldau.protocol.messages.topics.alter_partition_reassignments import (
     ReassignablePartitionResponse,
     ReassignableTopicResponse,
 )
+from moldau.security.access.model import Operation
+
+FORBIDDEN: Final = "Altering partition reassignments needs ALTER permission for the cluster."
 
 
 async def handle(
     ctx: RequestContext, request: AlterPartitionReassignmentsRequest
 ) -> AlterPartitionReassignmentsResponse:
+    if not ctx.may_with_cluster(Operation.ALTER):
+        return _forbidden(request)
     targets = {
         TopicPartition(topic.name, partition.partition_index): partition.replicas
         for topic in request.topics
@@ -50,3 +57,24 @@ async def handle(
 
 
 API = ApiSpec.of(AlterPartitionReassignmentsRequest, handle)
+
+
+def _forbidden(request: AlterPartitionReassignmentsRequest) -> AlterPartitionReassignmentsResponse:
+    code = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+    return AlterPartitionReassignmentsResponse(
+        allow_replication_factor_change=request.allow_replication_factor_change,
+        error_code=code,
+        error_message=FORBIDDEN,
+        responses=[
+            ReassignableTopicResponse(
+                name=topic.name,
+                partitions=[
+                    ReassignablePartitionResponse(
+                        partition_index=each.partition_index, error_code=code, error_message=FORBIDDEN
+                    )
+                    for each in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ],
+    )

@@ -15,6 +15,7 @@ from moldau.protocol.messages.topics.create_partitions import (
     CreatePartitionsTopic,
     CreatePartitionsTopicResult,
 )
+from moldau.security.access.model import Operation, ResourceKind
 
 
 async def handle(ctx: RequestContext, request: CreatePartitionsRequest) -> CreatePartitionsResponse:
@@ -26,9 +27,15 @@ async def handle(ctx: RequestContext, request: CreatePartitionsRequest) -> Creat
         for name, count in times.items()
         if count > 1
     ]
+    allowed = ctx.allowed(Operation.ALTER, ResourceKind.TOPIC, times)
     for topic in request.topics:
-        if times[topic.name] == 1:
+        if times[topic.name] > 1:
+            continue
+        if topic.name in allowed:
             results.append(await _grow(ctx, topic, validate_only=request.validate_only))
+        else:
+            code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+            results.append(CreatePartitionsTopicResult(name=topic.name, error_code=code))
     return CreatePartitionsResponse(results=results)
 
 

@@ -22,6 +22,7 @@ from moldau.protocol.messages.topics.create_topics import (
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
+from moldau.security.access.model import Operation, ResourceKind
 
 
 async def handle(ctx: RequestContext, request: CreateTopicsRequest) -> CreateTopicsResponse:
@@ -31,7 +32,14 @@ async def handle(ctx: RequestContext, request: CreateTopicsRequest) -> CreateTop
         for name, count in times.items()
         if count > 1
     ]
-    wanted = [topic for topic in request.topics if times[topic.name] == 1]
+    once = [topic for topic in request.topics if times[topic.name] == 1]
+    names = frozenset(topic.name for topic in once)
+    allowed = names
+    if not ctx.may_with_cluster(Operation.CREATE, is_logged=False):
+        allowed = ctx.allowed(Operation.CREATE, ResourceKind.TOPIC, names)
+    forbidden = ApiError(ErrorCode.TOPIC_AUTHORIZATION_FAILED, "Authorization failed.")
+    results += [_refused(name, forbidden) for name in times if name in names - allowed]
+    wanted = [topic for topic in once if topic.name in allowed]
     try:
         check_total(sum(max(topic.num_partitions, len(topic.assignments), 1) for topic in wanted))
     except ApiError as error:
@@ -56,6 +64,11 @@ async def _create(ctx: RequestContext, topic: CreatableTopic, *, validate_only: 
         entry = await ctx.broker.topics.create(new, validate_only=validate_only)
     except ApiError as error:
         return _refused(topic.name, error)
+    if not ctx.may(Operation.DESCRIBE_CONFIGS, ResourceKind.TOPIC, topic.name, is_logged=False):
+        code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+        return CreatableTopicResult(
+            name=entry.name, topic_id=entry.topic_id, error_message=None, topic_config_error_code=code
+        )
     return CreatableTopicResult(
         name=entry.name,
         topic_id=entry.topic_id,

@@ -5,7 +5,7 @@ v3 a separate error when deletion is disabled   v4 flexible   v5 error messages 
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from moldau.broker.request.api_table import ApiSpec
 from moldau.broker.request.client_session import RequestContext
@@ -19,10 +19,12 @@ from moldau.protocol.messages.topics.delete_topics import (
     DeleteTopicsResponse,
     DeleteTopicState,
 )
+from moldau.security.access.model import Operation, ResourceKind
 
 IDS_SINCE: Final = 6
 DISABLED_SINCE: Final = 3
 NOT_HERE: Final = "This server does not host this topic-partition."
+FORBIDDEN: Final = "Topic authorization failed."
 ID_NOT_HERE: Final = "This server does not host this topic ID."
 
 
@@ -31,28 +33,62 @@ async def handle(ctx: RequestContext, request: DeleteTopicsRequest) -> DeleteTop
     if ctx.version < IDS_SINCE:
         wanted = [DeleteTopicState(name=name, topic_id=TOPIC_ID_ZERO) for name in request.topic_names]
     times = Counter(_key(state) for state in wanted)
+    access = _access(ctx, wanted)
     results = []
     for key, state in {_key(state): state for state in wanted}.items():
         entry = _find(ctx, key)
-        if entry is not None and isinstance(key, bytes) and entry.name in times:
+        if (
+            entry is not None
+            and isinstance(key, bytes)
+            and entry.name in times
+            and entry.name in access.deletable
+        ):
             continue  # It is already answered under its name.
-        results.append(await _delete(ctx, state, entry, times))
+        results.append(await _delete(ctx, state, entry, times, access))
     return DeleteTopicsResponse(responses=results)
 
 
 API = ApiSpec.of(DeleteTopicsRequest, handle)
 
 
+class _Access(NamedTuple):
+    """The names of topics that may be seen, and deleted."""
+
+    describable: frozenset[str]
+    deletable: frozenset[str]
+
+
+def _access(ctx: RequestContext, wanted: Sequence[DeleteTopicState]) -> _Access:
+    entries = ((state, _find(ctx, _key(state))) for state in wanted)
+    names = frozenset(state.name or "" if entry is None else entry.name for state, entry in entries)
+    if ctx.may_with_cluster(Operation.DELETE, is_logged=False):
+        return _Access(names, names)
+    return _Access(
+        ctx.allowed(Operation.DESCRIBE, ResourceKind.TOPIC, names),
+        ctx.allowed(Operation.DELETE, ResourceKind.TOPIC, names),
+    )
+
+
 async def _delete(
-    ctx: RequestContext, state: DeleteTopicState, entry: TopicEntry | None, times: Mapping[str | TopicId, int]
+    ctx: RequestContext,
+    state: DeleteTopicState,
+    entry: TopicEntry | None,
+    times: Mapping[str | TopicId, int],
+    access: _Access,
 ) -> DeletableTopicResult:
     topic_id = TopicId(state.topic_id)
+    name = state.name
     try:
         _check(state, times)
+        if state.name is not None and state.name not in access.describable:
+            raise ApiError(ErrorCode.TOPIC_AUTHORIZATION_FAILED, FORBIDDEN)
         if entry is None:
             if state.name is None:
                 raise ApiError(ErrorCode.UNKNOWN_TOPIC_ID, ID_NOT_HERE)
             raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, NOT_HERE)
+        if entry.name not in access.deletable:
+            name = entry.name if entry.name in access.describable else None
+            raise ApiError(ErrorCode.TOPIC_AUTHORIZATION_FAILED, FORBIDDEN)
         topic_id = entry.topic_id
         if state.name is not None and topic_id in times:
             raise _invalid("The provided topic name maps to an ID that was already supplied.")
@@ -63,7 +99,7 @@ async def _delete(
         if code is ErrorCode.TOPIC_DELETION_DISABLED and ctx.version < DISABLED_SINCE:
             code = ErrorCode.INVALID_REQUEST
         return DeletableTopicResult(
-            name=state.name, topic_id=topic_id, error_code=code, error_message=error.message
+            name=name, topic_id=topic_id, error_code=code, error_message=error.message
         )
     return DeletableTopicResult(name=entry.name, topic_id=topic_id)
 

@@ -6,7 +6,7 @@ starts.
 
 from collections.abc import Sequence
 
-from moldau.broker.handlers.topics.metadata import OPERATIONS_NOT_ASKED, TOPIC_OPERATIONS
+from moldau.broker.handlers.topics.metadata import OPERATIONS_NOT_ASKED
 from moldau.broker.request.api_table import ApiSpec
 from moldau.broker.request.client_session import RequestContext
 from moldau.broker.topics.catalog import TopicEntry
@@ -20,6 +20,7 @@ from moldau.protocol.messages.topics.describe_topic_partitions import (
     DescribeTopicPartitionsResponsePartition,
     DescribeTopicPartitionsResponseTopic,
 )
+from moldau.security.access.model import Operation, ResourceKind
 
 
 def handle(ctx: RequestContext, request: DescribeTopicPartitionsRequest) -> DescribeTopicPartitionsResponse:
@@ -34,23 +35,30 @@ def handle(ctx: RequestContext, request: DescribeTopicPartitionsRequest) -> Desc
     left = max(
         1, min(request.response_partition_limit, ctx.broker.configs.broker.max_request_partition_size_limit)
     )
+    seen = ctx.allowed(Operation.DESCRIBE, ResourceKind.TOPIC, names)
+    # Topics without access are left out, and named where the client has asked for them.
+    hidden = [
+        _refused(name, ErrorCode.TOPIC_AUTHORIZATION_FAILED) for name in names if asked and name not in seen
+    ]
     topics: list[DescribeTopicPartitionsResponseTopic] = []
     for name in names:
+        if name not in seen:
+            continue
         first = cursor.partition_index if cursor is not None and cursor.topic_name == name else 0
         if left == 0:
-            return DescribeTopicPartitionsResponse(topics=topics, next_cursor=_cursor(name, first))
+            return DescribeTopicPartitionsResponse(topics=topics + hidden, next_cursor=_cursor(name, first))
         entry = ctx.broker.catalog.find(name)
         if entry is None:
-            topics.append(_missing(name))
+            topics.append(_missing(ctx, name))
             continue
         indexes = range(len(entry.partitions))[first : first + left]
         topics.append(_topic(ctx, entry, indexes))
         left -= len(indexes)
         if first + len(indexes) < len(entry.partitions):
             return DescribeTopicPartitionsResponse(
-                topics=topics, next_cursor=_cursor(name, first + len(indexes))
+                topics=topics + hidden, next_cursor=_cursor(name, first + len(indexes))
             )
-    return DescribeTopicPartitionsResponse(topics=topics)
+    return DescribeTopicPartitionsResponse(topics=topics + hidden)
 
 
 API = ApiSpec.of(DescribeTopicPartitionsRequest, handle)
@@ -82,22 +90,23 @@ def _topic(
             for index in indexes
             for partition in (entry.partitions[index],)
         ],
-        topic_authorized_operations=TOPIC_OPERATIONS,
+        topic_authorized_operations=ctx.operations(ResourceKind.TOPIC, entry.name),
     )
 
 
-def _missing(name: str) -> DescribeTopicPartitionsResponseTopic:
+def _missing(ctx: RequestContext, name: str) -> DescribeTopicPartitionsResponseTopic:
     is_bad_name = topic_name_problem(name) is not None
-    return _refused(
-        name, ErrorCode.INVALID_TOPIC_EXCEPTION if is_bad_name else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    )
+    code = ErrorCode.INVALID_TOPIC_EXCEPTION if is_bad_name else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    return _refused(name, code, ctx.operations(ResourceKind.TOPIC, name))
 
 
-def _refused(name: str, code: ErrorCode) -> DescribeTopicPartitionsResponseTopic:
+def _refused(
+    name: str, code: ErrorCode, operations: int = OPERATIONS_NOT_ASKED
+) -> DescribeTopicPartitionsResponseTopic:
     return DescribeTopicPartitionsResponseTopic(
         error_code=code,
         name=name,
         topic_id=TOPIC_ID_ZERO,
         partitions=[],
-        topic_authorized_operations=OPERATIONS_NOT_ASKED,
+        topic_authorized_operations=operations,
     )

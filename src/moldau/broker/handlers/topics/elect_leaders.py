@@ -4,6 +4,7 @@ v0 preferred replica only   v1 unclean elections (KIP-460)   v2 flexible
 """
 
 from itertools import groupby
+from typing import Final
 
 from moldau.broker.request.api_table import ApiSpec
 from moldau.broker.request.client_session import RequestContext
@@ -16,9 +17,14 @@ from moldau.protocol.messages.topics.elect_leaders import (
     PartitionResult,
     ReplicaElectionResult,
 )
+from moldau.security.access.model import Operation
+
+FORBIDDEN: Final = "Electing leaders needs ALTER permission for the cluster."
 
 
 async def handle(ctx: RequestContext, request: ElectLeadersRequest) -> ElectLeadersResponse:
+    if not ctx.may_with_cluster(Operation.ALTER):
+        return _forbidden(request)
     if request.election_type not in tuple(ElectionType):
         return ElectLeadersResponse(error_code=ErrorCode.INVALID_REQUEST, replica_election_results=[])
     topic_partitions = (
@@ -50,3 +56,20 @@ async def handle(ctx: RequestContext, request: ElectLeadersRequest) -> ElectLead
 
 
 API = ApiSpec.of(ElectLeadersRequest, handle)
+
+
+def _forbidden(request: ElectLeadersRequest) -> ElectLeadersResponse:
+    code = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+    return ElectLeadersResponse(
+        error_code=code,
+        replica_election_results=[
+            ReplicaElectionResult(
+                topic=topic.topic,
+                partition_result=[
+                    PartitionResult(partition_id=index, error_code=code, error_message=FORBIDDEN)
+                    for index in topic.partitions
+                ],
+            )
+            for topic in request.topic_partitions or ()
+        ],
+    )

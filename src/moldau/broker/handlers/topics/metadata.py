@@ -27,38 +27,79 @@ from moldau.protocol.messages.topics.metadata import (
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
+from moldau.security.access.model import CLUSTER_NAME, Operation, ResourceKind
 
 NULL_MEANS_ALL_SINCE: Final = 1
 OPERATIONS_NOT_ASKED: Final = -(2**31)
-TOPIC_OPERATIONS: Final = sum(1 << code for code in (3, 4, 5, 6, 7, 8, 10, 11))
-"""Read, write, create, delete, alter, describe, describe configs, alter configs: all operations on a
-topic."""
-CLUSTER_OPERATIONS: Final = sum(1 << code for code in (5, 7, 8, 9, 10, 11, 12))
 
 
 def handle(ctx: RequestContext, request: MetadataRequest) -> MetadataResponse | Awaitable[MetadataResponse]:
     if request.topics is None or (not request.topics and ctx.version < NULL_MEANS_ALL_SINCE):
-        return _answer(ctx, request, [_known(ctx, request, entry) for entry in ctx.broker.catalog.topics()])
+        entries = list(ctx.broker.catalog.topics())
+        names = (entry.name for entry in entries)
+        seen = ctx.allowed(Operation.DESCRIBE, ResourceKind.TOPIC, names, is_logged=False)
+        return _answer(ctx, request, [_known(ctx, request, entry) for entry in entries if entry.name in seen])
     # A topic that is named twice is answered once.
-    wanted = list({(topic.topic_id, topic.name): topic for topic in request.topics}.values())
+    every = list({(topic.topic_id, topic.name): topic for topic in request.topics}.values())
+    wanted, hidden = _visible(ctx, every)
     missing = [] if not _may_create(ctx, request) else _creatable(ctx, wanted)
+    if missing and not ctx.may_with_cluster(Operation.CREATE, is_logged=False):
+        allowed = ctx.allowed(Operation.CREATE, ResourceKind.TOPIC, missing)
+        hidden += [
+            _unknown(ErrorCode.TOPIC_AUTHORIZATION_FAILED, name, TOPIC_ID_ZERO)
+            for name in missing
+            if name not in allowed
+        ]
+        forbidden = frozenset(missing) - allowed
+        wanted = [topic for topic in wanted if topic.name not in forbidden]
+        missing = [name for name in missing if name in allowed]
     if missing:
-        return _create_and_answer(ctx, request, wanted, missing)
-    return _answer(ctx, request, [_topic(ctx, request, topic) for topic in wanted])
+        return _create_and_answer(ctx, request, wanted, hidden, missing)
+    return _answer(ctx, request, [*(_topic(ctx, request, topic) for topic in wanted), *hidden])
 
 
 API = ApiSpec.of(MetadataRequest, handle, is_cached=True)
 
 
+def _visible(
+    ctx: RequestContext, wanted: Sequence[MetadataRequestTopic]
+) -> tuple[list[MetadataRequestTopic], list[MetadataResponseTopic]]:
+    """The topics that the client may know of, and the answers for the others. Their ids and names are not
+    told to whoever does not know them."""
+    names = [_name(ctx, topic) for topic in wanted]
+    seen = ctx.allowed(Operation.DESCRIBE, ResourceKind.TOPIC, (name for name in names if name is not None))
+    visible, hidden = [], []
+    for topic, name in zip(wanted, names, strict=True):
+        if name is None or name in seen:
+            visible.append(topic)
+        else:
+            code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+            by_id = topic.topic_id != TOPIC_ID_ZERO
+            hidden.append(_unknown(code, None if by_id else name, TopicId(topic.topic_id)))
+    return visible, hidden
+
+
+def _name(ctx: RequestContext, topic: MetadataRequestTopic) -> str | None:
+    """None for an id that no topic has."""
+    if topic.topic_id == TOPIC_ID_ZERO:
+        return topic.name or ""
+    entry = ctx.broker.catalog.find_by_id(TopicId(topic.topic_id))
+    return None if entry is None else entry.name
+
+
 async def _create_and_answer(
-    ctx: RequestContext, request: MetadataRequest, wanted: Sequence[MetadataRequestTopic], missing: list[str]
+    ctx: RequestContext,
+    request: MetadataRequest,
+    wanted: Sequence[MetadataRequestTopic],
+    hidden: Sequence[MetadataResponseTopic],
+    missing: list[str],
 ) -> MetadataResponse:
     for name in missing:
         try:
             await _create(ctx, name)
         except ApiError:  # If creation fails the topic is reported as unknown below.
             continue
-    return _answer(ctx, request, [_topic(ctx, request, topic) for topic in wanted])
+    return _answer(ctx, request, [*(_topic(ctx, request, topic) for topic in wanted), *hidden])
 
 
 async def _create(ctx: RequestContext, name: str) -> None:
@@ -98,17 +139,24 @@ def _topic(
         return _known(ctx, request, entry)
     is_bad_name = topic_name_problem(name) is not None
     code = ErrorCode.INVALID_TOPIC_EXCEPTION if is_bad_name else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    return _unknown(code, name, TOPIC_ID_ZERO)
+    return _unknown(code, name, TOPIC_ID_ZERO, _operations(ctx, request, name))
 
 
-def _unknown(code: ErrorCode, name: str | None, topic_id: TopicId) -> MetadataResponseTopic:
+def _operations(ctx: RequestContext, request: MetadataRequest, topic: str) -> int:
+    is_asked = request.include_topic_authorized_operations
+    return ctx.operations(ResourceKind.TOPIC, topic) if is_asked else OPERATIONS_NOT_ASKED
+
+
+def _unknown(
+    code: ErrorCode, name: str | None, topic_id: TopicId, operations: int = OPERATIONS_NOT_ASKED
+) -> MetadataResponseTopic:
     return MetadataResponseTopic(
         error_code=code,
         name=name,
         topic_id=topic_id,
         is_internal=False,
         partitions=[],
-        topic_authorized_operations=OPERATIONS_NOT_ASKED,
+        topic_authorized_operations=operations,
     )
 
 
@@ -130,9 +178,7 @@ def _known(ctx: RequestContext, request: MetadataRequest, entry: TopicEntry) -> 
             )
             for index, partition in enumerate(entry.partitions)
         ],
-        topic_authorized_operations=(
-            TOPIC_OPERATIONS if request.include_topic_authorized_operations else OPERATIONS_NOT_ASKED
-        ),
+        topic_authorized_operations=_operations(ctx, request, entry.name),
     )
 
 
@@ -150,7 +196,14 @@ def _answer(
         controller_id=broker.members.admin_broker_id,
         topics=topics,
         cluster_authorized_operations=(
-            CLUSTER_OPERATIONS if request.include_cluster_authorized_operations else OPERATIONS_NOT_ASKED
+            cluster_operations(ctx) if request.include_cluster_authorized_operations else OPERATIONS_NOT_ASKED
         ),
         error_code=ErrorCode.NONE,
     )
+
+
+def cluster_operations(ctx: RequestContext) -> int:
+    """None for a client that may not describe the cluster."""
+    if not ctx.may_with_cluster(Operation.DESCRIBE):
+        return 0
+    return ctx.operations(ResourceKind.CLUSTER, CLUSTER_NAME)

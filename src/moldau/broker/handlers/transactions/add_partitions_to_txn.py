@@ -3,7 +3,8 @@
 v2 producer fenced   v3 flexible   v4 many transactions at once, verification only (KIP-890)
 v5 abortable errors
 
-All partitions of a transaction must exist, otherwise none is added.
+All partitions of a transaction must exist, and the client must be allowed to write to them, otherwise none is
+added. From v4 on the request comes from brokers only; to internal topics only they write.
 """
 
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from moldau.broker.coordinator.router import client_facts
 from moldau.broker.coordinator.shards import coordinator_error
 from moldau.broker.request.api_table import ApiSpec
 from moldau.broker.request.client_session import RequestContext
+from moldau.broker.topics.catalog import INTERNAL_TOPICS
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
 from moldau.protocol.messages.transactions.add_partitions_to_txn import (
@@ -23,19 +25,26 @@ from moldau.protocol.messages.transactions.add_partitions_to_txn import (
     AddPartitionsToTxnTopic,
     AddPartitionsToTxnTopicResult,
 )
+from moldau.security.access.model import Operation, ResourceKind
 
 BATCHED_SINCE: Final = 4
 
 
 async def handle(ctx: RequestContext, request: AddPartitionsToTxnRequest) -> AddPartitionsToTxnResponse:
     if ctx.version < BATCHED_SINCE:
-        results = _missing(ctx, request.v3_and_below_topics)
+        transactional_id, topics = request.v3_and_below_transactional_id, request.v3_and_below_topics
+        if not ctx.may(Operation.WRITE, ResourceKind.TRANSACTIONAL_ID, transactional_id):
+            return _refused(ctx, request, transactional_id, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+        names = {topic.name for topic in topics} - INTERNAL_TOPICS
+        results = _unfit(ctx, topics, ctx.allowed(Operation.WRITE, ResourceKind.TOPIC, names))
         if results is not None:
             return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=results)
-        return await _ask(ctx, request, request.v3_and_below_transactional_id)
+        return await _ask(ctx, request, transactional_id)
+    if not ctx.may_with_cluster(Operation.CLUSTER_ACTION):
+        return AddPartitionsToTxnResponse(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
     by_transaction: list[AddPartitionsToTxnResult] = []
     for each in request.transactions:
-        results = _missing(ctx, each.topics)
+        results = _unfit(ctx, each.topics, frozenset(topic.name for topic in each.topics))
         if results is not None:
             by_transaction.append(
                 AddPartitionsToTxnResult(transactional_id=each.transactional_id, topic_results=results)
@@ -91,32 +100,29 @@ def _all_answered(
     ]
 
 
-def _missing(
-    ctx: RequestContext, topics: Sequence[AddPartitionsToTxnTopic]
+def _unfit(
+    ctx: RequestContext, topics: Sequence[AddPartitionsToTxnTopic], allowed: frozenset[str]
 ) -> list[AddPartitionsToTxnTopicResult] | None:
-    """The errors when a partition does not exist; the other partitions were not attempted."""
-    catalog = ctx.broker.catalog
+    """The errors when a partition does not exist or may not be written to; the other partitions were not
+    attempted."""
 
-    def is_there(topic: str, index: int) -> bool:
-        entry = catalog.find(topic)
-        return entry is not None and 0 <= index < len(entry.partitions)
+    def error(topic: str, index: int) -> ErrorCode:
+        if topic not in allowed:
+            return ErrorCode.TOPIC_AUTHORIZATION_FAILED
+        entry = ctx.broker.catalog.find(topic)
+        is_there = entry is not None and 0 <= index < len(entry.partitions)
+        return ErrorCode.OPERATION_NOT_ATTEMPTED if is_there else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
-    if all(is_there(topic.name, index) for topic in topics for index in topic.partitions):
+    errors = [[error(topic.name, index) for index in topic.partitions] for topic in topics]
+    if all(code is ErrorCode.OPERATION_NOT_ATTEMPTED for codes in errors for code in codes):
         return None
     return [
         AddPartitionsToTxnTopicResult(
             name=topic.name,
             results_by_partition=[
-                AddPartitionsToTxnPartitionResult(
-                    partition_index=index,
-                    partition_error_code=(
-                        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-                        if not is_there(topic.name, index)
-                        else ErrorCode.OPERATION_NOT_ATTEMPTED
-                    ),
-                )
-                for index in topic.partitions
+                AddPartitionsToTxnPartitionResult(partition_index=index, partition_error_code=code)
+                for index, code in zip(topic.partitions, codes, strict=True)
             ],
         )
-        for topic in topics
+        for topic, codes in zip(topics, errors, strict=True)
     ]

@@ -1,6 +1,10 @@
-"""DescribeTransactions (65), v0: state, producer, timeout and partitions of transactional ids (KIP-664)."""
+"""DescribeTransactions (65), v0: state, producer, timeout and partitions of transactional ids (KIP-664).
+
+Topics that the client may not describe are left out.
+"""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from moldau.broker.coordinator.shards import coordinator_error
 from moldau.broker.request.api_table import ApiSpec
@@ -13,13 +17,26 @@ from moldau.protocol.messages.transactions.describe_transactions import (
     DescribeTransactionsResponse,
     TransactionState,
 )
+from moldau.security.access.model import Operation, ResourceKind
 
 
 async def handle(ctx: RequestContext, request: DescribeTransactionsRequest) -> DescribeTransactionsResponse:
     states: list[TransactionState] = []
+    allowed = ctx.allowed(Operation.DESCRIBE, ResourceKind.TRANSACTIONAL_ID, request.transactional_ids)
     for transactional_id in request.transactional_ids:
-        states += await _describe(ctx, transactional_id)
-    return DescribeTransactionsResponse(transaction_states=states)
+        if transactional_id in allowed:
+            states += await _describe(ctx, transactional_id)
+        else:
+            states.append(_refused(transactional_id, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED))
+    seen = ctx.allowed(
+        Operation.DESCRIBE, ResourceKind.TOPIC, (topic.topic for state in states for topic in state.topics)
+    )
+    return DescribeTransactionsResponse(
+        transaction_states=[
+            replace(state, topics=[topic for topic in state.topics if topic.topic in seen])
+            for state in states
+        ]
+    )
 
 
 API = ApiSpec.of(DescribeTransactionsRequest, handle)

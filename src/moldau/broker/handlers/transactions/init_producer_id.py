@@ -18,11 +18,14 @@ from moldau.protocol.messages.transactions.init_producer_id import (
     InitProducerIdRequest,
     InitProducerIdResponse,
 )
+from moldau.security.access.model import Operation, ResourceKind
 
 
 def handle(
     ctx: RequestContext, request: InitProducerIdRequest
 ) -> InitProducerIdResponse | Awaitable[InitProducerIdResponse]:
+    if (code := _forbidden(ctx, request.transactional_id)) is not None:
+        return _refused(code)
     if request.transactional_id == "":
         return _refused(ErrorCode.INVALID_REQUEST)
     if request.transactional_id is not None:
@@ -32,6 +35,17 @@ def handle(
 
 
 API = ApiSpec.of(InitProducerIdRequest, handle)
+
+
+def _forbidden(ctx: RequestContext, transactional_id: str | None) -> ErrorCode | None:
+    """Who may write to any topic may do so with an idempotent producer."""
+    if transactional_id is not None:
+        is_allowed = ctx.may(Operation.WRITE, ResourceKind.TRANSACTIONAL_ID, transactional_id)
+        return None if is_allowed else ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+    if ctx.may_with_cluster(Operation.IDEMPOTENT_WRITE, is_logged=False):
+        return None
+    is_allowed = ctx.may_with_some(Operation.WRITE, ResourceKind.TOPIC)
+    return None if is_allowed else ErrorCode.CLUSTER_AUTHORIZATION_FAILED
 
 
 async def _initialize(

@@ -1,6 +1,8 @@
 """ListTransactions (66), v0-2.
 
 v1 by duration (KIP-994)   v2 by pattern (KIP-1152)
+
+Transactional ids that the client may not describe are left out.
 """
 
 from moldau.broker.group.regex import pattern
@@ -11,6 +13,7 @@ from moldau.protocol.messages.transactions.list_transactions import (
     ListTransactionsRequest,
     ListTransactionsResponse,
 )
+from moldau.security.access.model import Operation, ResourceKind
 
 
 async def handle(ctx: RequestContext, request: ListTransactionsRequest) -> ListTransactionsResponse:
@@ -28,9 +31,12 @@ async def handle(ctx: RequestContext, request: ListTransactionsRequest) -> ListT
         )
         for shard in ctx.broker.transactions.shards
     ]
+    states = [state for reply in replies for state in reply.transaction_states]
+    ids = [state.transactional_id for state in states]
+    seen = ctx.allowed(Operation.DESCRIBE, ResourceKind.TRANSACTIONAL_ID, ids)
     return ListTransactionsResponse(
         unknown_state_filters=replies[0].unknown_state_filters if replies else [],
-        transaction_states=[state for reply in replies for state in reply.transaction_states],
+        transaction_states=[state for state in states if state.transactional_id in seen],
     )
 
 

@@ -20,9 +20,15 @@ from moldau.protocol.messages.transactions.write_txn_markers import (
     WriteTxnMarkersRequest,
     WriteTxnMarkersResponse,
 )
+from moldau.security.access.model import Operation
 
 
 async def handle(ctx: RequestContext, request: WriteTxnMarkersRequest) -> WriteTxnMarkersResponse:
+    is_allowed = ctx.may_with_cluster(Operation.ALTER, is_logged=False) or ctx.may_with_cluster(
+        Operation.CLUSTER_ACTION
+    )
+    if not is_allowed:
+        return WriteTxnMarkersResponse(markers=[_forbidden(marker) for marker in request.markers])
     return WriteTxnMarkersResponse(markers=[await _write(ctx, marker) for marker in request.markers])
 
 
@@ -49,6 +55,23 @@ async def _write(ctx: RequestContext, marker: WritableTxnMarker) -> WritableTxnM
     ]
     _note(ctx, marker)
     return WritableTxnMarkerResult(producer_id=marker.producer_id, topics=topics)
+
+
+def _forbidden(marker: WritableTxnMarker) -> WritableTxnMarkerResult:
+    code = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+    return WritableTxnMarkerResult(
+        producer_id=marker.producer_id,
+        topics=[
+            WritableTxnMarkerTopicResult(
+                name=topic.name,
+                partitions=[
+                    WritableTxnMarkerPartitionResult(partition_index=index, error_code=code)
+                    for index in topic.partition_indexes
+                ],
+            )
+            for topic in marker.topics
+        ],
+    )
 
 
 def _write_one(
