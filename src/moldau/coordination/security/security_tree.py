@@ -5,7 +5,6 @@ brokers write. It changes on the owner's thread alone, nodes are read and writte
 here sees the change in memory when the call returns; other brokers see it a moment later.
 """
 
-import asyncio
 import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -58,7 +57,6 @@ class SecurityTree:
         self._is_called = False
         self._is_reading = False
         self._is_closed = False
-        self._waiting: list[asyncio.Future[None]] = []
         self._listeners: list[Callable[[frozenset[Entity]], None]] = []
         store.watch(_Watch(self))
         first = _read_all(store)
@@ -86,7 +84,6 @@ class SecurityTree:
 
     def close(self) -> None:
         self._is_closed = True
-        self._resolve(self._waiting)
 
     # --- changes
 
@@ -113,18 +110,14 @@ class SecurityTree:
         await self._change(lambda: [write_entity(self._store, entity, edit)])
 
     async def _change(self, write: Callable[[], list[str]]) -> None:
+        def write_and_read() -> _Content:
+            return _read_some(self._store, write())
+
         try:
-            paths = await self._scheduler.run_in_worker(write)
+            # Reads are published in the order of their jobs, so that this one never hides a later one.
+            self._publish(await self._scheduler.run_in_worker(write_and_read))
         except StorageFault as fault:
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, str(fault)) from None
-        if not paths or self._is_closed:
-            return
-        seen: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        with self._turn:
-            self._dirty.update(paths)
-            self._waiting.append(seen)
-        self._begin()
-        await seen
 
     # --- following the tree
 
@@ -150,27 +143,25 @@ class SecurityTree:
     async def _catch_up(self) -> None:
         try:
             while (taken := self._take()) is not None and not self._is_closed:
-                paths, is_stale, waiting = taken
+                paths, is_stale = taken
                 job = partial(_read_all, self._store) if is_stale else partial(_read_some, self._store, paths)
                 try:
                     self._publish(await self._scheduler.run_in_worker(job))
                 except StorageFault as fault:
                     _log.warning("rules and users could not be read; retrying in %d ms: %s", RETRY_MS, fault)
                     with self._turn:
-                        self._waiting += waiting
                         self._is_stale = True
                     self._scheduler.call_later(RETRY_MS, self._begin)
                     return
-                self._resolve(waiting)
         finally:
             self._is_reading = False
 
-    def _take(self) -> tuple[list[str], bool, list[asyncio.Future[None]]] | None:
+    def _take(self) -> tuple[list[str], bool] | None:
         with self._turn:
-            paths, is_stale, waiting = sorted(self._dirty), self._is_stale, self._waiting
-            self._dirty, self._is_stale, self._waiting = set(), False, []
+            paths, is_stale = sorted(self._dirty), self._is_stale
+            self._dirty, self._is_stale = set(), False
             if paths or is_stale:
-                return paths, is_stale, waiting
+                return paths, is_stale
             self._is_called = False
             return None
 
@@ -190,12 +181,6 @@ class SecurityTree:
             self.entities = after
             for listener in self._listeners:
                 listener(changed)
-
-    @staticmethod
-    def _resolve(waiting: Iterable[asyncio.Future[None]]) -> None:
-        for each in waiting:
-            if not each.done():
-                each.set_result(None)
 
 
 class _Watch:

@@ -7,7 +7,7 @@ from typing import TypeVar
 Word = TypeVar("Word", bound=IntEnum)
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=128, typed=True)  # Words of different lists have equal codes.
 def pascal_case(word: IntEnum) -> str:
     """TRANSACTIONAL_ID as `TransactionalId`."""
     return "".join(part.capitalize() for part in word.name.split("_"))
