@@ -249,7 +249,7 @@ class Connection:
                     wanted = min(size, SENDFILE_BYTES_MAX)
                     sent = os.sendfile(self.file_number, file_number, position, wanted)
                     if sent == 0:
-                        raise _shorter(chunk)
+                        raise shorter_slice(chunk)
                     rest: Chunk | None = (
                         FileSlice(file, position + sent, size - sent) if sent < size else None
                     )
@@ -271,7 +271,10 @@ class Connection:
         except OSError as error:
             self.abort(str(error))
             return
-        if bool(outgoing) == self._writing:
+        self._watch_writable()
+
+    def _watch_writable(self) -> None:
+        if bool(self._outgoing) == self._writing:
             return
         self._writing = not self._writing
         if self._writing:
@@ -292,7 +295,7 @@ class Connection:
                     break
                 data: Buffer = chunk.read()
                 if len(data) < chunk.size:
-                    raise _shorter(chunk)
+                    raise shorter_slice(chunk)
             elif len(chunk) > SMALL_BYTES_MAX:
                 break
             else:
@@ -339,7 +342,7 @@ class Connection:
             self._loop.remove_reader(self._socket)
 
 
-def _shorter(part: FileSlice) -> OSError:
+def shorter_slice(part: FileSlice) -> OSError:
     return OSError(f"{part.file.path} was truncated while an answer was being sent from it")
 
 

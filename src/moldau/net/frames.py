@@ -90,6 +90,15 @@ class FrameAssembler:
         return self._end - self._start
 
 
+def _tls_hint(size: int) -> str:
+    """The first bytes of a TLS handshake, read as a length, are 0x1603 with a version."""
+    if size >> 16 != 0x1603:
+        return ""
+    return (
+        "; these are the first bytes of TLS, and this listener has none: set security.protocol of the client"
+    )
+
+
 def _buffer(size: int) -> memoryview:
     """Large buffers take memory only as they are filled: an announced length alone costs nothing."""
     if size <= OWN_BUFFER_KEPT_MIN:

@@ -11,8 +11,9 @@ import select
 import socket
 from asyncio import AbstractEventLoop
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Final
 
 from moldau.core.errors import ConfigError
@@ -20,6 +21,7 @@ from moldau.core.settings.listeners import SecurityProtocol
 from moldau.net.connection import Connection, Session
 from moldau.net.fair_share import FairShare
 from moldau.net.frames import FrameAssembler
+from moldau.net.tls_connection import TlsConnection, TlsIdentity, TlsWorkshop
 
 _log = logging.getLogger("moldau.net")
 
@@ -36,6 +38,7 @@ DISCONNECT_CHECK_S: Final = 1.0
 CONGESTION_CONTROL: Final = getattr(socket, "TCP_CONGESTION", None)
 """The socket option, where there is one (Linux)."""
 
+NO_IDENTITIES: Final[Mapping[str, TlsIdentity]] = MappingProxyType({})
 OpenSession = Callable[[Connection], Session]
 
 
@@ -45,6 +48,7 @@ class ConnectionLimits:
     idle_ms_max: int
     connections_max: int
     connections_per_ip_max: int
+    handshake_ms_max: int = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +70,18 @@ class Listeners:
         *,
         backlog: int,
         send_buffer_bytes: int,
+        identities: Mapping[str, TlsIdentity] = NO_IDENTITIES,
     ) -> None:
         """`limits` is called whenever they apply, since they may change at run time. With a `send_buffer_bytes` of -1,
-        and always for clients on this machine, the operating system sizes the send buffer."""
+        and always for clients on this machine, the operating system sizes the send buffer. `identities`: for each
+        listener with TLS."""
         self._loop = loop
         self._current_limits = limits
         self._backlog = backlog
         self._send_buffer_bytes = send_buffer_bytes
         self._open_session = open_session
+        self._identities = identities
+        self._tls = TlsWorkshop(loop)
         self._share = FairShare()
         self._scratch = memoryview(bytearray(SCRATCH_BYTES))
         self._sockets: list[socket.socket] = []
@@ -95,6 +103,9 @@ class Listeners:
 
     def listen(self, endpoint: Endpoint) -> Endpoint:
         """Binds and starts accepting. Returns the endpoint with the port that was bound."""
+        assert not endpoint.protocol.has_tls or endpoint.name in self._identities, (
+            "a listener without its key"
+        )
         sock = _bind(endpoint, self._backlog)
         self._sockets.append(sock)
         self._loop.add_reader(sock, self._accept, sock, endpoint)
@@ -119,6 +130,7 @@ class Listeners:
         for connection in self.connections:
             connection.close()
         self._disconnects.close()
+        self._tls.close()
 
     def _accept(self, listening: socket.socket, endpoint: Endpoint) -> None:
         for _ in range(ACCEPTS_PER_TURN_MAX):
@@ -143,9 +155,7 @@ class Listeners:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
             self._fit_sending(sock, ip)
-            connection = Connection(
-                self._loop, sock, endpoint.name, endpoint.protocol, frames, self._share, self._forget
-            )
+            connection = self._connection(sock, endpoint, frames)
         except OSError:  # The peer has already disconnected.
             sock.close()
             return
@@ -154,6 +164,24 @@ class Listeners:
         self._by_file[sock.fileno()] = connection
         self._disconnects.register(sock, select.EPOLLRDHUP)
         connection.start(self._open_session(connection))
+
+    def _connection(self, sock: socket.socket, endpoint: Endpoint, frames: FrameAssembler) -> Connection:
+        if not endpoint.protocol.has_tls:
+            return Connection(
+                self._loop, sock, endpoint.name, endpoint.protocol, frames, self._share, self._forget
+            )
+        return TlsConnection(
+            self._loop,
+            sock,
+            endpoint.name,
+            endpoint.protocol,
+            frames,
+            self._share,
+            self._forget,
+            self._tls,
+            self._identities[endpoint.name],
+            self._limits.handshake_ms_max / 1000,
+        )
 
     def _fit_sending(self, sock: socket.socket, ip: str) -> None:
         if ip != sock.getsockname()[0]:

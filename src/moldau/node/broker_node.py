@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 from moldau.broker.broker import Broker
 from moldau.broker.request.client_session import ClientConnection, ClientSession
 from moldau.coordination.store import Store
-from moldau.core.errors import ConfigError
 from moldau.core.ports import Clock
 from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.core.settings.listeners import Listener, broker_listeners
@@ -24,6 +23,7 @@ from moldau.node.opening import OpenedData, open_data
 from moldau.node.os_clock import OsClock
 from moldau.node.settings_report import settings_report
 from moldau.node.stall_watch import StallWatch
+from moldau.node.tls_identities import TlsIdentities
 from moldau.storage.os_files import OsFiles
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ class BrokerNode:
         self._settings = layers.settings()
         self._open_store = cluster_store or _zookeeper_store(self._settings)
         self._listeners: tuple[Listener, ...] = broker_listeners(self._settings)
+        self._identities = TlsIdentities(self._listeners)
         self._bound: list[Endpoint] = []
         self._data: OpenedData | None = None
         self._cluster: ClusterConnection | None = None
@@ -64,6 +65,9 @@ class BrokerNode:
         try:
             broker = await self._open(loop)
             _log.info("broker %d: %s", broker.broker_id, settings_report(broker.configs.layers))
+            self._check_logins(broker)
+            broker.security.watch(loop.call_soon_threadsafe)
+            await self._files.run_in_worker(lambda: self._identities.load(broker.configs.broker))
             coordinators = (broker.groups.shards, broker.transactions.shards)
             for shards in coordinators:
                 await self._files.run_in_worker(shards.load)
@@ -75,6 +79,7 @@ class BrokerNode:
                 lambda connection: self._session(broker, connection),
                 backlog=self._settings.socket_listen_backlog_size,
                 send_buffer_bytes=self._settings.socket_send_buffer_bytes,
+                identities=self._identities.by_listener,
             )
             self._stalls = StallWatch(loop)
             if self._cluster is not None:
@@ -85,14 +90,19 @@ class BrokerNode:
             await self._abandon()
             raise
         Housekeeping(broker).start()
+        self._identities.start(broker)
         self._compaction = Compaction(broker)
         self._compaction.start()
         self.broker = broker
 
+    def _check_logins(self, broker: Broker) -> None:
+        """ConfigError if nobody could log in on a listener."""
+        for listener in self._listeners:
+            if listener.protocol.has_sasl:
+                broker.logins.on(listener.name)
+
     def _listen(self) -> list[Endpoint]:
         for listener in self._listeners:
-            if listener.protocol.has_tls:
-                raise ConfigError(f"listener {listener.name}: TLS is not supported yet; use PLAINTEXT")
             endpoint = Endpoint(listener.name, listener.host, listener.port, listener.protocol)
             self._bound.append(self._net.listen(endpoint))
         return self._bound
@@ -135,6 +145,7 @@ class BrokerNode:
         if self._cluster is not None:
             await self._cluster.leave(clean=clean)
         self._stalls.stop()
+        self.broker.security.close()
         self.broker.groups.shards.stop()
         self.broker.transactions.shards.stop()
         self._net.close()
@@ -186,6 +197,7 @@ def _limits(settings: BrokerSettings) -> ConnectionLimits:
         idle_ms_max=settings.connections_max_idle_ms,
         connections_max=settings.max_connections,
         connections_per_ip_max=settings.max_connections_per_ip,
+        handshake_ms_max=settings.socket_connection_setup_timeout_ms,
     )
 
 

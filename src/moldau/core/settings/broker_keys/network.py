@@ -90,8 +90,8 @@ class NetworkKeys(SettingsView):
     socket_connection_setup_timeout_ms = long(
         "socket.connection.setup.timeout.ms",
         10_000,
-        "How long to wait for a connection to another broker.",
-        inert=NO_FOLLOWERS,
+        "How long the TLS handshake of a client may take before it is disconnected.",
+        at_least=1,
     )
     socket_connection_setup_timeout_max_ms = long(
         "socket.connection.setup.timeout.max.ms",
