@@ -22,9 +22,11 @@ from moldau.broker.topics.partition_admin import PartitionAdmin
 from moldau.broker.topics.topic_admin import TopicAdmin
 from moldau.broker.transactions.marker_writer import MarkerWriter
 from moldau.broker.transactions.producer_ids import ProducerIds
+from moldau.coordination.security.security_tree import SecurityTree
 from moldau.core.ids import BrokerId
 from moldau.core.ports import Clock, Scheduler
 from moldau.security.access.authorizer import AllowEverything, Authorizer
+from moldau.security.sasl.listener_logins import Logins
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,9 @@ class Broker:
     groups: GroupRouter
     transactions: TxnRouter
     markers: MarkerWriter
+    security: SecurityTree
+    """Rules of access, and the settings of users, clients and addresses."""
+    logins: Logins
     selects_replicas: bool
     """Whether consumers are sent to a replica in their rack (`replica.selector.class`, KIP-392)."""
     authorizer: Authorizer = field(default_factory=AllowEverything)

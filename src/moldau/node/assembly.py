@@ -14,11 +14,13 @@ from moldau.broker.topics.internal_topics import InternalTopics
 from moldau.broker.topics.partition_admin import StandalonePartitionAdmin
 from moldau.broker.topics.topic_admin import TopicAdmin
 from moldau.broker.transactions.producer_ids import ProducerIds
+from moldau.coordination.security.security_tree import SecurityTree
 from moldau.core.ports import Clock, Scheduler
 from moldau.core.settings.resolve import BrokerLayers
 from moldau.node.coordinators import CoordinatorAssembly
 from moldau.node.opening import OpenedData
 from moldau.node.shared_parts import ClusterParts, SharedParts, assemble_shared_parts
+from moldau.security.sasl.listener_logins import Logins, LoginSources
 
 FETCH_SESSION_EVICTION_MS: Final = 120_000
 
@@ -41,6 +43,7 @@ def assemble(
     internal_topics = InternalTopics(parts.catalog, parts.configs, topics, is_alone=parts.is_alone)
     producer_ids = ProducerIds(parts.store, store_thread, parts.broker_id)
     coordinators = CoordinatorAssembly(parts, internal_topics, producer_ids).assemble()
+    security = SecurityTree(parts.store, store_thread)
     partition_admin = None if cluster is None else cluster.partition_admin
     return Broker(
         broker_id=parts.broker_id,
@@ -70,6 +73,8 @@ def assemble(
         groups=coordinators.groups,
         transactions=coordinators.transactions,
         markers=coordinators.markers,
+        security=security,
+        logins=Logins(lambda: parts.configs.broker, LoginSources(security.user_configs)),
         selects_replicas=bool(parts.settings.replica_selector_class),
     )
 

@@ -45,6 +45,12 @@ from moldau.broker.handlers.log import (
     offset_for_leader_epoch,
     produce,
 )
+from moldau.broker.handlers.logins import (
+    alter_user_scram_credentials,
+    describe_user_scram_credentials,
+    sasl_authenticate,
+    sasl_handshake,
+)
 from moldau.broker.handlers.topics import (
     alter_partition_reassignments,
     create_partitions,
@@ -82,6 +88,10 @@ HANDLERS: Final = (
     describe_groups.API,
     list_groups.API,
     delete_groups.API,
+    sasl_handshake.API,
+    sasl_authenticate.API,
+    describe_user_scram_credentials.API,
+    alter_user_scram_credentials.API,
     api_versions.API,
     create_topics.API,
     delete_topics.API,

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from moldau.broker.request.answer_cache import AnswerKey
 from moldau.broker.request.api_table import API_VERSIONS_KEY, ApiSpec
+from moldau.broker.request.connection_login import CertificateLogin, ConnectionLogin
 from moldau.core.chunks import Chunk
 from moldau.core.errors import PeerError
 from moldau.core.settings.listeners import SecurityProtocol
 from moldau.protocol import codec
 from moldau.protocol.headers import decode_request_header
 from moldau.security.access.authorizer import AllowEverything, operations_bits
-from moldau.security.access.model import CLUSTER_NAME, Caller, Operation, ResourceKind
+from moldau.security.access.model import ANONYMOUS, CLUSTER_NAME, Caller, Operation, ResourceKind
 
 if TYPE_CHECKING:
     from moldau.broker.broker import Broker
@@ -49,6 +50,9 @@ class ClientConnection(Protocol):
     def abort(self, reason: str) -> None:
         """Closes the connection and logs one line with the reason."""
 
+    def limit_frames(self, bytes_max: int, setting: str) -> None:
+        """From the next frame on, larger ones close the connection. `setting` is where the limit comes from."""
+
     def portion_bytes(self) -> int:
         """The most bytes one answer should have to serve this client best."""
 
@@ -61,7 +65,9 @@ class Client:
     client_id: str | None = None
     software_name: str = ""
     software_version: str = ""
-    principal: str = "User:ANONYMOUS"
+    principal: str = ANONYMOUS
+    is_by_token: bool = False
+    """Whether it has logged in by a delegation token."""
 
     @property
     def caller(self) -> Caller:
@@ -113,6 +119,7 @@ class ClientSession:
         "fetch_turn",
         "following",
         "is_guarded",
+        "login",
         "on_disconnect",
     )
 
@@ -123,6 +130,12 @@ class ClientSession:
         self.client = Client(connection)
         self.is_guarded = not isinstance(broker.authorizer, AllowEverything)
         """Whether the authorizer must be asked at all."""
+        self.login: ConnectionLogin | CertificateLogin | None = None
+        """Says who the client is; None where nobody asks."""
+        if connection.protocol.has_sasl:
+            self.login = ConnectionLogin(self, broker.logins.on(connection.listener))
+        elif connection.protocol.has_tls:
+            self.login = CertificateLogin(self)
         self.fetch_turn = 0
         """The position of the partition that the next fetch serves first, after one that had no room for
         all."""
@@ -133,6 +146,12 @@ class ClientSession:
 
     def on_frame(self, frame: memoryview) -> list[Chunk] | None:
         """The answer, or None when it will be sent later through `connection.reply`."""
+        if self.login is not None and not self.login.lets_pass(frame):
+            return self.login.on_frame(frame)
+        return self.dispatch(frame)
+
+    def dispatch(self, frame: memoryview) -> list[Chunk] | None:
+        """Serves a request, whoever the client is."""
         try:
             api_key, version, correlation_id = _REQUEST_START.unpack_from(frame)
         except struct.error:
@@ -148,6 +167,8 @@ class ClientSession:
         return self._handle(spec, bytes(frame), version, correlation_id)
 
     def closed(self) -> None:
+        if self.login is not None:
+            self.login.closed()
         if self.following is not None:
             self.following.close()
         callback, self.on_disconnect = self.on_disconnect, None

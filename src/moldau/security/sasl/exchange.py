@@ -10,6 +10,9 @@ SCRAM_SHA_512: Final = "SCRAM-SHA-512"
 OAUTHBEARER: Final = "OAUTHBEARER"
 
 
+SHOWN_CHARS_MAX: Final = 100
+
+
 class Login(NamedTuple):
     """Who has logged in."""
 
@@ -43,3 +46,8 @@ class Exchange(Protocol):
 
     def answer(self, message: bytes) -> bytes:
         """The server's answer to a message of the client. LoginRefused ends the exchange."""
+
+
+def shown(name: str) -> str:
+    """A name that a client has sent, for the log: no control characters, and not longer than a line."""
+    return repr(name if len(name) <= SHOWN_CHARS_MAX else f"{name[:SHOWN_CHARS_MAX]}...")

@@ -3,7 +3,7 @@
 import hmac
 from collections.abc import Callable, Mapping
 
-from moldau.security.sasl.exchange import Login, LoginRefused
+from moldau.security.sasl.exchange import Login, LoginRefused, shown
 
 PasswordCheck = Callable[[str, str], bool]
 """Takes a user and a password."""
@@ -26,7 +26,7 @@ class PlainExchange:
             raise LoginRefused(f"the PLAIN message has no {'password' if user else 'user'}")
         if not self._check(user, password):
             raise LoginRefused(
-                f"user {user!r} does not exist or has another password",
+                f"user {shown(user)} does not exist or has another password",
                 told="Authentication failed: Invalid username or password",
             )
         check_wanted(wanted, user)
@@ -38,7 +38,7 @@ def check_wanted(wanted: str, user: str) -> None:
     """A client may say as whom it wants to act. Nobody may act as another user."""
     if wanted and wanted != user:
         raise LoginRefused(
-            f"user {user!r} asks to act as {wanted!r}",
+            f"user {shown(user)} asks to act as {shown(wanted)}",
             told="Authentication failed: Client requested an authorization id that is different from username",
         )
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from moldau.security.credentials.scram_credential import ITERATIONS_MIN, ScramCredential, ScramMechanism
-from moldau.security.sasl.exchange import Login, LoginRefused
+from moldau.security.sasl.exchange import Login, LoginRefused, shown
 from moldau.security.sasl.plain import check_wanted
 
 _NAME: Final = r"(?:[^\x00=,]|=2C|=3D)+"
@@ -72,11 +72,11 @@ class ScramExchange:
         user = _unescaped(name)
         known = self._find(user, BY_DELEGATION in extensions.lower())
         if known is None:
-            raise LoginRefused(f"user {user!r} has no credential for {self._mechanism.name}")
+            raise LoginRefused(f"user {shown(user)} has no credential for {self._mechanism.name}")
         check_wanted(_unescaped(wanted or ""), user)
         if known.credential.iterations < ITERATIONS_MIN:
             raise LoginRefused(
-                f"the credential of user {user!r} has {known.credential.iterations} iterations, "
+                f"the credential of user {shown(user)} has {known.credential.iterations} iterations, "
                 f"fewer than {ITERATIONS_MIN}; set its password again"
             )
         self._known, self._header = known, header.encode()
@@ -105,7 +105,7 @@ class ScramExchange:
             raise LoginRefused("the SCRAM proof has a wrong length")
         client_key = bytes(left ^ right for left, right in zip(proof, signature, strict=True))
         if not hmac.compare_digest(self._mechanism.hashed(client_key), credential.stored_key):
-            raise LoginRefused(f"user {known.login.user!r} has another password")
+            raise LoginRefused(f"user {shown(known.login.user)} has another password")
         self.login = known.login
         return f"v={b64encode(self._mechanism.signed(credential.server_key, signed)).decode()}"
 

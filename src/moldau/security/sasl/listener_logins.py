@@ -1,0 +1,135 @@
+"""Which mechanisms a listener offers, and what their logins are checked against: read from the settings.
+
+The settings are Kafka's: `sasl.enabled.mechanisms` and `listener.name.<listener>.<mechanism>.sasl.jaas.config`. A
+login module is needed for PLAIN alone, whose users it has.
+"""
+
+import logging
+import secrets
+from collections.abc import Callable, Mapping
+from typing import Final, NamedTuple
+
+from moldau.core.errors import ConfigError
+from moldau.core.settings.broker_keys import BrokerSettings
+from moldau.core.settings.listener_keys import LISTENER_PREFIX, listener_setting, mechanism_setting
+from moldau.security.credentials.scram_credential import MECHANISMS, ScramMechanism, parse_credential
+from moldau.security.sasl.exchange import PLAIN, Exchange, Login
+from moldau.security.sasl.jaas import PLAIN_MODULE, LoginModule, check_module, parse_jaas
+from moldau.security.sasl.plain import PlainExchange, check_against
+from moldau.security.sasl.scram import Known, ScramExchange
+
+_log = logging.getLogger("moldau.security")
+
+JAAS_CONFIG: Final = "sasl.jaas.config"
+NONCE_BYTES: Final = 24
+UserSettings = Callable[[str], Mapping[str, str]]
+"""The settings of a user, among them the SCRAM credentials by mechanism. Empty for a user without any."""
+Begin = Callable[[], Exchange]
+
+
+class LoginSources(NamedTuple):
+    """What logins are checked against besides the settings of the broker."""
+
+    user_settings: UserSettings
+
+
+class ListenerLogins:
+    """The logins of one listener under the settings of one moment."""
+
+    def __init__(self, settings: BrokerSettings, listener: str, sources: LoginSources) -> None:
+        """ConfigError if a mechanism cannot be offered."""
+        self._sources = sources
+        self.mechanisms: tuple[str, ...] = tuple(
+            dict.fromkeys(listener_setting(settings, listener, "sasl.enabled.mechanisms"))
+        )
+        if not self.mechanisms:
+            raise ConfigError(
+                f"listener {listener} has no SASL mechanism; set sasl.enabled.mechanisms, for example to "
+                f"{PLAIN} or {','.join(MECHANISMS)}"
+            )
+        self.message_bytes_max: int = listener_setting(settings, listener, "sasl.server.max.receive.size")
+        self.frame_bytes_max = settings.socket_request_max_bytes
+        self.failure_delay_ms: int = listener_setting(
+            settings, listener, "connection.failed.authentication.delay.ms"
+        )
+        self._session_ms = {
+            each: int(listener_setting(settings, listener, "connections.max.reauth.ms", each))
+            for each in self.mechanisms
+        }
+        self._begin = {each: self._offer(settings, listener, each) for each in self.mechanisms}
+
+    def begin(self, mechanism: str) -> Exchange:
+        """A new exchange of one of the mechanisms."""
+        return self._begin[mechanism]()
+
+    def session_ms(self, mechanism: str) -> int:
+        """After how long a client must log in again; 0 for never."""
+        return max(0, self._session_ms[mechanism])
+
+    def _offer(self, settings: BrokerSettings, listener: str, mechanism: str) -> Begin:
+        if mechanism == PLAIN:
+            return self._offer_plain(settings, listener)
+        if mechanism in MECHANISMS:
+            return self._offer_scram(MECHANISMS[mechanism])
+        raise ConfigError(
+            f"listener {listener} offers the SASL mechanism {mechanism}, which is not supported; "
+            f"set sasl.enabled.mechanisms to some of {', '.join((PLAIN, *MECHANISMS))}"
+        )
+
+    def _offer_plain(self, settings: BrokerSettings, listener: str) -> Begin:
+        module = login_module(settings, listener, PLAIN)
+        if module is None:
+            raise ConfigError(
+                f"listener {listener} offers PLAIN but has no users; set {jaas_setting(listener, PLAIN)}="
+                f'{PLAIN_MODULE} required user_alice="...";'
+            )
+        check = check_against(module.passwords)
+        return lambda: PlainExchange(check)
+
+    def _offer_scram(self, mechanism: ScramMechanism) -> Begin:
+        def find(name: str, is_token: bool) -> Known | None:
+            text = None if is_token else self._sources.user_settings(name).get(mechanism.name)
+            credential = None if text is None else parse_credential(text)
+            return None if credential is None else Known(credential, Login(name))
+
+        return lambda: ScramExchange(mechanism, find, secrets.token_urlsafe(NONCE_BYTES))
+
+
+class Logins:
+    """The logins of all listeners of a broker, under the settings in force."""
+
+    def __init__(self, settings: Callable[[], BrokerSettings], sources: LoginSources) -> None:
+        self._settings = settings
+        self._sources = sources
+        self._by_listener: dict[str, tuple[BrokerSettings, ListenerLogins]] = {}
+
+    def on(self, listener: str) -> ListenerLogins:
+        """ConfigError if the listener's settings are wrong. Once they were right, a wrong change has no effect."""
+        settings = self._settings()
+        kept = self._by_listener.get(listener)
+        if kept is not None and kept[0] is settings:
+            return kept[1]
+        try:
+            logins = ListenerLogins(settings, listener, self._sources)
+        except ConfigError as error:
+            if kept is None:
+                raise
+            _log.error("logins on %s go on with the settings they had: %s", listener, error)
+            logins = kept[1]
+        self._by_listener[listener] = settings, logins
+        return logins
+
+
+def jaas_setting(listener: str, mechanism: str) -> str:
+    return f"{LISTENER_PREFIX}{listener.lower()}.{mechanism.lower()}.{JAAS_CONFIG}"
+
+
+def login_module(settings: BrokerSettings, listener: str, mechanism: str) -> LoginModule | None:
+    """The login module of a mechanism on a listener; None if none is set. ConfigError if it is malformed."""
+    text = mechanism_setting(settings, listener, JAAS_CONFIG, mechanism)
+    if text is None:
+        return None
+    setting = jaas_setting(listener, mechanism)
+    module = parse_jaas(text, setting)
+    check_module(module, mechanism, setting)
+    return module
