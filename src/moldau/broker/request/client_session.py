@@ -151,7 +151,7 @@ class ClientSession:
         return self.dispatch(frame)
 
     def dispatch(self, frame: memoryview) -> list[Chunk] | None:
-        """Serves a request, whoever the client is."""
+        """Serves a request without asking who the client is."""
         try:
             api_key, version, correlation_id = _REQUEST_START.unpack_from(frame)
         except struct.error:
