@@ -1,0 +1,42 @@
+"""CreateAcls (30), v1-3: adds rules of access.
+
+v1 pattern types (KIP-290)   v2 flexible   v3 users as resources (KIP-373)
+
+A rule that exists is not an error. Each rule is accepted or refused for itself.
+"""
+
+from moldau.broker.handlers.acls.wire_rules import read_rule, security_disabled
+from moldau.broker.request.api_table import ApiSpec
+from moldau.broker.request.client_session import RequestContext
+from moldau.core.error_codes import ErrorCode
+from moldau.core.errors import ApiError
+from moldau.protocol.messages.security.create_acls import (
+    AclCreationResult,
+    CreateAclsRequest,
+    CreateAclsResponse,
+)
+from moldau.security.access.model import Operation, Rule
+
+
+async def handle(ctx: RequestContext, request: CreateAclsRequest) -> CreateAclsResponse:
+    read = [read_rule(each) for each in request.creations]
+    refusal = None
+    if not ctx.may_with_cluster(Operation.ALTER):
+        refusal = ApiError(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
+    refusal = refusal or security_disabled(ctx.broker.authorizer)
+    rules = [each for each in read if isinstance(each, Rule)]
+    if refusal is None and rules:
+        try:
+            await ctx.broker.security.add_rules(rules)
+        except ApiError as error:
+            refusal = error
+    return CreateAclsResponse(results=[_result(refusal or each) for each in read])
+
+
+API = ApiSpec.of(CreateAclsRequest, handle)
+
+
+def _result(outcome: Rule | ApiError) -> AclCreationResult:
+    if isinstance(outcome, Rule):
+        return AclCreationResult()
+    return AclCreationResult(error_code=outcome.code, error_message=outcome.message)

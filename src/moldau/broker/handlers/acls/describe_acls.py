@@ -1,0 +1,61 @@
+"""DescribeAcls (29), v1-3: the rules of access that match a filter.
+
+v1 pattern types (KIP-290)   v2 flexible   v3 users as resources (KIP-373)
+"""
+
+from moldau.broker.handlers.acls.wire_rules import read_filter, security_disabled
+from moldau.broker.request.api_table import ApiSpec
+from moldau.broker.request.client_session import RequestContext
+from moldau.core.error_codes import ErrorCode
+from moldau.protocol.messages.security.describe_acls import (
+    AclDescription,
+    DescribeAclsRequest,
+    DescribeAclsResource,
+    DescribeAclsResponse,
+)
+from moldau.security.access.model import Operation
+from moldau.security.access.rules import entries_by_resource
+
+
+def handle(ctx: RequestContext, request: DescribeAclsRequest) -> DescribeAclsResponse:
+    if not ctx.may_with_cluster(Operation.DESCRIBE):
+        return _refused(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, None)
+    disabled = security_disabled(ctx.broker.authorizer)
+    if disabled is not None:
+        return _refused(disabled.code, disabled.message)
+    wanted = read_filter(
+        request.resource_type_filter,
+        request.resource_name_filter,
+        request.pattern_type_filter,
+        request.principal_filter,
+        request.host_filter,
+        request.operation,
+        request.permission_type,
+    )
+    found = entries_by_resource(ctx.broker.security.rules.find(wanted))
+    return DescribeAclsResponse(
+        resources=[
+            DescribeAclsResource(
+                resource_type=resource.kind,
+                resource_name=resource.name,
+                pattern_type=resource.pattern,
+                acls=[
+                    AclDescription(
+                        principal=each.principal,
+                        host=each.host,
+                        operation=each.operation,
+                        permission_type=each.permission,
+                    )
+                    for each in sorted(entries)
+                ],
+            )
+            for resource, entries in found.items()
+        ]
+    )
+
+
+API = ApiSpec.of(DescribeAclsRequest, handle)
+
+
+def _refused(code: ErrorCode, message: str | None) -> DescribeAclsResponse:
+    return DescribeAclsResponse(error_code=code, error_message=message, resources=[])
