@@ -22,6 +22,7 @@ import pyarrow as pa
 from moldau import __version__
 from moldau.core.errors import MoldauError
 from moldau.pipeline.spark.orders import SlotOrder, SlotReport
+from moldau.pipeline.spark.worker.garbage import task_ends
 from moldau.pipeline.spark.worker.slots import run_slot
 
 if TYPE_CHECKING:
@@ -124,6 +125,7 @@ def _run_each(run: Callable[[Order], Report], bundles: Iterable[list[Order]]) ->
     for orders in bundles:
         for order in orders:
             yield run(order)
+    task_ends()
 
 
 def job_of_rows(session: "SparkSession") -> Send:
@@ -137,6 +139,7 @@ def job_of_rows(session: "SparkSession") -> Send:
                 for _ in range(batch.num_rows):
                     reports = [run_slot(order) for order in pickle.loads(todo)]  # noqa: S301 our own
                     yield pa.record_batch({"reports": [pickle.dumps(reports)]})
+            task_ends()
 
         rows = session.range(0, 1, 1, 1).mapInArrow(run, "reports binary").collect()
         reports: list[SlotReport] = pickle.loads(rows[0]["reports"])  # noqa: S301 our own
