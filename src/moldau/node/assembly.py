@@ -20,6 +20,7 @@ from moldau.core.settings.resolve import BrokerLayers
 from moldau.node.coordinators import CoordinatorAssembly
 from moldau.node.opening import OpenedData
 from moldau.node.shared_parts import ClusterParts, SharedParts, assemble_shared_parts
+from moldau.security.access.authorizer_settings import make_authorizer
 from moldau.security.sasl.listener_logins import Logins, LoginSources
 
 FETCH_SESSION_EVICTION_MS: Final = 120_000
@@ -76,6 +77,12 @@ def assemble(
         security=security,
         logins=Logins(lambda: parts.configs.broker, LoginSources(security.user_configs)),
         selects_replicas=bool(parts.settings.replica_selector_class),
+        authorizer=make_authorizer(
+            parts.settings.authorizer_class_name,
+            parts.settings.super_users,
+            security.rules,
+            allows_without_rules=parts.settings.allow_everyone_if_no_acl_found,
+        ),
     )
 
 

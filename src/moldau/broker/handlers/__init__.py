@@ -7,6 +7,7 @@ lists every API that is served. Imported by `node/` and the test kit. Start with
 
 from typing import Final
 
+from moldau.broker.handlers.acls import create_acls, delete_acls, describe_acls
 from moldau.broker.handlers.cluster import (
     api_versions,
     describe_cluster,
@@ -100,6 +101,9 @@ HANDLERS: Final = (
     add_partitions_to_txn.API,
     add_offsets_to_txn.API,
     end_txn.API,
+    describe_acls.API,
+    create_acls.API,
+    delete_acls.API,
     write_txn_markers.API,
     txn_offset_commit.API,
     describe_transactions.API,

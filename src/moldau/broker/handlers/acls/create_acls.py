@@ -38,5 +38,5 @@ API = ApiSpec.of(CreateAclsRequest, handle)
 
 def _result(outcome: Rule | ApiError) -> AclCreationResult:
     if isinstance(outcome, Rule):
-        return AclCreationResult()
+        return AclCreationResult(error_message=None)
     return AclCreationResult(error_code=outcome.code, error_message=outcome.message)

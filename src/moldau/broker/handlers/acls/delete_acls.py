@@ -59,8 +59,10 @@ def _refused(problem: ApiError) -> DeleteAclsFilterResult:
 
 def _result(removed: Sequence[Rule]) -> DeleteAclsFilterResult:
     return DeleteAclsFilterResult(
+        error_message=None,
         matching_acls=[
             DeleteAclsMatchingAcl(
+                error_message=None,
                 resource_type=rule.kind,
                 resource_name=rule.name,
                 pattern_type=rule.pattern,
@@ -70,5 +72,5 @@ def _result(removed: Sequence[Rule]) -> DeleteAclsFilterResult:
                 permission_type=rule.permission,
             )
             for rule in removed
-        ]
+        ],
     )

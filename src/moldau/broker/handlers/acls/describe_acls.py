@@ -34,6 +34,7 @@ def handle(ctx: RequestContext, request: DescribeAclsRequest) -> DescribeAclsRes
     )
     found = entries_by_resource(ctx.broker.security.rules.find(wanted))
     return DescribeAclsResponse(
+        error_message=None,
         resources=[
             DescribeAclsResource(
                 resource_type=resource.kind,
@@ -50,7 +51,7 @@ def handle(ctx: RequestContext, request: DescribeAclsRequest) -> DescribeAclsRes
                 ],
             )
             for resource, entries in found.items()
-        ]
+        ],
     )
 
 

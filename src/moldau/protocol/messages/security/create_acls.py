@@ -1,4 +1,4 @@
-"""CreateAcls: adds ACLs. Not served by Moldau yet.
+"""CreateAcls: adds ACLs.
 
 v1 pattern types (KIP-290); the response is sent before throttling. v2 flexible. v3 users as resources
 (KIP-373).

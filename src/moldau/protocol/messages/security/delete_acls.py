@@ -1,4 +1,4 @@
-"""DeleteAcls: removes the ACLs that match filters. Not served by Moldau yet.
+"""DeleteAcls: removes the ACLs that match filters.
 
 v1 pattern types (KIP-290); the response is sent before throttling. v2 flexible. v3 users as resources
 (KIP-373).

@@ -1,4 +1,4 @@
-"""DescribeAcls: the ACLs that match a filter. Not served by Moldau yet.
+"""DescribeAcls: the ACLs that match a filter.
 
 v1 pattern types (KIP-290); the response is sent before throttling. v2 flexible. v3 users as resources
 (KIP-373).
