@@ -24,7 +24,7 @@ from moldau.protocol.messages.security.sasl_authenticate import (
     SaslAuthenticateResponse,
 )
 from moldau.protocol.messages.security.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
-from moldau.protocol.spec import Request, Response
+from moldau.protocol.spec import Request, Response, fields_of
 from moldau.security.access.model import ANONYMOUS
 from moldau.security.sasl.exchange import Exchange, Login, LoginRefused, shown
 from moldau.security.sasl.listener_logins import ListenerLogins
@@ -147,9 +147,12 @@ class ConnectionLogin:
 
     def closed(self) -> None:
         self._stop_timer()
-        if self._failure is not None:
+        reason, self._failure = self._failure, None
+        if reason is not None:
             connection = self._session.connection
-            _log.warning("%s on %s went away: %s", connection.peer, connection.listener, self._failure)
+            _log.warning(
+                "%s on %s did not wait for the answer: %s", connection.peer, connection.listener, reason
+            )
 
     def _begin(self, frame: memoryview) -> list[Chunk] | None:
         """ApiVersions or SaslHandshake. Anything else is not even decoded."""
@@ -324,7 +327,8 @@ def _failed_answer(header: RequestHeader, code: ErrorCode) -> list[Chunk]:
     request = request_class(header.api_key)
     if request is None or header.api_version not in request.VERSIONS:
         return []
-    if "error_code" not in request.RESPONSE.__slots__:
+    fields = {field.name: field for field in fields_of(request.RESPONSE)}
+    if "error_code" not in fields or header.api_version not in fields["error_code"].versions:
         return []
     answer: Any = request.RESPONSE()
     answer.error_code = code
