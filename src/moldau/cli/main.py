@@ -69,6 +69,7 @@ platform = Platform(
         Noun("topics", "topics", "Create, list, describe, alter and delete topics."),
         Noun("partitions", "partitions", "Move replicas between brokers; elect leaders."),
         Noun("configs", "configs", "Show and change settings of topics, brokers and groups."),
+        Noun("users", "users", "Add, list and remove users who log in with SCRAM."),
         Noun("produce", "produce", "Write records to a topic."),
         Noun("consume", "consume", "Read records from a topic."),
         Noun("offsets", "offsets", "Show log start and end offsets, and offsets by time."),
