@@ -32,7 +32,7 @@ def log_line(caller: Caller, operation: Operation, kind: ResourceKind, name: str
 
 def matching_rule(rule: Rule) -> str:
     return (
-        f"MatchingAcl(acl=StandardAcl(resourceType={rule.kind.name}, resourceName={rule.name}, "
+        f"MatchingAcl(acl=StandardAcl[resourceType={rule.kind.name}, resourceName={rule.name}, "
         f"patternType={rule.pattern.name}, principal={rule.principal}, host={rule.host}, "
-        f"operation={rule.operation.name}, permissionType={rule.permission.name}))"
+        f"operation={rule.operation.name}, permissionType={rule.permission.name}])"
     )

@@ -1,0 +1,1 @@
+"""Access rules beside Kafka's own authorizer and its APIs for rules."""
