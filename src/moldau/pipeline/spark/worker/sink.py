@@ -7,6 +7,7 @@ markers and skips the tasks that have committed the batch.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Final
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
@@ -24,6 +25,8 @@ RECORDS_PER_CALL: Final = 10_000
 UNSENT_RECORDS_MAX: Final = 1_000_000
 UNSENT_BYTES_MAX: Final = 256 << 20
 """Half and a quarter of the queue limits in `clients.producer`."""
+
+_PAYLOADS: Final = (attrgetter("key"), attrgetter("value"))
 
 
 class NotCommitted(MoldauError):
@@ -210,7 +213,8 @@ class Sink:
 
     def _make_room(self, records: Sequence[OutputRecord]) -> None:
         """Waits until the client's queue has room for all of them: one rejected in between would lose its order."""
-        self._unsent_bytes += sum(len(one.key or b"") + len(one.value or b"") for one in records)
+        for part in _PAYLOADS:
+            self._unsent_bytes += sum(map(len, filter(None, map(part, records))))
         if self._unsent_bytes > UNSENT_BYTES_MAX or len(self._producer) > UNSENT_RECORDS_MAX:
             if self._producer.flush(COORDINATOR_S_MAX):
                 raise KafkaException(KafkaError(KafkaError._MSG_TIMED_OUT))

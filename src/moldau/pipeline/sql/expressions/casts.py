@@ -296,7 +296,8 @@ def boolean_of(text: str) -> bool | None:
 
 def _whole_of(text: str, low: int, high: int, name: str) -> int:
     try:
-        found = int(text.strip().replace("_", "?"))
+        # Python's digits may have underscores between them.
+        found = int(text if text.isdecimal() else text.strip().replace("_", "?"))
     except ValueError:
         raise ValueError(f"{text!r} is no {name}") from None
     if not low <= found <= high:

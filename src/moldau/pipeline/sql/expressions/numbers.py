@@ -24,11 +24,15 @@ def wrapped(value: int, bits: int) -> int:
 
 
 def truncating_divide(left: int, right: int) -> int:
+    if left >= 0 and right > 0:
+        return left // right
     quotient = abs(left) // abs(right)
     return quotient if (left < 0) == (right < 0) else -quotient
 
 
 def truncating_modulo(left: int, right: int) -> int:
+    if left >= 0 and right > 0:
+        return left % right
     return left - right * truncating_divide(left, right)
 
 

@@ -21,6 +21,10 @@ from moldau.pipeline.sql.value_texts import moment_of
 
 DAY_MS: Final = 86_400_000
 
+SECONDS_KEPT: Final = 1024
+FINER_THAN_SECONDS: Final = frozenset("SnAN")
+"""Letters of patterns. In a quoted text they do no harm."""
+
 Text = Callable[[datetime], str]
 
 _TEMPLATES: Final = {
@@ -33,8 +37,28 @@ _TEMPLATES: Final = {
 
 
 def format_timestamp(ms: int, pattern: str, zone_name: str = "UTC") -> str:
-    where = zone(zone_name)
-    return _writer(pattern, LETTERS)(moment_of(ms) if where is UTC else moment_of(ms).astimezone(where))
+    return _timestamp_writer(pattern, zone_name)(ms)
+
+
+@lru_cache(maxsize=512)
+def _timestamp_writer(pattern: str, zone_name: str) -> Callable[[int], str]:
+    """Records that follow each other often have the same second: its text is kept, unless the pattern looks closer."""
+    where, write = zone(zone_name), _writer(pattern, LETTERS)
+
+    def text(ms: int) -> str:
+        return write(moment_of(ms) if where is UTC else moment_of(ms).astimezone(where))
+
+    if not FINER_THAN_SECONDS.isdisjoint(pattern):
+        return text
+    of_second = lru_cache(maxsize=SECONDS_KEPT)(lambda second: text(second * 1000))
+
+    def kept_text(ms: int) -> str:
+        try:
+            return of_second(ms // 1000)
+        except ValueError:
+            return text(ms)  # It names the value as it is.
+
+    return kept_text
 
 
 def format_date(days: int, pattern: str) -> str:

@@ -83,3 +83,10 @@ def test_an_unknown_zone() -> None:
 def test_a_time_out_of_all_years() -> None:
     with pytest.raises(ValueError, match=r"9223372036854775807 milliseconds since 1970 are no time"):
         format_timestamp(2**63 - 1, "yyyy")
+
+
+def test_times_of_one_second_differ_only_where_the_pattern_looks_closer() -> None:
+    for ms in (1_577_836_800_001, 1_577_836_800_999, 1_577_836_801_000, -1):
+        second = format_timestamp(ms, "HH:mm:ss")
+        assert format_timestamp(ms, "HH:mm:ss.SSS") == f"{second}.{ms % 1000:03}"
+    assert format_timestamp(-1, "yyyy-MM-dd HH:mm:ss 'UTC'", "Europe/Prague") == "1970-01-01 00:59:59 UTC"
