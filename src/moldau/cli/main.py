@@ -64,6 +64,7 @@ platform = Platform(
         Noun("up", "up", "Start the whole platform on this machine."),
         Noun("broker", "broker", "Start a broker for Kafka clients."),
         Noun("registry", "registry", "Start a schema registry on any Kafka cluster."),
+        Noun("rest", "rest", "Start a REST proxy in front of any Kafka cluster."),
         Noun("zookeeper", "zookeeper", "Start a ZooKeeper, or open a shell in one."),
         Noun("cluster", "cluster", "Show the state of a cluster; start one on this machine."),
         Noun("topics", "topics", "Create, list, describe, alter and delete topics."),

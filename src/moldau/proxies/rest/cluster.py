@@ -1,0 +1,138 @@
+"""Questions to the Kafka cluster and changes of it, through Kafka's admin client. Every failure is a `RestFailure`."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
+from typing import Any, TypeVar
+
+from confluent_kafka import KafkaException, TopicCollection, TopicPartition
+from confluent_kafka.admin import (
+    AdminClient,
+    ConfigEntry,
+    ConfigResource,
+    OffsetSpec,
+    TopicDescription,
+)
+
+from moldau.proxies.rest.failures import (
+    UNKNOWN_TOPIC,
+    RestFailure,
+    of_kafka,
+    topic_not_found,
+    unprocessable,
+)
+from moldau.proxies.rest.threads import Threads
+
+T = TypeVar("T")
+DEPENDENT_CALLS_MAX = 8
+TOPIC_NAME_MAX = 249
+
+log = logging.getLogger("moldau.rest")
+
+
+class Cluster:
+    """One admin client for all requests."""
+
+    def __init__(self, properties: Mapping[str, str], timeout_s: float, threads: Threads) -> None:
+        self.admin = AdminClient(dict(properties), logger=log)
+        self._timeout_s = timeout_s
+        self._threads = threads
+        self._id: str | None = None
+
+    async def answered(self, ask: Callable[[AdminClient, float], "Future[T]"]) -> T:
+        """Awaits a future of the admin client. Raises RestFailure."""
+        try:
+            future = ask(self.admin, self._timeout_s)
+            return await asyncio.wrap_future(future)
+        except KafkaException as error:
+            raise of_kafka(error) from None
+        except (FutureTimeout, TimeoutError):
+            raise RestFailure(
+                50003, f"Kafka error: the cluster did not answer within {self._timeout_s:g} s."
+            ) from None
+        except (ValueError, TypeError) as error:
+            raise unprocessable(f"Kafka's client refuses the request: {error}.") from None
+
+    async def metadata(self) -> Any:
+        """Brokers and all topics."""
+        return await self.blocking(lambda: self.admin.list_topics(timeout=self._timeout_s))
+
+    async def blocking(self, work: Callable[[], T]) -> T:
+        """Runs a blocking call on a thread. Raises RestFailure."""
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads.admin, work)
+        except KafkaException as error:
+            raise of_kafka(error) from None
+
+    async def id(self) -> str:
+        """Does not change while a cluster lives."""
+        if self._id is None:
+            described = await self.describe()
+            self._id = str(described.cluster_id)
+        return self._id
+
+    async def describe(self) -> Any:
+        """Brokers and controller."""
+        return await self.answered(lambda admin, timeout_s: admin.describe_cluster(request_timeout=timeout_s))
+
+    async def topic(self, name: str, *, operations: bool = False) -> TopicDescription:
+        """Raises RestFailure 40401."""
+        return (await self.topics([name], operations=operations))[0]
+
+    async def topics(self, names: Sequence[str], *, operations: bool = False) -> list[TopicDescription]:
+        """Raises RestFailure 40401 for the first that does not exist."""
+        if any(not name or len(name) > TOPIC_NAME_MAX for name in names):
+            raise topic_not_found(next(name for name in names if not name or len(name) > TOPIC_NAME_MAX))
+        try:
+            futures = self.admin.describe_topics(
+                TopicCollection(list(names)),
+                include_authorized_operations=operations,
+                request_timeout=self._timeout_s,
+            )
+        except (KafkaException, ValueError, TypeError, UnicodeError):
+            raise topic_not_found(names[0]) from None
+        found = []
+        for name, future in futures.items():
+            try:
+                found.append(await asyncio.wrap_future(future))
+            except KafkaException as error:
+                if error.args[0].code() in UNKNOWN_TOPIC or error.args[0].name() == "TOPIC_EXCEPTION":
+                    raise topic_not_found(name) from None
+                raise of_kafka(error) from None
+        return found
+
+    async def offsets(
+        self, partitions: Sequence[tuple[str, int]], spec: OffsetSpec
+    ) -> dict[tuple[str, int], int]:
+        if not partitions:
+            return {}
+        futures = self.admin.list_offsets(
+            {TopicPartition(*partition): spec for partition in partitions}, request_timeout=self._timeout_s
+        )
+        found = {}
+        for partition, future in futures.items():
+            try:
+                info = await asyncio.wrap_future(future)
+            except KafkaException as error:
+                raise of_kafka(error) from None
+            found[partition.topic, partition.partition] = int(info.offset)
+        return found
+
+    async def configs(self, kind: Any, name: str) -> dict[str, ConfigEntry]:
+        """Of a topic, a broker or the cluster."""
+        resource = ConfigResource(kind, name)
+        return await self.answered(
+            lambda admin, timeout_s: admin.describe_configs([resource], request_timeout=timeout_s)[resource]
+        )
+
+    async def alter_configs(
+        self, kind: Any, name: str, entries: Sequence[ConfigEntry], *, validate_only: bool = False
+    ) -> None:
+        resource = ConfigResource(kind, name, incremental_configs=list(entries))
+        await self.answered(
+            lambda admin, timeout_s: admin.incremental_alter_configs(
+                [resource], validate_only=validate_only, request_timeout=timeout_s
+            )[resource]
+        )

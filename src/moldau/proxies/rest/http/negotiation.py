@@ -1,0 +1,82 @@
+"""Content types: those of Confluent's REST Proxy, and plain JSON."""
+
+from typing import Final
+
+from moldau.proxies.rest.failures import RestFailure
+from moldau.proxies.rest.http.answers import JSON, V2
+
+FORMATS: Final = ("json", "binary", "avro", "jsonschema", "protobuf")
+EMBEDDED: Final = {f"application/vnd.kafka.{name}.v2+json": name for name in FORMATS}
+UNNAMED: Final = "application/vnd.kafka+json"
+PRODUCED: Final = (V2, UNNAMED, JSON, *EMBEDDED)
+EVENTS: Final = "text/event-stream"
+
+
+def embedded_type(name: str) -> str:
+    return f"application/vnd.kafka.{name}.v2+json"
+
+
+def base_type(header: str) -> str:
+    return header.partition(";")[0].strip().lower()
+
+
+def embedded_format(content_type: str | None) -> str:
+    """The format of the records of a body. Raises RestFailure 415."""
+    found = EMBEDDED.get(base_type(content_type or ""))
+    if found is None:
+        shown = content_type or "no Content-Type"
+        raise RestFailure(
+            415,
+            f"HTTP 415 Unsupported Media Type: {shown}. Say which format the records have, with Content-Type: "
+            f"{embedded_type('json')}; instead of json also {', '.join(FORMATS[1:])}.",
+        )
+    return found
+
+
+def check_json(content_type: str | None) -> None:
+    """Without a Content-Type a body is taken for JSON, and so is what curl sends on its own: it is what people mean."""
+    if content_type is None:
+        return
+    name = base_type(content_type)
+    if name in (V2, UNNAMED, JSON, "application/x-www-form-urlencoded", "application/octet-stream", ""):
+        return
+    if name not in EMBEDDED:
+        raise RestFailure(
+            415, f"HTTP 415 Unsupported Media Type: {content_type}. Send Content-Type: {V2} or {JSON}."
+        )
+
+
+def choose(accept: str | None, offered: tuple[str, ...]) -> str:
+    """Picks the type with the highest weight; among equals, the first that is offered. Raises RestFailure 406."""
+    if accept is None or not accept.strip():
+        return offered[0]
+    chosen, weight_best = None, 0.0
+    for each in offered:
+        weight = weight_of(accept, each)
+        if weight > weight_best:
+            chosen, weight_best = each, weight
+    if chosen is None:
+        raise RestFailure(406, f"HTTP 406 Not Acceptable: {accept}. Available: {', '.join(offered)}.")
+    return chosen
+
+
+def weight_of(accept: str, offered: str) -> float:
+    """The weight of the most specific range that matches (RFC 9110, 12.5.1)."""
+    best, weight = -1, 0.0
+    for part in accept.split(","):
+        name, *parameters = [piece.strip().lower() for piece in part.split(";")]
+        ranks = {"*": 0, "*/*": 0, f"{offered.partition('/')[0]}/*": 1, offered: 2}
+        rank = ranks.get(name, -1)
+        if rank > best:
+            best, weight = rank, _quality(parameters)
+    return weight
+
+
+def _quality(parameters: list[str]) -> float:
+    for parameter in parameters:
+        if parameter.startswith("q="):
+            try:
+                return float(parameter[2:])
+            except ValueError:
+                return 0.0
+    return 1.0

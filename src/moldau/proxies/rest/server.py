@@ -1,0 +1,52 @@
+"""One proxy that serves HTTP: starts and stops the proxy, the application and the server together."""
+
+import logging
+from collections.abc import Callable
+
+from moldau.proxies.rest.http.app import RestApp
+from moldau.proxies.rest.http.routing import Router
+from moldau.proxies.rest.proxy import Proxy
+from moldau.proxies.rest.settings import Configuration
+from moldau.proxies.rest.tables import ROUTES
+from moldau.services.http_server import HttpServer
+from moldau.services.listening import bound_socket, reachable_host
+
+log = logging.getLogger("moldau.rest")
+
+
+class RestServer:
+    """Listens as soon as it is created, and answers once it runs."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        settings = configuration.settings
+        for name in configuration.without_effect:
+            log.warning("the setting %s of Confluent's REST Proxy has no effect in Moldau's", name)
+        address = settings.address
+        listener = bound_socket(address, "REST proxy")
+        port: int = listener.getsockname()[1]
+        self.address = address._replace(port=port)
+        self.url = str(self.address._replace(host=reachable_host(address.host)))
+        try:
+            self.proxy = Proxy(configuration, self.url, settings.own_url(port))
+        except BaseException:
+            listener.close()
+            raise
+        self._server = HttpServer(
+            RestApp(self.proxy, Router(ROUTES)),
+            listener,
+            connections_max=settings.connections_max,
+            on_start=self.proxy.start,
+            before_shutdown=self.proxy.before_shutdown,
+            on_stop=self.proxy.stop,
+        )
+
+    def run(self, on_ready: Callable[[], None] | None = None) -> None:
+        """Serves until a signal or `ask_to_stop`."""
+        self._server.run(on_ready)
+
+    def start_thread(self) -> None:
+        """For callers without an event loop."""
+        self._server.start_thread("rest-http")
+
+    def stop_thread(self) -> None:
+        self._server.stop_thread()

@@ -1,0 +1,187 @@
+"""A uvicorn server on a socket of ours: limits for heads and connections, a clean end on signals and on request.
+
+The application is any ASGI application. It limits bodies itself, because only it knows which may be long.
+"""
+
+import asyncio
+import contextlib
+import signal
+import socket
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any, Final
+
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+HEAD_BYTES_MAX: Final = 64 << 10
+HEAD_S_MAX: Final = 30.0
+"""How long a client may take for the head of a request."""
+KEEP_ALIVE_S: Final = 75
+"""Longer than clients keep an idle connection, so that the server never closes one as a request arrives."""
+STOP_S: Final = 5
+"""How long running answers may go on when the server stops."""
+CONNECTIONS_MAX: Final = 10_000
+BACKLOG: Final = 2048
+
+Hook = Callable[[], Awaitable[None]]
+
+
+def event_loop() -> asyncio.AbstractEventLoop:
+    """uvloop if it is installed."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.new_event_loop()
+    loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
+    return loop
+
+
+class LimitedHttp(HttpToolsProtocol):
+    """uvicorn's HTTP/1.1, with limits for the heads of requests."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._head_size = 0
+        self._is_in_head = True
+        self._too_slow: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        found = transport.get_extra_info("socket")
+        if found is not None and found.family in (socket.AF_INET, socket.AF_INET6):
+            # A peer that vanished without a word is noticed.
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+            found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._watch_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_watching()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._is_in_head:
+            self._head_size += len(data)
+            if self._too_slow is None:
+                self._watch_head()
+        super().data_received(data)
+        if self._is_in_head and self._head_size > HEAD_BYTES_MAX and not self.transport.is_closing():
+            self.send_400_response(f"The head of a request is larger than {HEAD_BYTES_MAX} bytes.")
+
+    def on_headers_complete(self) -> None:
+        self._is_in_head = False
+        self._stop_watching()
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._is_in_head = True
+        self._head_size = 0
+        super().on_message_complete()
+
+    def _watch_head(self) -> None:
+        self._too_slow = self.loop.call_later(HEAD_S_MAX, self.transport.close)
+
+    def _stop_watching(self) -> None:
+        if self._too_slow is not None:
+            self._too_slow.cancel()
+            self._too_slow = None
+
+
+class _Listener(uvicorn.Server):
+    """Ends on SIGINT and SIGTERM, and leaves the rest to the service: uvicorn would raise the signal again, which would
+    end the process before the service has stopped."""
+
+    def __init__(self, config: uvicorn.Config, before_shutdown: Hook | None) -> None:
+        super().__init__(config)
+        self._before_shutdown = before_shutdown
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, self.handle_exit)
+        yield
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        if self._before_shutdown is not None:
+            await self._before_shutdown()
+        await super().shutdown(sockets)
+
+
+class HttpServer:
+    """Serves an application on a socket that listens already.
+
+    Hooks run in the event loop: `on_start` before the first request, `before_shutdown` while connections are still
+    open, so that endless answers can end, `on_stop` after the last request.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        listener: socket.socket,
+        *,
+        connections_max: int = CONNECTIONS_MAX,
+        on_start: Hook | None = None,
+        before_shutdown: Hook | None = None,
+        on_stop: Hook | None = None,
+    ) -> None:
+        self._socket = listener
+        self.port: int = listener.getsockname()[1]
+        self._on_start = on_start
+        self._on_stop = on_stop
+        config = uvicorn.Config(
+            app,
+            http=LimitedHttp,
+            ws="none",
+            log_config=None,
+            log_level="error",
+            access_log=False,
+            lifespan="off",
+            backlog=BACKLOG,
+            limit_concurrency=connections_max,
+            timeout_keep_alive=KEEP_ALIVE_S,
+            timeout_graceful_shutdown=STOP_S,
+            proxy_headers=False,
+            server_header=False,
+        )
+        self._uvicorn = _Listener(config, before_shutdown)
+        self._thread: threading.Thread | None = None
+
+    def run(self, on_ready: Callable[[], None] | None = None) -> None:
+        """Serves until a signal or `ask_to_stop`. `on_ready` is called once requests are answered."""
+        with asyncio.Runner(loop_factory=event_loop) as runner:
+            runner.run(self._serve(on_ready))
+
+    async def _serve(self, on_ready: Callable[[], None] | None) -> None:
+        try:
+            if self._on_start is not None:
+                await self._on_start()
+            if on_ready is not None:
+                on_ready()
+            await self._uvicorn.serve(sockets=[self._socket])
+        finally:
+            self._socket.close()
+            if self._on_stop is not None:
+                await self._on_stop()
+
+    def ask_to_stop(self) -> None:
+        self._uvicorn.should_exit = True
+
+    def start_thread(self, name: str) -> None:
+        """For callers without an event loop. Returns once requests are answered."""
+        ready = threading.Event()
+        self._thread = threading.Thread(target=self._run_thread, args=[ready], name=name, daemon=True)
+        self._thread.start()
+        ready.wait()
+
+    def _run_thread(self, ready: threading.Event) -> None:
+        try:
+            self.run(ready.set)
+        finally:
+            ready.set()
+
+    def stop_thread(self) -> None:
+        self.ask_to_stop()
+        if self._thread is not None:
+            self._thread.join()

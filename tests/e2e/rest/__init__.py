@@ -1,0 +1,1 @@
+"""The REST proxy, a whole one in front of a broker."""
