@@ -51,7 +51,7 @@ class FrameAssembler:
         if not 0 <= size <= self._frame_bytes_max:
             raise PeerError(
                 f"a frame announces {size} bytes; between 0 and {self._frame_bytes_max} are accepted "
-                f"({self._limit})"
+                f"({self._limit}){_tls_hint(size)}"
             )
         end = body + size
         if self._end < end:

@@ -155,8 +155,9 @@ class TlsConnection(Connection):
             self.abort(f"its TLS handshake has more than {HANDSHAKE_BYTES_MAX} bytes")
             return
         self._from_client.write(data)
-        # Counts as a request being served: nothing is read until the step is done.
+        # Counts as a request being served. Nothing is read until the step is done.
         self._busy = True
+        self._pause_reading()
         self._workshop.run(self._handshake_step, self._handshake_stepped)
 
     def _handshake_step(self) -> bool:
@@ -168,10 +169,12 @@ class TlsConnection(Connection):
         return True
 
     def _handshake_stepped(self, step: Future[bool]) -> None:
-        if self.is_closed or step.cancelled():
+        if step.cancelled():
+            return
+        problem = step.exception()
+        if self.is_closed:
             return
         self._busy = False
-        problem = step.exception()
         if problem is not None:
             with suppress(OSError):  # The alert tells the client what is wrong.
                 self._socket.send(self._to_client.read())
