@@ -16,8 +16,13 @@ class Decision(NamedTuple):
     is_allowed: bool
     rule: Rule | None
     """The rule that decides; None: there is none."""
-    reason: str
-    """What decides, in Kafka's words."""
+    otherwise: str = ""
+    """What decides if no rule does, in Kafka's words."""
+
+    @property
+    def reason(self) -> str:
+        """What decides, in Kafka's words."""
+        return self.otherwise if self.rule is None else matching_rule(self.rule)
 
 
 def log_line(caller: Caller, operation: Operation, kind: ResourceKind, name: str, decision: Decision) -> str:

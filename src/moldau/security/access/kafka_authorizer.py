@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable
 from typing import Final
 
-from moldau.security.access.decision import Decision, log_line, matching_rule
+from moldau.security.access.decision import Decision, log_line
 from moldau.security.access.model import (
     WILDCARD,
     Caller,
@@ -84,10 +84,10 @@ class KafkaAuthorizer:
         """What decides. Logs nothing."""
         if caller.principal in self.super_users:
             return Decision(True, None, "SuperUser")
-        rule, is_covered = self.rules.verdict(caller, operation, kind, name)
+        rule = self.rules.deciding(caller, operation, kind, name)
         if rule is not None:
-            return Decision(rule.permission is Permission.ALLOW, rule, matching_rule(rule))
-        if self.allows_without_rules and not is_covered:
+            return Decision(rule.permission is Permission.ALLOW, rule)
+        if self.allows_without_rules and not self.rules.cover(kind, name):
             return Decision(True, None, "DefaultAllow")
         return Decision(False, None, "DefaultDeny")
 

@@ -44,19 +44,6 @@ class Clause(NamedTuple):
     rule: Rule
 
 
-class Verdict(NamedTuple):
-    """What the rules say about one question."""
-
-    rule: Rule | None
-    """The one that decides; None if none does."""
-    is_covered: bool
-    """Whether the resource has any rule at all, for whomever."""
-
-
-_NOTHING: Final = Verdict(None, False)
-_NOT_FOR_THEM: Final = Verdict(None, True)
-
-
 class Rules:
     def __init__(self, rules: Iterable[Rule] = ()) -> None:
         self._entries: dict[Resource, frozenset[Entry]] = {}
@@ -131,7 +118,7 @@ class Rules:
             if not by_name:
                 del self._clauses[key]
 
-    def verdict(self, caller: Caller, operation: Operation, kind: ResourceKind, name: str) -> Verdict:
+    def deciding(self, caller: Caller, operation: Operation, kind: ResourceKind, name: str) -> Rule | None:
         """A rule that denies wins over all that allow. Among equals the most specific one is named."""
         allowing: Rule | None = None
         host = host_text(caller.host)
@@ -144,15 +131,15 @@ class Rules:
                     if not operations >> operation & 1 or only_host not in (None, host):
                         continue
                     if is_denial:
-                        return Verdict(rule, True)
+                        return rule
                     if allowing is None:
                         allowing = rule
-        if allowing is not None:
-            return Verdict(allowing, True)
+        return allowing
+
+    def cover(self, kind: ResourceKind, name: str) -> bool:
+        """Whether the resource has any rule at all, for whomever."""
         covered = self._covered.get(kind)
-        if covered is not None and next(covered.matching(name), False):
-            return _NOT_FOR_THEM
-        return _NOTHING
+        return covered is not None and next(covered.matching(name), False)
 
     def clauses_of(
         self, caller: Caller, operation: Operation, kind: ResourceKind
