@@ -68,11 +68,13 @@ class Client:
     principal: str = ANONYMOUS
     is_by_token: bool = False
     """Whether it has logged in by a delegation token."""
+    request: str = "unknown"
+    """The name of the request that it sent last, for the log of the authorizer."""
 
     @property
     def caller(self) -> Caller:
         """For the authorizer."""
-        return Caller(self.principal, self.connection.peer.rpartition(":")[0])
+        return Caller(self.principal, self.connection.peer.rpartition(":")[0], self.request)
 
 
 @dataclass(slots=True)
@@ -161,6 +163,7 @@ class ClientSession:
             raise PeerError(f"API key {api_key} is not served by this broker")
         if not spec.min_version <= version <= spec.max_version:
             return self._unsupported_version(spec, version, correlation_id)
+        self.client.request = spec.name
         if spec.handle_frame is not None:
             position = _body_position(frame, is_flexible=version >= spec.flexible_from)
             return spec.handle_frame(self, frame, position, version, correlation_id)
