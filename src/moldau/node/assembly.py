@@ -18,10 +18,12 @@ from moldau.coordination.security.security_tree import SecurityTree
 from moldau.core.ports import Clock, Scheduler
 from moldau.core.settings.resolve import BrokerLayers
 from moldau.node.coordinators import CoordinatorAssembly
+from moldau.node.key_download import fetch_keys
 from moldau.node.opening import OpenedData
 from moldau.node.shared_parts import ClusterParts, SharedParts, assemble_shared_parts
 from moldau.security.access.authorizer_settings import make_authorizer
 from moldau.security.sasl.listener_logins import Logins, LoginSources
+from moldau.security.sasl.token_checks import TokenChecks
 
 FETCH_SESSION_EVICTION_MS: Final = 120_000
 
@@ -33,9 +35,11 @@ def assemble(
     scheduler: Scheduler,
     store_thread: Scheduler,
     cluster: ClusterParts | None = None,
+    login_threads: Scheduler | None = None,
 ) -> Broker:
     """`store_thread` runs its jobs one at a time, in order. Without `cluster` the broker stands alone and leads
-    everything on its disks."""
+    everything on its disks. `login_threads` run logins that may block, so that they cannot keep the disks' work
+    waiting."""
     parts = assemble_shared_parts(layers, data, clock, scheduler, store_thread, cluster)
     if parts.is_alone:
         for entry in data.catalog.topics():
@@ -75,7 +79,9 @@ def assemble(
         transactions=coordinators.transactions,
         markers=coordinators.markers,
         security=security,
-        logins=Logins(lambda: parts.configs.broker, LoginSources(security.user_configs)),
+        logins=Logins(
+            lambda: parts.configs.broker, _login_sources(security, clock), login_threads or scheduler
+        ),
         selects_replicas=bool(parts.settings.replica_selector_class),
         authorizer=make_authorizer(
             parts.settings.authorizer_class_name,
@@ -84,6 +90,10 @@ def assemble(
             allows_without_rules=parts.settings.allow_everyone_if_no_acl_found,
         ),
     )
+
+
+def _login_sources(security: SecurityTree, clock: Clock) -> LoginSources:
+    return LoginSources(security.user_configs, TokenChecks(fetch_keys, clock.now_ms, clock.monotonic_ms))
 
 
 def _topic_admin(parts: SharedParts) -> TopicAdmin:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger("moldau.node")
 
 FILE_WORKERS: Final = 4
+LOGIN_WORKERS: Final = 2
 
 
 class BrokerNode:
@@ -62,6 +63,7 @@ class BrokerNode:
         loop = asyncio.get_running_loop()
         self._files = LoopScheduler(loop, name="files", workers_max=FILE_WORKERS)
         self._store_thread = LoopScheduler(loop, name="store", workers_max=1)
+        self._login_threads = LoopScheduler(loop, name="logins", workers_max=LOGIN_WORKERS)
         try:
             broker = await self._open(loop)
             _log.info("broker %d: %s", broker.broker_id, settings_report(broker.configs.layers))
@@ -111,7 +113,14 @@ class BrokerNode:
         clock, open_store = self._clock, self._open_store
         if open_store is None:
             data = self._data = await self._files.run_in_worker(lambda: open_data(self._layers, clock))
-            return assemble(self._layers, data, clock, self._files, self._store_thread)
+            return assemble(
+                self._layers,
+                data,
+                clock,
+                self._files,
+                self._store_thread,
+                login_threads=self._login_threads,
+            )
         from moldau.node.cluster_connection import (
             ClusterConnection,
         )  # A broker that stands alone does not load it.
@@ -125,7 +134,13 @@ class BrokerNode:
             raise
         self._settings = self._layers.settings()
         self._cluster = ClusterConnection(
-            loop, self._settings, self._listeners, store, self._files, self._store_thread
+            loop,
+            self._settings,
+            self._listeners,
+            store,
+            self._files,
+            self._store_thread,
+            self._identities,
         )
         data = self._data = await self._files.run_in_worker(
             lambda: open_data(self._layers, clock, cluster_store=store)
@@ -137,6 +152,7 @@ class BrokerNode:
             self._files,
             self._store_thread,
             self._cluster.parts,
+            self._login_threads,
         )
 
     async def stop(self, *, clean: bool = True) -> None:
@@ -154,6 +170,7 @@ class BrokerNode:
             await self.broker.flusher.close()
         await self._files.close()
         await self._store_thread.close()
+        await self._login_threads.close()
         assert self._data is not None
         await asyncio.to_thread(self._data.close, clean=clean)
 
@@ -182,6 +199,7 @@ class BrokerNode:
     async def _abandon(self) -> None:
         await self._files.close()
         await self._store_thread.close()
+        await self._login_threads.close()
         if self._data is not None:
             self._data.close(clean=True)
         elif self._cluster is not None:

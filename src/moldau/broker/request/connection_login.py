@@ -148,6 +148,12 @@ class ConnectionLogin:
     def closed(self) -> None:
         self._stop_timer()
         reason, self._failure = self._failure, None
+        if (
+            self._exchange is not None
+            and self._exchange.problem is not None
+            and self._state is State.EXCHANGING
+        ):
+            reason = f"login with {self._mechanism} failed: {self._exchange.problem}"
         if reason is not None:
             connection = self._session.connection
             _log.warning(
@@ -206,7 +212,8 @@ class ConnectionLogin:
     ) -> None:
         connection = self._session.connection
         try:
-            answered = await self._session.broker.scheduler.run_in_worker(lambda: exchange.answer(message))
+            run = self._session.broker.logins.run_in_worker
+            answered = await run(lambda: exchange.answer(message))
             answer = self._accepted(exchange, answered)
         except LoginRefused as refusal:
             self._refuse(refusal, header)

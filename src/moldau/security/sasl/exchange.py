@@ -41,6 +41,10 @@ class Exchange(Protocol):
         """Set when the exchange is complete."""
 
     @property
+    def problem(self) -> str | None:
+        """Why the login is about to fail, although the client has not been refused yet."""
+
+    @property
     def is_slow(self) -> bool:
         """Whether `answer` may block and must run on a worker thread."""
 

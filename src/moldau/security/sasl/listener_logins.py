@@ -1,7 +1,8 @@
 """Which mechanisms a listener offers, and what their logins are checked against: read from the settings.
 
 The settings are Kafka's: `sasl.enabled.mechanisms` and `listener.name.<listener>.<mechanism>.sasl.jaas.config`. A
-login module is needed for PLAIN alone, whose users it has.
+login module is needed for PLAIN, whose users it has, and for unsecured tokens, which are accepted only if it has an
+option for them.
 """
 
 import logging
@@ -10,13 +11,16 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from moldau.core.errors import ConfigError
+from moldau.core.ports import Scheduler
 from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.core.settings.listener_keys import LISTENER_PREFIX, listener_setting, mechanism_setting
 from moldau.security.credentials.scram_credential import MECHANISMS, ScramMechanism, parse_credential
-from moldau.security.sasl.exchange import PLAIN, Exchange, Login
+from moldau.security.sasl.exchange import OAUTHBEARER, PLAIN, Exchange, Login
 from moldau.security.sasl.jaas import PLAIN_MODULE, LoginModule, check_module, parse_jaas
+from moldau.security.sasl.oauthbearer import OAuthBearerExchange
 from moldau.security.sasl.plain import PlainExchange, check_against
 from moldau.security.sasl.scram import Known, ScramExchange
+from moldau.security.sasl.token_checks import TokenChecks
 
 _log = logging.getLogger("moldau.security")
 
@@ -31,6 +35,7 @@ class LoginSources(NamedTuple):
     """What logins are checked against besides the settings of the broker."""
 
     user_settings: UserSettings
+    token_checks: TokenChecks
 
 
 class ListenerLogins:
@@ -71,9 +76,13 @@ class ListenerLogins:
             return self._offer_plain(settings, listener)
         if mechanism in MECHANISMS:
             return self._offer_scram(MECHANISMS[mechanism])
+        if mechanism == OAUTHBEARER:
+            module = login_module(settings, listener, mechanism)
+            check, is_slow = self._sources.token_checks.check_for(settings, listener, module)
+            return lambda: OAuthBearerExchange(check, is_slow=is_slow)
         raise ConfigError(
             f"listener {listener} offers the SASL mechanism {mechanism}, which is not supported; "
-            f"set sasl.enabled.mechanisms to some of {', '.join((PLAIN, *MECHANISMS))}"
+            f"set sasl.enabled.mechanisms to some of {', '.join((PLAIN, *MECHANISMS, OAUTHBEARER))}"
         )
 
     def _offer_plain(self, settings: BrokerSettings, listener: str) -> Begin:
@@ -98,7 +107,11 @@ class ListenerLogins:
 class Logins:
     """The logins of all listeners of a broker, under the settings in force."""
 
-    def __init__(self, settings: Callable[[], BrokerSettings], sources: LoginSources) -> None:
+    def __init__(
+        self, settings: Callable[[], BrokerSettings], sources: LoginSources, workers: Scheduler
+    ) -> None:
+        self.run_in_worker = workers.run_in_worker
+        """For exchanges that may block."""
         self._settings = settings
         self._sources = sources
         self._by_listener: dict[str, tuple[BrokerSettings, ListenerLogins]] = {}

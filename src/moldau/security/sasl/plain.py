@@ -12,6 +12,8 @@ PasswordCheck = Callable[[str, str], bool]
 class PlainExchange:
     """The one message of the client, `[authzid] NUL user NUL password`, is answered with nothing."""
 
+    problem: str | None = None
+
     def __init__(self, check: PasswordCheck, *, is_slow: bool = False) -> None:
         self._check = check
         self.is_slow = is_slow

@@ -40,6 +40,7 @@ FindKnown = Callable[[str, bool], Known | None]
 
 class ScramExchange:
     is_slow = False
+    problem: str | None = None
 
     def __init__(self, mechanism: ScramMechanism, find: FindKnown, nonce: str) -> None:
         """`nonce` is random, and used for this exchange alone: it makes recorded messages useless."""
