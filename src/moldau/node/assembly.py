@@ -69,11 +69,7 @@ def assemble(
         disks=parts.disks,
         flusher=Flusher(scheduler, clock, parts.disks),
         parked_fetches=parts.parked_fetches,
-        fetch_sessions=FetchSessions(
-            slots_max=parts.settings.max_incremental_fetch_session_cache_slots,
-            eviction_ms_min=FETCH_SESSION_EVICTION_MS,
-            new_id=lambda: secrets.randbits(31),
-        ),
+        fetch_sessions=_fetch_sessions(parts),
         producer_ids=producer_ids,
         groups=coordinators.groups,
         transactions=coordinators.transactions,
@@ -89,6 +85,14 @@ def assemble(
             security.rules,
             allows_without_rules=parts.settings.allow_everyone_if_no_acl_found,
         ),
+    )
+
+
+def _fetch_sessions(parts: SharedParts) -> FetchSessions:
+    return FetchSessions(
+        slots_max=parts.settings.max_incremental_fetch_session_cache_slots,
+        eviction_ms_min=FETCH_SESSION_EVICTION_MS,
+        new_id=lambda: secrets.randbits(31),
     )
 
 
