@@ -4,6 +4,7 @@ Handles lengths and bytes, not their meaning.
 """
 
 import asyncio
+import ssl
 import struct
 from typing import Final, cast
 
@@ -22,10 +23,13 @@ class Channel(asyncio.BufferedProtocol):
         self._answer: asyncio.Future[memoryview] | None = None
 
     @classmethod
-    async def open(cls, host: str, port: int, timeout_s: float) -> "Channel":
+    async def open(
+        cls, host: str, port: int, timeout_s: float, *, tls: ssl.SSLContext | None = None
+    ) -> "Channel":
+        """With `tls` an OSError also if the peer's certificate is not to be trusted or not for `host`."""
         loop = asyncio.get_running_loop()
         async with asyncio.timeout(timeout_s):
-            _, channel = await loop.create_connection(cls, host, port)
+            _, channel = await loop.create_connection(cls, host, port, ssl=tls)
         return channel
 
     async def exchange(self, frame: bytes, timeout_s: float) -> memoryview:

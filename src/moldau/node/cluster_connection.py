@@ -24,6 +24,7 @@ from moldau.node.loop_scheduler import LoopScheduler
 from moldau.node.peer_links import PeerLinks, inter_broker_listener, reachable_host
 from moldau.node.removal import remove_later
 from moldau.node.shared_parts import ClusterParts, advertised_listeners
+from moldau.node.tls_identities import TlsIdentities
 from moldau.storage.os_files import OsFiles
 
 BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
@@ -38,11 +39,12 @@ class ClusterConnection:
         store: Store,
         files: LoopScheduler,
         store_thread: LoopScheduler,
+        identities: TlsIdentities,
     ) -> None:
         broker_id = BrokerId(settings.node_id)
         self.store = store
         members = Members(broker_id, settings.broker_rack, advertised_listeners(settings))
-        self._links = PeerLinks(members, inter_broker_listener(settings, listeners))
+        self._links = PeerLinks(members, inter_broker_listener(settings, listeners), settings, identities)
         self._peers = BrokerPeers(self._links, f"broker-{broker_id}")
         self._loop = loop
         self._settings = settings
@@ -59,6 +61,7 @@ class ClusterConnection:
     async def join(self, broker: Broker, listen: Callable[[], Sequence[Endpoint]]) -> None:
         """Calls `listen` once the cluster's image is loaded: a client that connected earlier would see a cluster
         without topics."""
+        self._links.settings = lambda: broker.configs.broker
         environment = Environment(
             scheduler=self._files,
             store_thread=self._store_thread,

@@ -2,53 +2,94 @@
 
 import socket
 import weakref
+from collections.abc import Callable
 from typing import Final
 
 from moldau.broker.members import Members
+from moldau.cluster.peer_login import LoggedInChannel
+from moldau.cluster.peer_network import PeerChannel
 from moldau.core.errors import ConfigError
 from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.core.settings.listeners import Listener
 from moldau.net.channel import Channel
+from moldau.node.tls_identities import TlsIdentities
+from moldau.security.sasl.client_login import ClientLogin, client_login
+from moldau.security.sasl.jaas import client_credentials
+from moldau.security.sasl.listener_logins import jaas_setting, login_module
 
 EVERY_INTERFACE: Final = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 compared, not bound
 
 
 class PeerLinks:
-    def __init__(self, members: Members, listener: str) -> None:
+    def __init__(
+        self, members: Members, listener: Listener, settings: BrokerSettings, identities: TlsIdentities
+    ) -> None:
+        """ConfigError if this broker has no way to log in to the others."""
         self._members = members
         self._listener = listener
+        self._identities = identities
         self._open: weakref.WeakSet[Channel] = weakref.WeakSet()
         self.is_cut = False
         """Set by tests: no broker can be reached."""
+        self.settings: Callable[[], BrokerSettings] = lambda: settings
+        """The settings in force."""
+        if listener.protocol.has_sasl:
+            self._begin_login()
 
-    async def connect(self, broker_id: int, timeout_s: float) -> Channel:
+    async def connect(self, broker_id: int, timeout_s: float) -> PeerChannel:
         if self.is_cut:
             raise OSError("this broker is cut off")
+        name = self._listener.name
         member = self._members.find(broker_id)
-        address = None if member is None else member.addresses.get(self._listener)
+        address = None if member is None else member.addresses.get(name)
         if address is None:
-            raise LookupError(f"broker {broker_id} is not registered with a listener {self._listener}")
-        channel = await Channel.open(address.host, address.port, timeout_s)
+            raise LookupError(f"broker {broker_id} is not registered with a listener {name}")
+        tls = self._identities.by_listener[name].client if self._listener.protocol.has_tls else None
+        channel = await Channel.open(address.host, address.port, timeout_s, tls=tls)
         self._open.add(channel)
-        return channel
+        if not self._listener.protocol.has_sasl:
+            return channel
+        mechanism = self.settings().sasl_mechanism_inter_broker_protocol
+        logged_in = LoggedInChannel(
+            channel, mechanism, self._begin_login, f"broker-{self.settings().node_id}"
+        )
+        try:
+            await logged_in.log_in(timeout_s)
+        except BaseException:
+            channel.close()
+            raise
+        return logged_in
+
+    def _begin_login(self) -> ClientLogin:
+        settings, listener = self.settings(), self._listener.name
+        mechanism = settings.sasl_mechanism_inter_broker_protocol
+        setting = jaas_setting(listener, mechanism)
+        module = login_module(settings, listener, mechanism)
+        if module is None:
+            raise ConfigError(
+                f"brokers log in to each other with {mechanism} on {listener}, but {setting} is not set; it names the "
+                'user and the password: ... required username="..." password="...";'
+            )
+        return client_login(mechanism, *client_credentials(module, setting))
 
     def close_all(self) -> None:
         for channel in list(self._open):
             channel.close()
 
 
-def inter_broker_listener(settings: BrokerSettings, listeners: tuple[Listener, ...]) -> str:
-    """The name of the inter-broker listener."""
+def inter_broker_listener(settings: BrokerSettings, listeners: tuple[Listener, ...]) -> Listener:
+    """The listener for connections between brokers."""
     wanted = settings.inter_broker_listener_name
     if wanted is None:
         protocol = settings.security_inter_broker_protocol
         wanted = next((each.name for each in listeners if each.protocol.value == protocol), listeners[0].name)
-    if wanted.upper() not in {each.name for each in listeners}:
+    found = next((each for each in listeners if each.name == wanted.upper()), None)
+    if found is None:
         raise ConfigError(
             f"inter.broker.listener.name={wanted} is not among the listeners: add it to listeners, or choose one of "
             f"{', '.join(each.name for each in listeners)}"
         )
-    return wanted.upper()
+    return found
 
 
 def reachable_host(host: str) -> str:
