@@ -6,7 +6,7 @@ from e2e.connect.kills.flow import Flow
 from e2e.connect.kills.topics import PARTITIONS, NumberedTopic
 
 GROUPS = 3
-RECORDS_PER_CHUNK = 600
+RECORDS_PER_CHUNK = 1_000
 """Of a topic partition: a chunk is a file in the folder of each group."""
 SCHEMA = '{"type":"struct","fields":[{"field":"id","type":"int64"},{"field":"group","type":"string"}]}'
 VALUE = f'{{"schema":{SCHEMA},"payload":{{"id":%d,"group":"g%d"}}}}'

@@ -1,13 +1,16 @@
 """A connector with data that goes in and comes out: what the test of kills needs to know of it."""
 
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from compat.server_process import wait_until
 from e2e.connect.server.connect_process import PATIENCE_S
+
+LOOK_EVERY_S = 0.2
+"""Looks cost more than a check of a process: those at all files of a bucket, for instance."""
 
 
 class Flow(ABC):
@@ -43,7 +46,7 @@ class Flow(ABC):
     def wait_further(self, count: int) -> None:
         """Until so many more records have come out than now."""
         wanted = self.arrived() + count
-        wait_until(lambda: self.arrived() >= wanted, f"{count} more records of {self.name}", PATIENCE_S)
+        _wait(lambda: self.arrived() >= wanted, f"{count} more records of {self.name}")
 
 
 @contextmanager
@@ -86,8 +89,15 @@ def explained(explain: Callable[[], str]) -> Iterator[None]:
 def complete(flow: Flow) -> str:
     """Waits for the last records, and compares."""
     flow.finish()
-    wait_until(flow.is_complete, f"everything that was put into {flow.name} has come out", PATIENCE_S)
+    _wait(flow.is_complete, f"everything that was put into {flow.name} has come out")
     return flow.check()
+
+
+def _wait(is_true: Callable[[], bool], what: str) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while not is_true():
+        assert time.monotonic() < end, f"not within {PATIENCE_S} s: {what}"
+        time.sleep(LOOK_EVERY_S)
 
 
 def json_of(value: bytes) -> Any:

@@ -21,6 +21,7 @@ pytestmark = pytest.mark.skipif(
 
 FLOWS = ("changes", "folder", "bucket", "lake", "mirror")
 LOG_SHOWN = 8_000
+SETTINGS = {"offset.storage.partitions": "1", "connector.changes.interval.ms": "500"}
 
 
 @pytest.fixture(params=FLOWS)
@@ -32,7 +33,7 @@ def flow(request: pytest.FixtureRequest) -> Flow:
 def test_nothing_is_lost_or_written_twice(flow: Flow, servers: str, tmp_path: Path, rounds: int) -> None:
     dice = random.Random(1874)
     began = time.monotonic()
-    worker = ConnectProcess(tmp_path / "worker", servers, {"offset.storage.partitions": "1"})
+    worker = ConnectProcess(tmp_path / "worker", servers, SETTINGS)
 
     def state() -> str:
         return f"{worker.client.of(flow.name, '/status')}\n{worker.log_text()[-LOG_SHOWN:]}"

@@ -4,8 +4,8 @@ import random
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka import OFFSET_BEGINNING, Consumer, IsolationLevel, KafkaError, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 
 from compat.server_process import wait_until
 from e2e.connect.server.connect_process import PATIENCE_S
@@ -68,8 +68,10 @@ class CommittedReader:
         """`topics`: the number of partitions of each. They need not exist yet."""
         self.count = 0
         self._take = take
-        self._topics = dict(topics)
-        self._unread: set[tuple[str, int]] = set()
+        self._places = [(name, number) for name, count in topics.items() for number in range(count)]
+        self._ends: dict[tuple[str, int], int] = {}
+        """Behind what has been read, of each partition."""
+        self._admin = AdminClient({"bootstrap.servers": servers, "log_level": 0})
         self._consumer = Consumer(
             {
                 "bootstrap.servers": servers,
@@ -83,34 +85,39 @@ class CommittedReader:
 
     def read(self) -> int:
         """Takes what there is now. Answers how many records there were altogether."""
-        if self._topics and not self._find():
+        if not self._ends and not self._begin():
             return 0
-        wait_until(self._reads_to_the_end, "the end of the topics", PATIENCE_S)
+        asked = {TopicPartition(*place): OffsetSpec.latest() for place in self._places}
+        answers = self._admin.list_offsets(asked, isolation_level=IsolationLevel.READ_COMMITTED)
+        wanted = {(one.topic, one.partition): found.result().offset for one, found in answers.items()}
+        wait_until(lambda: self._reads_to(wanted), "the end of the topics", PATIENCE_S)
         return self.count
 
     def close(self) -> None:
         self._consumer.close()
 
-    def _find(self) -> bool:
+    def _begin(self) -> bool:
         """A client that waits for a topic gives up after half a minute: it begins when all are there."""
-        if not self._topics.keys() <= self._consumer.list_topics(timeout=PATIENCE_S).topics.keys():
+        if (
+            not {name for name, _ in self._places}
+            <= self._admin.list_topics(timeout=PATIENCE_S).topics.keys()
+        ):
             return False
-        places = [(name, number) for name, count in self._topics.items() for number in range(count)]
-        self._consumer.assign([TopicPartition(*place, OFFSET_BEGINNING) for place in places])
-        self._unread.update(places)
-        self._topics = {}
+        self._consumer.assign([TopicPartition(*place, OFFSET_BEGINNING) for place in self._places])
+        self._ends = dict.fromkeys(self._places, 0)
         return True
 
-    def _reads_to_the_end(self) -> bool:
-        for message in self._consumer.consume(RECORDS_PER_CALL, 0.2):
+    def _reads_to(self, wanted: Mapping[tuple[str, int], int]) -> bool:
+        for message in self._consumer.consume(RECORDS_PER_CALL, 0.1):
             error = message.error()
-            place = cast(str, message.topic()), cast(int, message.partition())
+            place, offset = cast(tuple[str, int], (message.topic(), message.partition())), message.offset()
             if error is None:
-                self._unread.add(place)
                 self._take(message)
                 self.count += 1
+                self._ends[place] = cast(int, offset) + 1
             elif error.code() == KafkaError._PARTITION_EOF:
-                self._unread.discard(place)
+                # Behind the marker that ends a transaction, which is no record.
+                self._ends[place] = cast(int, offset)
             else:
                 raise AssertionError(error.str())
-        return not self._unread
+        return all(self._ends[place] >= end for place, end in wanted.items())

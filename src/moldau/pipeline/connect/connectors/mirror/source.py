@@ -8,13 +8,14 @@ import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Final, TypeVar
+from zlib import crc32
 
 from confluent_kafka import KafkaException
 
 from moldau.core.errors import ConfigError
 from moldau.pipeline.connect.api import ConnectError, Offset, SourceConnector
 from moldau.pipeline.connect.connectors.mirror.checkpoint_task import MirrorCheckpointTask
-from moldau.pipeline.connect.connectors.mirror.cluster import Cluster
+from moldau.pipeline.connect.connectors.mirror.cluster import Cluster, Place
 from moldau.pipeline.connect.connectors.mirror.filters import Filter, TopicFilter
 from moldau.pipeline.connect.connectors.mirror.heartbeat_task import MirrorHeartbeatTask
 from moldau.pipeline.connect.connectors.mirror.intervals import Interval
@@ -108,8 +109,10 @@ class MirrorSourceConnector(_Flow):
     def task_configs(self, tasks_max: int) -> Sequence[Texts]:
         if not self._is_on:
             return []
-        places = [f"{topic}-{partition}" for topic, partition in self._topics.places]
-        return [{**self.config, PARTITIONS: ",".join(some)} for some in _spread(places, tasks_max)]
+        return [
+            {**self.config, PARTITIONS: ",".join(f"{topic}-{partition}" for topic, partition in some)}
+            for some in spread_for_good(self._topics.places, tasks_max)
+        ]
 
     def changed(self) -> bool:
         return self._is_on and self._topics.look()
@@ -213,6 +216,18 @@ class MirrorHeartbeatConnector(_Flow):
                 for name in ("sourceClusterAlias", "targetClusterAlias"):
                     _check_text(partition, name)
                 offset_in(offset)
+
+
+def spread_for_good(places: Iterable[Place], tasks_max: int) -> list[list[Place]]:
+    """The partitions of each task. A partition stays with its task whatever other partitions come and go: its next
+    task could begin while this one still commits, and would write the same records again. A topic is spread evenly;
+    with few topics, a task may have nothing."""
+    shares: list[list[Place]] = [[] for _ in range(tasks_max)]
+    for topic, partition in places:
+        shares[(crc32(topic.encode()) + partition) % tasks_max].append((topic, partition))
+    while shares and not shares[-1]:
+        shares.pop()
+    return shares
 
 
 def _spread(things: Sequence[T], tasks_max: int) -> Iterable[list[T]]:
