@@ -6,14 +6,13 @@ Keys that begin with `kafkastore.` and are not declared here go to the Kafka cli
 
 from collections.abc import Sequence
 from typing import Final
-from urllib.parse import urlsplit
 
-from moldau.core.errors import ConfigError
 from moldau.core.settings.checks import one_of
 from moldau.core.settings.key import Importance, boolean, integer, string, strings
-from moldau.core.settings.properties import parse_properties
-from moldau.core.settings.view import SettingsView, nearest_text
+from moldau.core.settings.view import SettingsView
 from moldau.registry.failures import COMPATIBILITY_LEVELS
+from moldau.services.configuration import setting_texts
+from moldau.services.listening import Address, parse_listeners
 
 CLIENT_PREFIX: Final = "kafkastore."
 PORT_DEFAULT: Final = 8081
@@ -167,26 +166,12 @@ class RegistrySettings(SettingsView):
     )
 
     @property
-    def address(self) -> tuple[str, int]:
-        return listener_address(self.listeners)
+    def address(self) -> Address:
+        return parse_listeners(self.listeners, port_default=PORT_DEFAULT)
 
     @property
     def default_level(self) -> str:
         return self.compatibility_level.upper()
-
-
-def listener_address(listeners: Sequence[str]) -> tuple[str, int]:
-    if len(listeners) != 1:
-        raise ConfigError("listeners: give exactly one address, for example http://0.0.0.0:8081")
-    text = listeners[0]
-    try:
-        parts = urlsplit(text if "//" in text else f"http://{text}")
-        port = PORT_DEFAULT if parts.port is None else parts.port
-    except ValueError as error:
-        raise ConfigError(f"listeners: {text} is not a valid address: {error}") from None
-    if parts.scheme != "http":
-        raise ConfigError(f"listeners: {text} is not supported, only http is. For TLS, put a proxy in front.")
-    return parts.hostname or "0.0.0.0", port  # noqa: S104 As Confluent's: an empty host is all interfaces.
 
 
 class Configuration:
@@ -208,34 +193,18 @@ def read_configuration(
     text: str = "", *, file: str = "schema-registry.properties", overrides: Sequence[str] = ()
 ) -> Configuration:
     """Raises ConfigError with the file and line, or the override."""
-    texts: dict[str, str] = {}
-    for name, value, line in parse_properties(text, file=file):
-        _put(texts, name, value, f"{file}, line {line}")
-    for override in overrides:
-        name, separator, value = override.partition("=")
-        if not separator or not name.strip():
-            raise ConfigError(
-                f"--override {override!r} does not have the form key=value, for example mode.mutability=false"
-            )
-        _put(texts, name.strip(), value.strip(), f"--override {override}")
-    return Configuration(texts)
-
-
-def _put(texts: dict[str, str], name: str, value: str, where: str) -> None:
-    name = RENAMED.get(name, name)
-    key = RegistrySettings.KEYS.get(name)
-    if key is None and name not in WITHOUT_EFFECT and not name.startswith(CLIENT_PREFIX):
-        hint = (
-            nearest_text(name, RegistrySettings.KEYS)
-            or "; `moldau registry --list-settings` prints the known ones"
+    return Configuration(
+        setting_texts(
+            RegistrySettings,
+            text,
+            file=file,
+            overrides=overrides,
+            command="moldau registry",
+            prefixes=(CLIENT_PREFIX,),
+            without_effect=WITHOUT_EFFECT,
+            renamed=RENAMED,
         )
-        raise ConfigError(f"{where}: unknown setting {name}{hint}")
-    if key is not None:
-        try:
-            key.parse(value)
-        except ConfigError as error:
-            raise ConfigError(f"{where}: {error}") from None
-    texts[name] = value
+    )
 
 
 def _without_protocol(server: str) -> str:

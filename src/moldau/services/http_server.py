@@ -21,7 +21,6 @@ HEAD_S_MAX: Final = 30.0
 KEEP_ALIVE_S: Final = 75
 """Longer than clients keep an idle connection, so that the server never closes one as a request arrives."""
 STOP_S: Final = 5
-"""How long running answers may go on when the server stops."""
 CONNECTIONS_MAX: Final = 10_000
 BACKLOG: Final = 2048
 
@@ -121,19 +120,25 @@ class HttpServer:
         app: ASGIApp,
         listener: socket.socket,
         *,
+        http: type[LimitedHttp] = LimitedHttp,
+        websocket_bytes_max: int | None = None,
         connections_max: int = CONNECTIONS_MAX,
+        stop_s: int = STOP_S,
         on_start: Hook | None = None,
         before_shutdown: Hook | None = None,
         on_stop: Hook | None = None,
     ) -> None:
+        """`websocket_bytes_max`: the largest message of a websocket; None for no websockets. `stop_s`: how long running
+        answers may go on when the server stops."""
         self._socket = listener
         self.port: int = listener.getsockname()[1]
         self._on_start = on_start
         self._on_stop = on_stop
         config = uvicorn.Config(
             app,
-            http=LimitedHttp,
-            ws="none",
+            http=http,
+            ws="none" if websocket_bytes_max is None else "websockets-sansio",
+            ws_max_size=websocket_bytes_max or 0,
             log_config=None,
             log_level="error",
             access_log=False,
@@ -141,7 +146,7 @@ class HttpServer:
             backlog=BACKLOG,
             limit_concurrency=connections_max,
             timeout_keep_alive=KEEP_ALIVE_S,
-            timeout_graceful_shutdown=STOP_S,
+            timeout_graceful_shutdown=stop_s,
             proxy_headers=False,
             server_header=False,
         )
@@ -157,9 +162,11 @@ class HttpServer:
         try:
             if self._on_start is not None:
                 await self._on_start()
-            if on_ready is not None:
-                on_ready()
-            await self._uvicorn.serve(sockets=[self._socket])
+            # A signal that follows the ready line at once ends the server cleanly, too.
+            with self._uvicorn.capture_signals():
+                if on_ready is not None:
+                    on_ready()
+                await self._uvicorn.serve(sockets=[self._socket])
         finally:
             self._socket.close()
             if self._on_stop is not None:

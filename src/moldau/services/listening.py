@@ -38,7 +38,7 @@ def parse_listeners(
         raise ConfigError(f"listeners: {text} is not a valid address: {error}. Example: {example}") from None
     if parts.scheme not in schemes:
         raise ConfigError(
-            f"listeners: {text} is not supported, only {' and '.join(schemes)}. "
+            f"listeners: {text} is not supported, only {' and '.join(schemes)} is. "
             "For TLS, put a proxy that speaks TLS in front."
         )
     if parts.path.strip("/") or parts.query:

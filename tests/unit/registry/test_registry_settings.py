@@ -8,7 +8,7 @@ from moldau.registry.settings import read_configuration
 
 def test_defaults_are_those_of_a_laptop() -> None:
     configuration = read_configuration()
-    assert configuration.settings.address == ("0.0.0.0", 8081)
+    assert str(configuration.settings.address) == "http://0.0.0.0:8081"
     assert configuration.settings.default_level == "BACKWARD"
     assert configuration.client == {"bootstrap.servers": "localhost:9092"}
 
@@ -22,7 +22,7 @@ def test_a_file_of_confluents_is_read_and_overrides_win() -> None:
         "schema.compatibility.level=full\n",
         overrides=["kafkastore.topic=_other"],
     )
-    assert configuration.settings.address == ("127.0.0.1", 18081)
+    assert str(configuration.settings.address) == "http://127.0.0.1:18081"
     assert configuration.settings.topic == "_other"
     assert configuration.settings.default_level == "FULL"
     assert configuration.client == {"bootstrap.servers": "a:9092,b:9093", "security.protocol": "SASL_SSL"}

@@ -1,76 +1,27 @@
 """`moldau connect worker`: parses the command line and runs a worker of Connect."""
 
-import logging
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 
 from moldau.core.errors import ConfigError
-from moldau.core.settings.text_form import format_value
 from moldau.pipeline.connect.server.settings import WorkerSettings, read_configuration
-
-EXIT_OK = 0
-EXIT_USAGE = 2
-
-
-def settings_template() -> str:
-    """All settings, as a properties file with their defaults."""
-    return "\n\n".join(
-        f"# {key.doc}\n#{key.name}={format_value(key.default) or ''}" for key in WorkerSettings.KEYS.values()
-    )
-
-
-def print_settings(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
-    if wanted and not ctx.resilient_parsing:
-        click.echo(settings_template())
-        ctx.exit()
-
-
-def complete_setting(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    return [f"{name}=" for name in WorkerSettings.KEYS if name.startswith(incomplete)]
+from moldau.services.configuration import read_file
+from moldau.services.start_command import EXIT_OK, log_to_stderr, refuse_start, say_ready, start_options, told
 
 
 @click.command("worker")
 @click.argument("files", metavar="[WORKER.PROPERTIES] [CONNECTOR.PROPERTIES]...", nargs=-1)
-@click.option(
-    "--bootstrap-server",
-    "-b",
-    metavar="HOST:PORT",
-    help="The Kafka cluster to work on (bootstrap.servers). Default: localhost:9092.",
-)
-@click.option(
-    "--listen",
-    metavar="URL",
-    help="The address to listen on (listeners). Default: port 8083 on all interfaces.",
-)
-@click.option(
-    "--config",
-    metavar="FILE",
-    type=click.Path(),
-    help="Settings in the format of Kafka's connect-distributed.properties.",
-)
-@click.option(
-    "--override",
-    "overrides",
-    metavar="KEY=VALUE",
-    multiple=True,
-    shell_complete=complete_setting,
-    help="One setting, by Kafka Connect's name. Overrides the file. Repeatable.",
+@start_options(
+    WorkerSettings,
+    cluster="The Kafka cluster to work on (bootstrap.servers). Default: localhost:9092.",
+    port=8083,
+    config="Settings in the format of Kafka's connect-distributed.properties.",
 )
 @click.option(
     "--standalone",
     is_flag=True,
     help="Run the connectors of the files given, in this worker alone. Changes over HTTP are lost when it stops.",
-)
-@click.option(
-    "--list-settings",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=print_settings,
-    help="Print all settings with their defaults as a configuration file, and exit.",
 )
 def command(
     files: Sequence[str],
@@ -99,41 +50,20 @@ def command(
         if not files:
             raise click.UsageError("--standalone takes a file of the worker, and files of its connectors.")
         config, *files = files
-    told = [
-        f"{name}={value}"
-        for name, value in (("bootstrap.servers", bootstrap_server), ("listeners", listen))
-        if value is not None
-    ]
-    logging.basicConfig(
-        stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-    )
+    log_to_stderr()
+    given = told(bootstrap_servers=bootstrap_server, listeners=listen)
     try:
-        configuration = read_configuration(_read(config), file=config or "", overrides=[*overrides, *told])
+        configuration = read_configuration(
+            read_file(config), file=config or "", overrides=[*overrides, *given]
+        )
         # Imported here because the help needs neither Kafka's client nor an HTTP server.
         from moldau.pipeline.connect.server.connector_files import read_connector
         from moldau.pipeline.connect.server.worker import ConnectWorker
 
-        connectors = [read_connector(file, _read(file)) for file in files] if standalone else None
+        connectors = [read_connector(file, read_file(file)) for file in files] if standalone else None
         worker = ConnectWorker(configuration, connectors)
         worker.load()
     except ConfigError as error:
-        click.echo(f"moldau connect worker: {error}", err=True)
-        return EXIT_USAGE
-
-    def ready() -> None:
-        click.echo(f"ready http://{configuration.settings.address[0]}:{worker.port}")
-        sys.stdout.flush()
-
-    worker.run(ready)
+        return refuse_start("moldau connect worker", error)
+    worker.run(lambda: say_ready(worker.address))
     return EXIT_OK
-
-
-def _read(path: str | None) -> str:
-    if path is None:
-        return ""
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"cannot read the configuration file {path}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"the configuration file {path} is not UTF-8 text: {error.reason}") from None

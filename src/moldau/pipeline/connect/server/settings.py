@@ -4,16 +4,13 @@ Settings of converters and config providers, and those with the prefixes of Kafk
 names that are not all known in advance.
 """
 
-import socket
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
-from urllib.parse import urlsplit
+from typing import Final
 
 from moldau.core.errors import ConfigError
 from moldau.core.settings.checks import one_of
 from moldau.core.settings.key import Importance, boolean, class_name, integer, long, short, string, strings
-from moldau.core.settings.properties import parse_properties
-from moldau.core.settings.view import SettingsView, nearest_text
+from moldau.core.settings.view import SettingsView
 from moldau.pipeline.connect.runtime.client_overrides import admin_overrides, overrides
 from moldau.pipeline.connect.runtime.secrets import resolve
 from moldau.pipeline.connect.runtime.task_settings import (
@@ -21,10 +18,11 @@ from moldau.pipeline.connect.runtime.task_settings import (
     CONSUMER_OVERRIDE,
     PRODUCER_OVERRIDE,
 )
+from moldau.services.configuration import setting_texts
+from moldau.services.listening import Address, parse_listeners, reachable_host
 
 PORT_DEFAULT: Final = 8083
 HIGH: Final = Importance.HIGH
-ANY_HOSTS: Final = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 compared, not bound
 PACKAGE: Final = "org.apache.kafka.connect"
 PROVIDERS: Final = "config.providers"
 TOPIC_PREFIXES: Final = ("config.storage.", "offset.storage.", "status.storage.")
@@ -37,6 +35,8 @@ ROLE_PREFIXES: Final = {
     "consumer.": CONSUMER_OVERRIDE,
     "admin.": ADMIN_OVERRIDE,
 }
+PREFIXES: Final = (f"{PROVIDERS}.", *CONVERTER_PREFIXES, *TOPIC_PREFIXES, *CLIENT_PREFIXES, *ROLE_PREFIXES)
+"""Of names that may appear although they are not declared."""
 POLICIES: Final = ("All", "None", "Principal")
 """What connectors may set of their Kafka clients."""
 WITHOUT_EFFECT: Final = frozenset(
@@ -267,22 +267,8 @@ class WorkerSettings(SettingsView):
     )
 
     @property
-    def address(self) -> tuple[str, int]:
-        return listener_address(self.listeners)
-
-
-def listener_address(listeners: Sequence[str]) -> tuple[str, int]:
-    if len(listeners) != 1:
-        raise ConfigError(f"listeners: give exactly one address, for example http://0.0.0.0:{PORT_DEFAULT}")
-    text = listeners[0]
-    try:
-        parts = urlsplit(text if "//" in text else f"http://{text}")
-        port = PORT_DEFAULT if parts.port is None else parts.port
-    except ValueError as error:
-        raise ConfigError(f"listeners: {text} is not a valid address: {error}") from None
-    if parts.scheme.lower() != "http":
-        raise ConfigError(f"listeners: {text} is not supported, only http is. For TLS, put a proxy in front.")
-    return parts.hostname or "0.0.0.0", port  # noqa: S104 As Kafka Connect's: an empty host is all interfaces.
+    def address(self) -> Address:
+        return parse_listeners(self.listeners, port_default=PORT_DEFAULT)
 
 
 class Configuration:
@@ -368,48 +354,28 @@ class Configuration:
     def advertised(self, port: int) -> str:
         """`host:port` under which other workers reach this one: its worker id."""
         settings = self.settings
-        host = settings.advertised_host or settings.address[0]
-        return f"{socket.gethostname() if host in ANY_HOSTS else host}:{settings.advertised_port or port}"
+        host = reachable_host(settings.advertised_host or settings.address.host)
+        return f"{host}:{settings.advertised_port or port}"
 
 
 def read_configuration(
     text: str = "", *, file: str = "connect-distributed.properties", overrides: Sequence[str] = ()
 ) -> Configuration:
     """Raises ConfigError with the file and line, or the override."""
-    texts: dict[str, str] = {}
-    for name, value, line in parse_properties(text, file=file):
-        _put(texts, name, value, f"{file}, line {line}")
-    for override in overrides:
-        name, separator, value = override.partition("=")
-        if not separator or not name.strip():
-            raise ConfigError(
-                f"--override {override!r} does not have the form key=value, for example group.id=orders"
-            )
-        _put(texts, name.strip(), value.strip(), f"--override {override}")
-    return Configuration(texts)
+    return Configuration(
+        setting_texts(
+            WorkerSettings,
+            text,
+            file=file,
+            overrides=overrides,
+            command="moldau connect worker",
+            prefixes=PREFIXES,
+            without_effect=WITHOUT_EFFECT,
+            resolved_later="${",
+        )
+    )
 
 
 def is_known(name: str) -> bool:
     """Whether a property of this name may be set."""
-    return (
-        name in WorkerSettings.KEYS
-        or name in WITHOUT_EFFECT
-        or name.startswith((f"{PROVIDERS}.", *CONVERTER_PREFIXES, *TOPIC_PREFIXES, *CLIENT_PREFIXES))
-        or name.startswith(tuple(ROLE_PREFIXES))
-    )
-
-
-def _put(texts: dict[str, str], name: str, value: str, where: str) -> None:
-    if not is_known(name):
-        hint = (
-            nearest_text(name, WorkerSettings.KEYS)
-            or "; `moldau connect worker --list-settings` prints the known ones"
-        )
-        raise ConfigError(f"{where}: unknown setting {name}{hint}")
-    key: Any = WorkerSettings.KEYS.get(name)
-    if key is not None and "${" not in value:
-        try:
-            key.parse(value)
-        except ConfigError as error:
-            raise ConfigError(f"{where}: {error}") from None
-    texts[name] = value
+    return name in WorkerSettings.KEYS or name in WITHOUT_EFFECT or name.startswith(PREFIXES)

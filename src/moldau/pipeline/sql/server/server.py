@@ -1,57 +1,22 @@
 """One server: starts and stops the service, the application and the listener together."""
 
 import asyncio
-import contextlib
 import logging
-import signal
-import socket
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Final
 
-import uvicorn
-
-from moldau.core.errors import ConfigError
-from moldau.pipeline.sql.server.http import SqlApp, server_config
+from moldau.pipeline.sql.server.http import FrontProtocol, SqlApp
 from moldau.pipeline.sql.server.service import SqlService
-from moldau.pipeline.sql.server.settings import Configuration, ServerSettings
+from moldau.pipeline.sql.server.settings import Configuration
+from moldau.services.http_server import HttpServer
+from moldau.services.listening import bound_socket, reachable_host
 
-BACKLOG: Final = 2048
-ANY_HOSTS: Final = frozenset({"0.0.0.0", "::", ""})  # noqa: S104
+STOP_S: Final = 3
+"""How long running answers may go on when the server stops."""
+WEBSOCKET_BYTES_MAX: Final = 64 << 10
+"""Clients send nothing over websockets."""
 
 log = logging.getLogger("moldau.sql")
-
-
-def event_loop() -> asyncio.AbstractEventLoop:
-    """uvloop if it is installed."""
-    try:
-        import uvloop
-    except ImportError:
-        return asyncio.new_event_loop()
-    loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
-    return loop
-
-
-class Listener(uvicorn.Server):
-    """Ends running queries first when it stops, so that their answers are complete and nobody waits for them. Ends on
-    SIGINT and SIGTERM, and leaves the rest to the server: uvicorn would raise the signal again, which would end the
-    process before the service has stopped."""
-
-    def __init__(self, config: uvicorn.Config, service: SqlService) -> None:
-        super().__init__(config)
-        self._service = service
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
-                signal.signal(number, self.handle_exit)
-        yield
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        for query in self._service.transient_queries():
-            self._service.close_query(query.id)
-        await super().shutdown(sockets)
 
 
 class SqlServer:
@@ -61,13 +26,24 @@ class SqlServer:
         settings = configuration.settings
         for name in configuration.without_effect:
             log.warning("the setting %s of ksqlDB has no effect here", name)
-        self._socket = _bound(*settings.address)
+        self._socket = bound_socket(settings.address, "SQL server")
         self.port: int = self._socket.getsockname()[1]
-        self.url = _advertised(settings, self.port)
+        self.address = settings.address._replace(port=self.port)
+        advertised = settings.advertised_listener or str(
+            self.address._replace(host=reachable_host(self.address.host))
+        )
+        self.url = advertised.rstrip("/")
         self.service = SqlService(configuration, self.url)
         self._app = SqlApp(self.service)
-        self._uvicorn = Listener(server_config(self._app), self.service)
-        self._thread: threading.Thread | None = None
+        self._server = HttpServer(
+            self._app,
+            self._socket,
+            http=FrontProtocol,
+            websocket_bytes_max=WEBSOCKET_BYTES_MAX,
+            stop_s=STOP_S,
+            before_shutdown=self._end_queries,
+            on_stop=self._stop,
+        )
 
     def load(self) -> None:
         """Reads the command topic. Raises ConfigError when that fails."""
@@ -80,54 +56,24 @@ class SqlServer:
 
     def run(self, on_ready: Callable[[], None] | None = None) -> None:
         """Serves until a signal or `ask_to_stop`."""
-        with asyncio.Runner(loop_factory=event_loop) as runner:
-            runner.run(self._serve(on_ready))
+        self._server.run(on_ready)
 
-    async def _serve(self, on_ready: Callable[[], None] | None) -> None:
-        if on_ready is not None:
-            on_ready()
-        try:
-            await self._uvicorn.serve(sockets=[self._socket])
-        finally:
-            self._socket.close()
-            self._app.close()
-            await asyncio.to_thread(self.service.stop)
+    async def _end_queries(self) -> None:
+        """Their answers are complete, and nobody waits for them."""
+        for query in self.service.transient_queries():
+            self.service.close_query(query.id)
+
+    async def _stop(self) -> None:
+        self._app.close()
+        await asyncio.to_thread(self.service.stop)
 
     def ask_to_stop(self) -> None:
-        self._uvicorn.should_exit = True
+        self._server.ask_to_stop()
 
     def start_thread(self) -> None:
         """For callers without an event loop."""
         self.load()
-        self._thread = threading.Thread(target=self.run, name="sql-http", daemon=True)
-        self._thread.start()
+        self._server.start_thread("sql-http")
 
     def stop_thread(self) -> None:
-        self.ask_to_stop()
-        if self._thread is not None:
-            self._thread.join()
-
-
-def _bound(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    # Head and body of an answer are two writes; without this the second waits 40 ms for an acknowledgement.
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    try:
-        listener.bind((host, port))
-    except OSError as error:
-        listener.close()
-        raise ConfigError(
-            f"cannot listen on http://{host}:{port}: {error.strerror}. Is a SQL server running already? "
-            "Set another address with --listen"
-        ) from None
-    listener.listen(BACKLOG)
-    return listener
-
-
-def _advertised(settings: ServerSettings, port: int) -> str:
-    if settings.advertised_listener is not None:
-        return settings.advertised_listener.rstrip("/")
-    host = settings.address[0]
-    return f"http://{socket.gethostname() if host in ANY_HOSTS else host}:{port}"
+        self._server.stop_thread()

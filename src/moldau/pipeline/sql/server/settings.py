@@ -6,14 +6,13 @@ clients, such as `security.protocol` or `sasl.username`, go to the Kafka client.
 
 from collections.abc import Mapping, Sequence
 from typing import Final
-from urllib.parse import urlsplit
 from zlib import crc32
 
-from moldau.core.errors import ConfigError
 from moldau.core.settings.checks import one_of
 from moldau.core.settings.key import Importance, boolean, integer, string, strings
-from moldau.core.settings.properties import parse_properties
-from moldau.core.settings.view import SettingsView, nearest_text
+from moldau.core.settings.view import SettingsView
+from moldau.services.configuration import setting_texts
+from moldau.services.listening import Address, parse_listeners
 
 PORT_DEFAULT: Final = 8088
 APPLICATION_ID_MAX: Final = 180
@@ -23,6 +22,11 @@ CLIENT_PREFIXES: Final = ("security.", "sasl.", "ssl.", "consumer.", "producer."
 """Of properties that go to the Kafka client by their own name."""
 PASSED_ON: Final = ("ksql.functions.", "ksql.schema.registry.", "ksql.connect.", "ksql.properties.")
 """Prefixes of properties whose names are not all known in advance."""
+PREFIXES: Final = (STREAMS_PREFIX, *PASSED_ON, *CLIENT_PREFIXES)
+"""Of names that may appear although they are not declared."""
+REFUSED: Final = {
+    "authentication.": ": this server has no login. Remove the setting, and put a proxy in front that has one"
+}
 WITHOUT_EFFECT: Final = frozenset(
     {
         "auto.offset.reset",
@@ -273,8 +277,8 @@ class ServerSettings(SettingsView):
     )
 
     @property
-    def address(self) -> tuple[str, int]:
-        return listener_address(self.listeners)
+    def address(self) -> Address:
+        return parse_listeners(self.listeners, port_default=PORT_DEFAULT)
 
     @property
     def internal_prefix(self) -> str:
@@ -299,20 +303,6 @@ class ServerSettings(SettingsView):
         if len(name) <= APPLICATION_ID_MAX:
             return name
         return f"{name[: APPLICATION_ID_MAX - 9]}_{crc32(name.encode()):08x}"
-
-
-def listener_address(listeners: Sequence[str]) -> tuple[str, int]:
-    if len(listeners) != 1:
-        raise ConfigError(f"listeners: give exactly one address, for example http://0.0.0.0:{PORT_DEFAULT}")
-    text = listeners[0]
-    try:
-        parts = urlsplit(text if "//" in text else f"http://{text}")
-        port = PORT_DEFAULT if parts.port is None else parts.port
-    except ValueError as error:
-        raise ConfigError(f"listeners: {text} is not a valid address: {error}") from None
-    if parts.scheme != "http":
-        raise ConfigError(f"listeners: {text} is not supported, only http is. For TLS, put a proxy in front.")
-    return parts.hostname or "0.0.0.0", port  # noqa: S104 As ksqlDB's: an empty host is all interfaces.
 
 
 class Configuration:
@@ -351,45 +341,23 @@ def read_configuration(
     text: str = "", *, file: str = "ksql-server.properties", overrides: Sequence[str] = ()
 ) -> Configuration:
     """Raises ConfigError with the file and line, or the override."""
-    texts: dict[str, str] = {}
-    for name, value, line in parse_properties(text, file=file):
-        _put(texts, name, value, f"{file}, line {line}")
-    for override in overrides:
-        name, separator, value = override.partition("=")
-        if not separator or not name.strip():
-            raise ConfigError(
-                f"--override {override!r} does not have the form key=value, for example ksql.service.id=shop_"
-            )
-        _put(texts, name.strip(), value.strip(), f"--override {override}")
-    return Configuration(texts)
+    return Configuration(
+        setting_texts(
+            ServerSettings,
+            text,
+            file=file,
+            overrides=overrides,
+            command="moldau sql server",
+            prefixes=PREFIXES,
+            without_effect=WITHOUT_EFFECT,
+            refused=REFUSED,
+        )
+    )
 
 
 def is_known(name: str) -> bool:
     """Whether a property of this name may be set."""
-    return (
-        name in ServerSettings.KEYS
-        or name in WITHOUT_EFFECT
-        or name.startswith((STREAMS_PREFIX, *PASSED_ON, *CLIENT_PREFIXES))
-    )
-
-
-def _put(texts: dict[str, str], name: str, value: str, where: str) -> None:
-    if not is_known(name):
-        if name.startswith("authentication."):
-            hint = ": this server has no login. Remove the setting, and put a proxy in front that has one"
-        else:
-            hint = (
-                nearest_text(name, ServerSettings.KEYS)
-                or "; `moldau sql server --list-settings` prints the known ones"
-            )
-        raise ConfigError(f"{where}: unknown setting {name}{hint}")
-    key = ServerSettings.KEYS.get(name)
-    if key is not None:
-        try:
-            key.parse(value)
-        except ConfigError as error:
-            raise ConfigError(f"{where}: {error}") from None
-    texts[name] = value
+    return name in ServerSettings.KEYS or name in WITHOUT_EFFECT or name.startswith(PREFIXES)
 
 
 def _text(value: object) -> str:

@@ -22,7 +22,7 @@ ksql.udfs.enabled=true
 def test_a_file_of_ksqldb_is_read() -> None:
     found = read_configuration(FILE, overrides=["listeners=http://127.0.0.1:8090"])
     settings = found.settings
-    assert settings.address == ("127.0.0.1", 8090)
+    assert str(settings.address) == "http://127.0.0.1:8090"
     assert settings.command_topic == "_confluent-ksql-shop__command_topic"
     assert settings.log_topic == "shop_ksql_processing_log"
     assert found.client["bootstrap.servers"] == "one:9092,two:9092"

@@ -1,8 +1,8 @@
 """ksqlDB's REST and websocket API over a `SqlService`.
 
-    app = SqlApp(service)                                   # ASGI
-    server = uvicorn.Server(server_config(app))             # HTTP/1.1, HTTP/2 without TLS, websockets on one port
-    await server.serve(sockets=[listener])
+    app = SqlApp(service)                                       # ASGI
+    server = HttpServer(app, listener, http=FrontProtocol)      # HTTP/1.1, HTTP/2 without TLS, websockets on one port
+    server.run()
     app.close()
 
 `app` has the routes and the one error boundary; `*_handlers` answer requests, `bodies` reads what clients send,
@@ -11,6 +11,6 @@ HTTP, but not Kafka. Imported by `server`. Start reading at `app.py`.
 """
 
 from moldau.pipeline.sql.server.http.app import SqlApp
-from moldau.pipeline.sql.server.http.front import server_config
+from moldau.pipeline.sql.server.http.front import FrontProtocol
 
-__all__ = ["SqlApp", "server_config"]
+__all__ = ["FrontProtocol", "SqlApp"]
