@@ -1,4 +1,4 @@
-"""`moldau explain`: why a group rebalanced and what changed an offset, from the coordinator's history."""
+"""`moldau explain`: why a group rebalanced and what changed an offset, from the coordinator's history; and access."""
 
 import time
 from collections.abc import Sequence
@@ -12,6 +12,7 @@ from moldau.cli.client.connection import Cluster
 from moldau.cli.client.group_lag import LogState, log_states
 from moldau.cli.client.group_queries import unknown_group
 from moldau.cli.client.wire import GROUP
+from moldau.cli.commands.acls.explain_access import access_command
 from moldau.cli.failures import Failure, refused
 from moldau.cli.options import complete_group, on_cluster
 from moldau.cli.render.output import document_option, iso_time, print_json, seconds_text
@@ -23,11 +24,14 @@ from moldau.protocol.private.explain import ExplainRequest, ExplainResponse
 
 @click.group("explain")
 def command() -> None:
-    """Explain the state of groups and offsets.
+    """Explain the state of groups and offsets, and who may do what.
 
     Moldau's group coordinators keep a history of rebalances and offset changes until they restart. Other Kafka brokers
     keep none; use `moldau groups describe` for the current state.
     """
+
+
+command.add_command(access_command)
 
 
 @command.command("group")

@@ -13,12 +13,24 @@ def pascal_case(word: IntEnum) -> str:
     return "".join(part.capitalize() for part in word.name.split("_"))
 
 
-@lru_cache(maxsize=512)
 def parse_word(kind: type[Word], text: str) -> Word:
     """Ignores case, `_` and `-`, so that `describe-configs` is read too. ValueError with the words there are."""
-    wanted = text.replace("_", "").replace("-", "").lower()
-    for each in kind:
-        if each.name.replace("_", "").lower() == wanted and each.name != "UNKNOWN":
-            return each
-    known = ", ".join(pascal_case(each) for each in kind if each.name not in ("UNKNOWN", "ANY", "MATCH"))
-    raise ValueError(f"{text!r} is none of {known}")
+    found = _words_of(kind).get(text) or _words_of(kind).get(_bare(text))
+    if found is None:
+        known = ", ".join(pascal_case(each) for each in kind if each.name not in ("UNKNOWN", "ANY", "MATCH"))
+        raise ValueError(f"{text!r} is none of {known}")
+    return kind(found)
+
+
+@lru_cache(maxsize=16)
+def _words_of(kind: type[IntEnum]) -> dict[str, int]:
+    """By the word as Kafka writes it, and by the bare word."""
+    words = [each for each in kind if each.name != "UNKNOWN"]
+    return {
+        **{_bare(each.name): int(each) for each in words},
+        **{pascal_case(each): int(each) for each in words},
+    }
+
+
+def _bare(text: str) -> str:
+    return text.replace("_", "").replace("-", "").lower()
