@@ -4,6 +4,7 @@
 Start reading at `local_cluster.py`.
 
     local_cluster.py, local_broker.py, broker_thread.py      real brokers on threads; moved_clock.py moves their time
+    cluster_security.py                                      TLS, logins and rules of access for them
     faults.py, faulty_session.py, failed_answers.py          faults that a test arms
     local_registry.py                                        a real schema registry
     topology_test_driver.py                                  a topology without a broker or Spark
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from moldau.core.error_codes import ErrorCode as ErrorCode
+    from moldau.testing.cluster_security import Security as Security
     from moldau.testing.fakes.fake_consumer import FakeConsumer as FakeConsumer
     from moldau.testing.fakes.fake_kafka import FakeKafka as FakeKafka
     from moldau.testing.fakes.fake_producer import FakeProducer as FakeProducer
@@ -38,6 +40,7 @@ _HOMES = {
     "LocalCluster": "moldau.testing.local_cluster",
     "LocalRegistry": "moldau.testing.local_registry",
     "MovedClock": "moldau.testing.moved_clock",
+    "Security": "moldau.testing.cluster_security",
     "TopologyTestDriver": "moldau.testing.topology_test_driver",
 }
 
@@ -51,6 +54,7 @@ __all__ = [
     "LocalCluster",
     "LocalRegistry",
     "MovedClock",
+    "Security",
     "TopologyTestDriver",
 ]
 """The public names. Everything else in this package may change without notice."""

@@ -23,13 +23,16 @@ class LocalBroker:
         clock: MovedClock,
         faults: Faults,
         tree: MemoryTree | None = None,
+        listener: str = "PLAINTEXT",
     ) -> None:
-        """`tree` is shared by the brokers of a cluster; a single broker has none."""
+        """`tree` is shared by the brokers of a cluster; a single broker has none. `listener` is the name of its
+        listener, and its security protocol."""
         self._settings = settings
         self._clock = clock
         self._faults = faults
         self._directory = directory
         self._tree = tree
+        self._listener = listener
         self._store: MemoryStore | None = None
         self._port = _reserve_port()
         self._thread: BrokerThread | None = None
@@ -90,7 +93,7 @@ class LocalBroker:
 
     def _make_node(self) -> BrokerNode:
         settings = {
-            "listeners": f"PLAINTEXT://{self.address}",
+            "listeners": f"{self._listener}://{self.address}",
             "log.dirs": self._directory,
             **self._settings,
         }

@@ -17,7 +17,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from moldau.broker.broker import Broker
 from moldau.broker.topics.catalog import PartitionEntry
@@ -29,6 +29,8 @@ from moldau.testing.local_broker import LocalBroker
 from moldau.testing.moved_clock import MovedClock
 
 if TYPE_CHECKING:
+    from moldau.security.certificates.certificate_folder import CertificateFolder
+    from moldau.testing.cluster_security import SecuredCluster, Security
     from moldau.testing.local_registry import LocalRegistry
 
 TEST_SETTINGS: Final[Mapping[str, str]] = {
@@ -58,7 +60,7 @@ class LocalCluster:
     With a `data_directory` the cluster opens the data in it and keeps it at the end. The addresses stay the same
     however often brokers are killed and restarted. The brokers of a cluster of several have the ids 1, 2, 3... With
     `registry` there is a schema registry, too: it starts and stops with the cluster, and survives `kill` and
-    `restart` as a registry elsewhere would.
+    `restart` as a registry elsewhere would. With `security` clients connect with `client_settings`.
     """
 
     def __init__(
@@ -69,7 +71,14 @@ class LocalCluster:
         data_directory: str | None = None,
         registry: bool = False,
         racks: Mapping[int, str] | None = None,
+        security: "Security | None" = None,
     ) -> None:
+        if security is not None and registry:
+            raise ValueError(
+                "registry=True cannot be combined with security yet: start a LocalRegistry beside it"
+            )
+        self._security = security
+        self._secured: SecuredCluster | None = None
         self.settings: Mapping[str, str] = {**TEST_SETTINGS, **_replicated(brokers), **(settings or {})}
         self._wants_registry = registry
         self._registry: LocalRegistry | None = None
@@ -87,6 +96,23 @@ class LocalCluster:
         """The value for a client's `bootstrap.servers`."""
         self._any()
         return ",".join(broker.address for broker in self._brokers.values())
+
+    def client_settings(self, user: str | None = None, *, mechanism: str | None = None) -> dict[str, Any]:
+        """All that a client of confluent-kafka needs to connect as one of the users of `security`, the first one unless
+        named. Without `security` that is `bootstrap.servers` alone."""
+        settings: dict[str, Any] = {"bootstrap.servers": self.bootstrap_servers}
+        if self._secured is not None:
+            settings |= self._secured.client_settings(user, mechanism)
+        return settings
+
+    @property
+    def certificates(self) -> "CertificateFolder":
+        """The certificates of a cluster with `security`: the brokers', the users', and the authority's."""
+        if self._secured is None:
+            raise RuntimeError(
+                "the cluster has no certificates: start it as LocalCluster(security=Security())"
+            )
+        return self._secured.certificates
 
     @property
     def registry_url(self) -> str:
@@ -114,6 +140,7 @@ class LocalCluster:
             for broker in self._brokers.values():
                 if not broker.is_running:
                     broker.start()
+            self._add_users()
             if self._wants_registry and self._registry is None:
                 self._registry = self._start_registry()
         except BaseException:
@@ -140,6 +167,9 @@ class LocalCluster:
             if self._temporary is not None:
                 self._temporary.cleanup()
                 self._temporary = None
+            if self._secured is not None:
+                self._secured.close()
+                self._secured = None
 
     def kill(self, broker_id: int | None = None) -> None:
         """Ends one broker, or all, as `kill -9` would: connections break, nothing is flushed, and the next start
@@ -234,17 +264,24 @@ class LocalCluster:
     def _prepare(self) -> None:
         if self._brokers:
             return
+        listener, common = "PLAINTEXT", self.settings
+        if self._security is not None:
+            from moldau.testing.cluster_security import SecuredCluster  # Most tests need no certificates.
+
+            self._secured = SecuredCluster(self._security)
+            common = {**self._secured.broker_settings(), **common}
+            listener = self._security.protocol
         directory = self.data_directory
         if self._count == 1:
-            self._brokers[1] = LocalBroker(self.settings, directory, self.clock, self.faults)
+            self._brokers[1] = LocalBroker(common, directory, self.clock, self.faults, listener=listener)
             return
         self._tree = MemoryTree()
         for number in range(1, self._count + 1):
-            settings = {**self.settings, "broker.id": str(number), "node.id": str(number)}
+            settings = {**common, "broker.id": str(number), "node.id": str(number)}
             if number in self._racks:
                 settings["broker.rack"] = self._racks[number]
             own = str(Path(directory) / f"broker-{number}")
-            self._brokers[number] = LocalBroker(settings, own, self.clock, self.faults, self._tree)
+            self._brokers[number] = LocalBroker(settings, own, self.clock, self.faults, self._tree, listener)
 
     def _chosen(self, broker_id: int | None) -> list[LocalBroker]:
         return list(self._brokers.values()) if broker_id is None else [self._brokers[broker_id]]
@@ -270,6 +307,12 @@ class LocalCluster:
         return all(len(broker.members.alive) == len(running) for broker in running) and all(
             broker.members.controller_id >= 0 for broker in running
         )
+
+    def _add_users(self) -> None:
+        """The users' SCRAM credentials, which are kept in the cluster."""
+        if self._secured is not None:
+            thread = self._any().thread
+            thread.call(self._secured.add_users(thread.node.broker))
 
     def _start_registry(self) -> "LocalRegistry":
         # Imported here: most tests need no registry, nor the HTTP server it brings.
