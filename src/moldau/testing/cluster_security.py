@@ -102,9 +102,7 @@ class SecuredCluster:
                 )
                 for mechanism in SCRAM.values()
             }
-            await broker.security.write_entity(
-                user_entity(user), lambda present, new=texts: {**present, **new}
-            )
+            await broker.security.write_entity(user_entity(user), partial(_added, texts))
 
     def principal(self, user: str) -> str:
         """As rules of access name the user."""
