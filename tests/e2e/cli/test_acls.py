@@ -92,14 +92,14 @@ def test_access_is_explained(guarded: Shell) -> None:
     guarded.run("acls", "add", "User:*", "--topic", "rep", "--prefixed", "--operation", "all", "--deny")
     denied = explained(guarded, "dave", "write", "topic:reports")
     assert not denied["allowed"] and denied["rule"]["permission"] == "DENY"
-    (advice,) = denied["advice"]
-    command = advice.removeprefix("To allow it: moldau ").replace("'", "").split()
+    (remedy,) = denied["remedies"]
+    command = remedy.removeprefix("To allow it: moldau ").replace("'", "").split()
     guarded.run(*command, "--yes")
     assert explained(guarded, "dave", "write", "topic:reports")["allowed"]
     assert explained(guarded, "root", "alter", "cluster")["reason"] == "SuperUser"
     guarded.run("acls", "add", "dave", "--group", "shop", "--operation", "read", "--host", "10.0.0.7")
     assert explained(guarded, "dave", "read", "group:shop", "--host", "10.0.0.7")["allowed"]
-    assert "--host asks for one" in explained(guarded, "dave", "read", "group:shop")["advice"][0]
+    assert "--host asks for one" in explained(guarded, "dave", "read", "group:shop")["remedies"][0]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@
 |---|---|
 | /config/users/USER | `{"version":1,"config":{...}}`: quotas, and the SCRAM credentials of the user |
 | /config/users/USER/clients/CLIENT | quotas of the user's client |
-| /config/clients/CLIENT | quotas of a client ID, whoever uses it |
+| /config/clients/CLIENT | quotas of a client ID, used by any user |
 | /config/ips/ADDRESS | the rate of connections from an address |
 
 `<default>` in place of a name stands for all that have no node of their own. Names are escaped as in a URL.

@@ -122,8 +122,8 @@ def access_command(
         return
     click.echo(verdict_text(question, decision))
     click.echo(reason_text(question, decision, applying))
-    for advice in advices(question, decision, applying, settings):
-        click.echo(advice)
+    for remedy in remedies(question, decision, applying, settings):
+        click.echo(remedy)
     if not settings.is_known:
         click.echo("The broker does not tell super.users: a super user may do everything.")
     if applying:
@@ -164,7 +164,7 @@ def reason_text(question: Question, decision: Decision, applying: Sequence[Rule]
     return text
 
 
-def advices(
+def remedies(
     question: Question, decision: Decision, applying: Sequence[Rule], settings: Settings
 ) -> list[str]:
     """What to do to be allowed, as commands."""
@@ -257,6 +257,6 @@ def _as_data(
         "reason": decision.otherwise or "Rule",
         "rule": None if rule is None else rules_as_data([rule])[0],
         "rules": rules_as_data(applying),
-        "advice": advices(question, decision, applying, settings),
+        "remedies": remedies(question, decision, applying, settings),
         "super_users_known": settings.is_known,
     }
