@@ -1,8 +1,8 @@
 """The security part of the tree in memory: rules of access, settings of users, clients and addresses.
 
 Works alike on every store. Read before anything is served; afterwards `watch` keeps it up to date with what other
-brokers write. It changes on the owner's thread alone, nodes are read and written on the store's thread. A caller that writes
-here sees the change in memory when the call returns; other brokers see it a moment later.
+brokers write. It changes on the owner's thread alone, nodes are read and written on the store's thread. A caller that
+writes here sees the change in memory when the call returns; other brokers see it a moment later.
 """
 
 import logging
