@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module'
 import kafkajs from 'kafkajs'
 import lz4 from 'lz4-napi'
-import { base64, deadline, kept, number, raw, serve } from './pipe.mjs'
+import { base64, deadline, kept, login, number, raw, serve } from './pipe.mjs'
 
 const require = createRequire(import.meta.url)
 const snappy = require('kafkajs-snappy')
@@ -38,9 +38,10 @@ const CONFIG_SOURCES = [
   'DEFAULT_CONFIG'
 ]
 
-const kafka = bootstrap =>
+const kafka = (bootstrap, settings = {}) =>
   new Kafka({
     brokers: [bootstrap],
+    sasl: login(settings, name => name.toLowerCase()),
     logLevel: logLevel.NOTHING,
     retry: { initialRetryTime: 50, retries: 6, factor: 0, multiplier: 2 }
   })
@@ -53,7 +54,7 @@ const admin = kept(async bootstrap => {
 
 async function produce ({ bootstrap, topic, records, settings }) {
   // A producer for each call, so that each has a producer id of its own.
-  const client = kafka(bootstrap).producer({
+  const client = kafka(bootstrap, settings).producer({
     idempotent: settings['enable.idempotence'] === 'true',
     createPartitioner: Partitioners.DefaultPartitioner
   })
@@ -119,7 +120,7 @@ async function readAsGroup ({ bootstrap, topic, count, settings, timeout_ms: tim
 
 // Joins, begins, gives each message to `take` until that says it is enough, ends and leaves.
 async function readUntil (bootstrap, topic, settings, timeoutMs, begin, take, counted, end = async () => {}) {
-  const consumer = kafka(bootstrap).consumer({
+  const consumer = kafka(bootstrap, settings).consumer({
     groupId: settings['group.id'],
     allowAutoTopicCreation: false,
     heartbeatInterval: 500,

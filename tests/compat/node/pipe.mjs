@@ -35,6 +35,16 @@ export const raw = base64 => (base64 === null ? null : Buffer.from(base64, 'base
 
 export const base64 = octets => octets?.toString('base64') ?? null
 
+// The login of librdkafka's settings, with the mechanism as a library writes it; undefined without one.
+export const login = (settings, mechanism) =>
+  'sasl.mechanism' in settings
+    ? {
+        mechanism: mechanism(settings['sasl.mechanism']),
+        username: settings['sasl.username'],
+        password: settings['sasl.password']
+      }
+    : undefined
+
 export const number = (settings, key, otherwise) => (key in settings ? Number(settings[key]) : otherwise)
 
 export function deadline (milliseconds, what) {

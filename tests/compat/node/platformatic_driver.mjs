@@ -1,7 +1,7 @@
 // @platformatic/kafka.
 
 import { Admin, Consumer, IncrementalAlterConfigOperationTypes, Producer } from '@platformatic/kafka'
-import { base64, deadline, kept, number, raw, serve } from './pipe.mjs'
+import { base64, deadline, kept, login, number, raw, serve } from './pipe.mjs'
 
 const ACKS = { all: -1, 1: 1, 0: 0 }
 const TIMES = { earliest: -2n, latest: -1n, max_timestamp: -3n }
@@ -15,12 +15,16 @@ const CONFIG_SOURCES = [
   'DEFAULT_CONFIG'
 ]
 
-const shared = bootstrap => ({ clientId: 'compat', bootstrapBrokers: [bootstrap], retries: 6, retryDelay: 200 })
+const shared = (bootstrap, settings = {}) => {
+  const sasl = login(settings, name => name)
+  const always = { clientId: 'compat', bootstrapBrokers: [bootstrap], retries: 6, retryDelay: 200 }
+  return sasl === undefined ? always : { ...always, sasl }
+}
 
 const admin = kept(async bootstrap => new Admin({ ...shared(bootstrap), retries: 0, metadataMaxAge: 0 }))
 
 async function produce ({ bootstrap, topic, records, settings }) {
-  const producer = new Producer({ ...shared(bootstrap), autocreateTopics: true })
+  const producer = new Producer({ ...shared(bootstrap, settings), autocreateTopics: true })
   try {
     await producer.send({
       acks: ACKS[settings.acks ?? 'all'],
@@ -86,7 +90,7 @@ async function readAsGroup ({ bootstrap, topic, count, settings, timeout_ms: tim
 // Joins, gives each message to `take` until that says it is enough, ends and leaves.
 async function readUntil (bootstrap, topic, settings, options, timeoutMs, take, counted, end = async () => {}) {
   const consumer = new Consumer({
-    ...shared(bootstrap),
+    ...shared(bootstrap, settings),
     groupId: settings['group.id'],
     maxWaitTime: number(settings, 'fetch.max.wait.ms', 500),
     minBytes: number(settings, 'fetch.min.bytes', 1),
