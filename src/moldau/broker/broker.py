@@ -26,6 +26,7 @@ from moldau.coordination.security.security_tree import SecurityTree
 from moldau.core.ids import BrokerId
 from moldau.core.ports import Clock, Scheduler
 from moldau.security.access.authorizer import AllowEverything, Authorizer
+from moldau.security.quotas.client_quotas import ClientQuotas
 from moldau.security.sasl.listener_logins import Logins
 
 
@@ -59,5 +60,6 @@ class Broker:
     logins: Logins
     selects_replicas: bool
     """Whether consumers are sent to a replica in their rack (`replica.selector.class`, KIP-392)."""
+    quotas: ClientQuotas = field(default_factory=ClientQuotas)
     authorizer: Authorizer = field(default_factory=AllowEverything)
     """Asked by every handler before it does something."""

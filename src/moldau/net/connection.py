@@ -52,7 +52,7 @@ class Session(Protocol):
 class Connection:
     __slots__ = (
         "_busy", "_frames", "_loop", "_on_closed", "_outgoing", "_portion_bytes", "_portion_calls", "_reading",
-        "_resting", "_session", "_share", "_socket", "_writing", "file_number",
+        "_resting", "_rests_until", "_session", "_share", "_socket", "_writing", "file_number",
         "is_closed", "last_active", "listener", "local_host", "local_port", "peer", "protocol", "tls_principal",
     )  # fmt: skip
 
@@ -75,6 +75,7 @@ class Connection:
         self._outgoing: deque[Chunk] = deque()
         self._busy = False
         self._resting = False
+        self._rests_until = 0.0
         self._reading = False
         self._writing = False
         self._portion_bytes = 0
@@ -145,6 +146,13 @@ class Connection:
         """From the next frame on, larger ones close the connection. `setting` is where the limit comes from."""
         self._frames.limit(bytes_max, setting)
 
+    def rest(self, seconds: float) -> None:
+        """Serves no further frame for this long. Answers are still sent."""
+        self._rests_until = max(self._rests_until, self._loop.time() + seconds)
+        if not self._resting:
+            self._resting = True
+            self._loop.call_later(seconds, self._rested)
+
     def release_idle_memory(self) -> None:
         self._frames.release()
 
@@ -180,8 +188,7 @@ class Connection:
                 chunks = self._session.on_frame(frame)
                 rest_s = self._share.rest_s(self, perf_counter() - began)
                 if rest_s is not None:
-                    self._resting = True
-                    self._loop.call_later(rest_s, self._rested)
+                    self.rest(rest_s)
                 if chunks is None:
                     break
                 self._busy = False
@@ -207,6 +214,10 @@ class Connection:
             self._resume_reading()
 
     def _rested(self) -> None:
+        left_s = self._rests_until - self._loop.time()
+        if left_s > 0:
+            self._loop.call_later(left_s, self._rested)
+            return
         self._resting = False
         if not (self.is_closed or self._busy or self._outgoing):
             self._serve_frames()

@@ -22,6 +22,9 @@ from moldau.node.key_download import fetch_keys
 from moldau.node.opening import OpenedData
 from moldau.node.shared_parts import ClusterParts, SharedParts, assemble_shared_parts
 from moldau.security.access.authorizer_settings import make_authorizer
+from moldau.security.quotas.client_quotas import ClientQuotas
+from moldau.security.quotas.quota_keys import quota_values
+from moldau.security.quotas.usage import Windows
 from moldau.security.sasl.listener_logins import Logins, LoginSources
 from moldau.security.sasl.token_checks import TokenChecks
 
@@ -49,6 +52,7 @@ def assemble(
     producer_ids = ProducerIds(parts.store, store_thread, parts.broker_id)
     coordinators = CoordinatorAssembly(parts, internal_topics, producer_ids).assemble()
     security = SecurityTree(parts.store, store_thread)
+    quotas = _client_quotas(parts, security)
     partition_admin = None if cluster is None else cluster.partition_admin
     return Broker(
         broker_id=parts.broker_id,
@@ -78,6 +82,7 @@ def assemble(
         logins=Logins(
             lambda: parts.configs.broker, _login_sources(security, clock), login_threads or scheduler
         ),
+        quotas=quotas,
         selects_replicas=bool(parts.settings.replica_selector_class),
         authorizer=make_authorizer(
             parts.settings.authorizer_class_name,
@@ -94,6 +99,21 @@ def _fetch_sessions(parts: SharedParts) -> FetchSessions:
         eviction_ms_min=FETCH_SESSION_EVICTION_MS,
         new_id=lambda: secrets.randbits(31),
     )
+
+
+def _client_quotas(parts: SharedParts, security: SecurityTree) -> ClientQuotas:
+    settings = parts.settings
+    quotas = ClientQuotas(
+        Windows(settings.quota_window_num, settings.quota_window_size_seconds * 1000),
+        Windows(settings.controller_quota_window_num, settings.controller_quota_window_size_seconds * 1000),
+    )
+
+    def take() -> None:
+        quotas.put({entity: quota_values(texts) for entity, texts in security.entities.items()})
+
+    take()
+    security.subscribe(lambda _: take())
+    return quotas
 
 
 def _login_sources(security: SecurityTree, clock: Clock) -> LoginSources:

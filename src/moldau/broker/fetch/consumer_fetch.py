@@ -16,6 +16,7 @@ from moldau.broker.hosting.hosted_partitions import (
     missing_partition_error,
 )
 from moldau.broker.request.client_session import ClientSession, frame_chunks
+from moldau.broker.request.throttling import quota_user
 from moldau.core.chunks import Chunk
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError, StorageFault
@@ -74,11 +75,34 @@ class ConsumerFetch:
             fetched += unread(self.forbidden)
         if size < self.bytes_min and not (has_error or is_final or (size and self._has_enough())):
             return None
+        if self.session.broker.quotas.is_active and (throttle_ms := self._throttle_ms(size)):
+            return self._throttled(throttle_ms)
         session_id = NO_SESSION
         if self.fetch_session is not None:
             session_id = self.fetch_session.id
             fetched = self.fetch_session.reduce(fetched, is_full=self.is_full)
         return framed(self.version, self.correlation_id, ErrorCode.NONE, session_id, fetched)
+
+    def _throttle_ms(self, size: int) -> int:
+        session = self.session
+        if session.throttle_ms:
+            return session.throttle_ms
+        broker, client = session.broker, session.client
+        now_ms = broker.clock.monotonic_ms()
+        return broker.quotas.fetched(quota_user(client), client.client_id or "", size, now_ms)
+
+    def _throttled(self, throttle_ms: int) -> list[Chunk]:
+        """An empty answer: the client asks for the same again. A session that it has just opened ends."""
+        session = self.session
+        session.throttle_ms = throttle_ms
+        session.connection.rest(throttle_ms / 1000)
+        session_id = NO_SESSION
+        if self.fetch_session is not None:
+            if self.is_full:
+                session.broker.fetch_sessions.close(self.fetch_session.id)
+            else:
+                session_id = self.fetch_session.id
+        return framed(self.version, self.correlation_id, ErrorCode.NONE, session_id, [], throttle_ms)
 
     def _has_enough(self) -> bool:
         """Whether enough is available and only the size of the batches keeps the answer below `bytes_min`.
@@ -235,7 +259,12 @@ def failed(disks: Disks, index: int, log: PartitionLog, error: ApiError | Storag
 
 
 def framed(
-    version: int, correlation_id: int, code: ErrorCode, session_id: int, fetched: Fetched
+    version: int,
+    correlation_id: int,
+    code: ErrorCode,
+    session_id: int,
+    fetched: Fetched,
+    throttle_ms: int = 0,
 ) -> list[Chunk]:
-    body, size = encode_fetch_response(version, 0, int(code), session_id, fetched)
+    body, size = encode_fetch_response(version, throttle_ms, int(code), session_id, fetched)
     return frame_chunks(correlation_id, body, size, has_tags=version >= FLEXIBLE_FROM)

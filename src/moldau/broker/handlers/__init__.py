@@ -52,6 +52,7 @@ from moldau.broker.handlers.logins import (
     sasl_authenticate,
     sasl_handshake,
 )
+from moldau.broker.handlers.quotas import alter_client_quotas, describe_client_quotas
 from moldau.broker.handlers.topics import (
     alter_partition_reassignments,
     create_partitions,
@@ -125,6 +126,8 @@ HANDLERS: Final = (
     get_telemetry_subscriptions.API,
     push_telemetry.API,
     list_config_resources.API,
+    describe_client_quotas.API,
+    alter_client_quotas.API,
     describe_topic_partitions.API,
     explain.API,
 )

@@ -68,7 +68,7 @@ class ProduceInProgress:
     def answer(self) -> list[Chunk]:
         if self.acks == 0:
             return self._answer_without_acks()
-        body = encode_produce_response(self.version, 0, self.produced)
+        body = encode_produce_response(self.version, self.session.throttle_ms, self.produced)
         return frame_answer(self.correlation_id, body, has_tags=self.version >= FLEXIBLE_FROM)
 
     def failed(self, partition: Partition, error: ApiError | StorageFault) -> PartitionProduced:

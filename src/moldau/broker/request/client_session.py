@@ -6,12 +6,13 @@ client (address, software, principal). Knows no API and touches no socket.
 
 import struct
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from moldau.broker.request.answer_cache import AnswerKey
 from moldau.broker.request.api_table import API_VERSIONS_KEY, ApiSpec
 from moldau.broker.request.connection_login import CertificateLogin, ConnectionLogin
+from moldau.broker.request.throttling import serve_metered
 from moldau.core.chunks import Chunk
 from moldau.core.errors import PeerError
 from moldau.core.settings.listeners import SecurityProtocol
@@ -49,6 +50,9 @@ class ClientConnection(Protocol):
 
     def abort(self, reason: str) -> None:
         """Closes the connection and logs one line with the reason."""
+
+    def rest(self, seconds: float) -> None:
+        """Serves no further frame for this long."""
 
     def limit_frames(self, bytes_max: int, setting: str) -> None:
         """From the next frame on, larger ones close the connection. `setting` is where the limit comes from."""
@@ -123,6 +127,7 @@ class ClientSession:
         "is_guarded",
         "login",
         "on_disconnect",
+        "throttle_ms",
     )
 
     def __init__(self, broker: "Broker", connection: ClientConnection) -> None:
@@ -138,6 +143,8 @@ class ClientSession:
             self.login = ConnectionLogin(self, broker.logins.on(connection.listener))
         elif connection.protocol.has_tls:
             self.login = CertificateLogin(self)
+        self.throttle_ms = 0
+        """How long the client has to wait after this answer, which tells it."""
         self.fetch_turn = 0
         """The position of the partition that the next fetch serves first, after one that had no room for
         all."""
@@ -150,6 +157,9 @@ class ClientSession:
         """The answer, or None when it will be sent later through `connection.reply`."""
         if self.login is not None and not self.login.lets_pass(frame):
             return self.login.on_frame(frame)
+        if self.broker.quotas.is_active:
+            return serve_metered(self, frame)
+        self.throttle_ms = 0
         return self.dispatch(frame)
 
     def dispatch(self, frame: memoryview) -> list[Chunk] | None:
@@ -182,7 +192,7 @@ class ClientSession:
         header, position = decode_request_header(frame, 0)
         self.client.client_id = header.client_id
         cache_key = None
-        if spec.is_cached and not self.is_guarded:
+        if spec.is_cached and not (self.is_guarded or self.throttle_ms):
             connection = self.connection
             request_bytes = frame[position:]
             cache_key = AnswerKey(
@@ -198,7 +208,7 @@ class ClientSession:
         if isinstance(answer, Awaitable):
             self.broker.scheduler.spawn(self._answer_later(spec, answer, version, correlation_id))
             return None
-        body = codec.encode(answer, version)
+        body = self._encoded(answer, version)
         if cache_key is not None:
             self.broker.answers.remember(cache_key, body)
         return self._framed(spec, body, version, correlation_id)
@@ -207,11 +217,16 @@ class ClientSession:
         self, spec: ApiSpec, answer: Awaitable[Any], version: int, correlation_id: int
     ) -> None:
         try:
-            body = codec.encode(await answer, version)
+            body = self._encoded(await answer, version)
         except Exception as problem:
             self.connection.abort(f"{spec.name} v{version} failed: {problem!r}")
             raise
         self.connection.reply(self._framed(spec, body, version, correlation_id))
+
+    def _encoded(self, answer: Any, version: int) -> bytes:
+        if self.throttle_ms and hasattr(answer, "throttle_time_ms"):
+            answer = replace(answer, throttle_time_ms=max(self.throttle_ms, answer.throttle_time_ms))
+        return codec.encode(answer, version)
 
     def _framed(self, spec: ApiSpec, body: bytes, version: int, correlation_id: int) -> list[Chunk]:
         """The ApiVersions answer never has tagged fields in its header: the client may not support them

@@ -47,6 +47,12 @@ class Connection:
     def portion_bytes(self) -> int:
         return 1 << 20
 
+    def rest(self, seconds: float) -> None:
+        raise AssertionError("nobody has a quota")
+
+    def limit_frames(self, bytes_max: int, setting: str) -> None:
+        raise AssertionError("nobody logs in")
+
 
 @dataclass
 class Rig:

@@ -16,6 +16,7 @@ from moldau.broker.fetch.follower_fetch import FollowerFetch
 from moldau.broker.fetch.follower_fetch_session import FollowerFetchSession
 from moldau.broker.request.api_table import ApiSpec
 from moldau.broker.request.client_session import ClientSession
+from moldau.broker.request.throttling import quota_user
 from moldau.broker.topics.topic_access import forbidden_topics, may_follow
 from moldau.core.chunks import Chunk
 from moldau.core.error_codes import ErrorCode
@@ -36,7 +37,7 @@ def handle_frame(
     if asked.replica_id >= 0:
         return _serve_follower(session, version, correlation_id, asked)
     broker = session.broker
-    bytes_max = min(asked.max_bytes, broker.configs.broker.fetch_max_bytes)
+    bytes_max = _bytes_max(session, asked.max_bytes)
     bytes_min = min(asked.min_bytes, bytes_max)
     wanted, session_id, session_epoch = asked.topics, asked.session_id, asked.session_epoch
     is_full = True
@@ -117,6 +118,15 @@ def _not_followed(
     if asked.session_epoch > FULL_FETCH_EPOCH:
         return framed(version, correlation_id, ErrorCode.FETCH_SESSION_ID_NOT_FOUND, NO_SESSION, [])
     return framed(version, correlation_id, ErrorCode.NONE, NO_SESSION, unread(asked.topics))
+
+
+def _bytes_max(session: ClientSession, wanted: int) -> int:
+    broker, client = session.broker, session.client
+    bytes_max = min(wanted, broker.configs.broker.fetch_max_bytes)
+    if broker.quotas.is_active:
+        of_quota = broker.quotas.fetch_bytes_max(quota_user(client), client.client_id or "")
+        bytes_max = min(bytes_max, of_quota)
+    return bytes_max
 
 
 def _divided(session: ClientSession, wanted: Wanted) -> tuple[Wanted, Wanted]:

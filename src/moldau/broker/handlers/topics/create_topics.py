@@ -1,17 +1,19 @@
 """CreateTopics (19), v2-7.
 
 v2 the lowest version   v4 counts of -1 take the broker's defaults (KIP-464)
-v5 flexible, returns the configuration of the new topic (KIP-525)   v6 quota errors (not used)   v7 topic id
+v5 flexible, returns the configuration of the new topic (KIP-525)   v6 quota errors (KIP-599)   v7 topic id
 
 A name that occurs twice is rejected. Topics are created one by one; one that fails does not affect the
 others.
 """
 
 from collections import Counter
+from typing import Final
 
 from moldau.broker.configs.config_admin import describe_topic
 from moldau.broker.request.api_table import ApiSpec
 from moldau.broker.request.client_session import RequestContext
+from moldau.broker.topics.mutation_quota import MutationQuota
 from moldau.broker.topics.topic_rules import NewTopic, check_total
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
@@ -24,8 +26,11 @@ from moldau.protocol.messages.topics.create_topics import (
 )
 from moldau.security.access.model import Operation, ResourceKind
 
+QUOTA_ERRORS_SINCE: Final = 6
+
 
 async def handle(ctx: RequestContext, request: CreateTopicsRequest) -> CreateTopicsResponse:
+    quota = MutationQuota(ctx, strict_since=QUOTA_ERRORS_SINCE)
     times = Counter(topic.name for topic in request.topics)
     results = [
         _refused(name, ApiError(ErrorCode.INVALID_REQUEST, "Duplicate topic name."))
@@ -45,14 +50,16 @@ async def handle(ctx: RequestContext, request: CreateTopicsRequest) -> CreateTop
     except ApiError as error:
         results += [_refused(topic.name, error) for topic in wanted]
     else:
-        results += [await _create(ctx, topic, validate_only=request.validate_only) for topic in wanted]
-    return CreateTopicsResponse(topics=results)
+        results += [await _create(ctx, topic, quota, validate_only=request.validate_only) for topic in wanted]
+    return CreateTopicsResponse(throttle_time_ms=quota.throttle_ms(), topics=results)
 
 
 API = ApiSpec.of(CreateTopicsRequest, handle)
 
 
-async def _create(ctx: RequestContext, topic: CreatableTopic, *, validate_only: bool) -> CreatableTopicResult:
+async def _create(
+    ctx: RequestContext, topic: CreatableTopic, quota: MutationQuota, *, validate_only: bool
+) -> CreatableTopicResult:
     new = NewTopic(
         name=topic.name,
         num_partitions=topic.num_partitions,
@@ -61,9 +68,12 @@ async def _create(ctx: RequestContext, topic: CreatableTopic, *, validate_only: 
         configs=[(each.name, each.value) for each in topic.configs],
     )
     try:
+        quota.check()
         entry = await ctx.broker.topics.create(new, validate_only=validate_only)
     except ApiError as error:
         return _refused(topic.name, error)
+    if not validate_only:
+        quota.record(len(entry.partitions))
     if not ctx.may(Operation.DESCRIBE_CONFIGS, ResourceKind.TOPIC, topic.name, is_logged=False):
         code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
         return CreatableTopicResult(

@@ -1,6 +1,7 @@
 """DeleteTopics (20), v1-6.
 
-v3 a separate error when deletion is disabled   v4 flexible   v5 error messages   v6 topics by name or by id
+v3 a separate error when deletion is disabled   v4 flexible   v5 error messages, quota errors (KIP-599)
+v6 topics by name or by id
 """
 
 from collections import Counter
@@ -10,6 +11,7 @@ from typing import Final, NamedTuple
 from moldau.broker.request.api_table import ApiSpec
 from moldau.broker.request.client_session import RequestContext
 from moldau.broker.topics.catalog import TopicEntry
+from moldau.broker.topics.mutation_quota import MutationQuota
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
 from moldau.core.ids import TOPIC_ID_ZERO, TopicId
@@ -23,6 +25,7 @@ from moldau.security.access.model import Operation, ResourceKind
 
 IDS_SINCE: Final = 6
 DISABLED_SINCE: Final = 3
+QUOTA_ERRORS_SINCE: Final = 5
 NOT_HERE: Final = "This server does not host this topic-partition."
 FORBIDDEN: Final = "Topic authorization failed."
 ID_NOT_HERE: Final = "This server does not host this topic ID."
@@ -34,6 +37,7 @@ async def handle(ctx: RequestContext, request: DeleteTopicsRequest) -> DeleteTop
         wanted = [DeleteTopicState(name=name, topic_id=TOPIC_ID_ZERO) for name in request.topic_names]
     times = Counter(_key(state) for state in wanted)
     access = _access(ctx, wanted)
+    quota = MutationQuota(ctx, strict_since=QUOTA_ERRORS_SINCE)
     results = []
     for key, state in {_key(state): state for state in wanted}.items():
         entry = _find(ctx, key)
@@ -44,8 +48,8 @@ async def handle(ctx: RequestContext, request: DeleteTopicsRequest) -> DeleteTop
             and entry.name in access.deletable
         ):
             continue  # It is already answered under its name.
-        results.append(await _delete(ctx, state, entry, times, access))
-    return DeleteTopicsResponse(responses=results)
+        results.append(await _delete(ctx, state, entry, times, access, quota))
+    return DeleteTopicsResponse(throttle_time_ms=quota.throttle_ms(), responses=results)
 
 
 API = ApiSpec.of(DeleteTopicsRequest, handle)
@@ -75,6 +79,7 @@ async def _delete(
     entry: TopicEntry | None,
     times: Mapping[str | TopicId, int],
     access: _Access,
+    quota: MutationQuota,
 ) -> DeletableTopicResult:
     topic_id = TopicId(state.topic_id)
     name = state.name
@@ -92,7 +97,9 @@ async def _delete(
         topic_id = entry.topic_id
         if state.name is not None and topic_id in times:
             raise _invalid("The provided topic name maps to an ID that was already supplied.")
+        quota.check()
         await ctx.broker.topics.delete(entry)
+        quota.record(len(entry.partitions))
         ctx.broker.groups.topics_deleted([entry.name])
     except ApiError as error:
         code = error.code
