@@ -60,7 +60,7 @@ def described(rig: Rig, **changes: Any) -> list[tuple[str, int, str, int]]:
 def test_rules_are_created_described_and_deleted() -> None:
     rig = make_rig(GUARDED)
     team = creation(resource_name="team-", resource_pattern_type=Pattern.PREFIXED, principal="User:bob")
-    assert create(rig, creation(), team, creation()) == [(0, None)] * 3
+    assert create(rig, creation(), team, creation()) == [(0, "")] * 3
     assert described(rig) == [
         ("orders", Pattern.LITERAL, "User:alice", Operation.READ),
         ("team-", Pattern.PREFIXED, "User:bob", Operation.READ),
@@ -80,11 +80,10 @@ def test_rules_are_created_described_and_deleted() -> None:
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"resource_type": ResourceKind.ANY}, "Invalid resourceType ANY"),
         ({"resource_type": 99}, "Invalid resourceType UNKNOWN"),
-        ({"resource_pattern_type": Pattern.MATCH}, "Invalid patternType MATCH"),
-        ({"operation": Operation.ANY}, "Invalid operation ANY"),
-        ({"permission_type": Permission.ANY}, "Invalid permissionType ANY"),
+        ({"resource_pattern_type": 99}, "Invalid patternType UNKNOWN"),
+        ({"operation": 99}, "Invalid operation UNKNOWN"),
+        ({"permission_type": 99}, "Invalid permissionType UNKNOWN"),
         ({"resource_name": ""}, "Invalid empty resource name"),
         (
             {"resource_type": ResourceKind.CLUSTER},
@@ -97,8 +96,23 @@ def test_what_makes_no_rule_is_refused_and_the_others_are_created(changes: dict[
     rig = make_rig(GUARDED)
     (code, message), other = create(rig, creation(**changes), creation())
     assert code == ErrorCode.INVALID_REQUEST and message is not None and says in message
-    assert other == (0, None)
+    assert other == (0, "")
     assert len(described(rig)) == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"resource_type": ResourceKind.ANY}, "Invalid resourceType ANY"),
+        ({"resource_pattern_type": Pattern.MATCH}, "Invalid patternType MATCH"),
+        ({"operation": Operation.ANY}, "Invalid operation ANY"),
+        ({"permission_type": Permission.ANY}, "Invalid permissionType ANY"),
+    ],
+)
+def test_a_word_of_filters_fails_the_whole_request(changes: dict[str, Any], says: str) -> None:
+    rig = make_rig(GUARDED)
+    assert create(rig, creation(**changes), creation()) == [(ErrorCode.UNKNOWN_SERVER_ERROR, says)] * 2
+    assert described(rig) == []
 
 
 def test_the_code_of_unknown_itself_breaks_the_wire() -> None:
@@ -156,7 +170,7 @@ def test_who_may_not_alter_the_cluster_changes_no_rules() -> None:
     rig.client.principal = "User:admin"
     create(rig, creation(**rule, operation=Operation.ALTER))
     rig.client.principal = "User:carol"
-    assert create(rig, creation())[0] == (0, None), "a rule is in force at once"
+    assert create(rig, creation())[0] == (0, ""), "a rule is in force at once"
 
 
 @pytest.mark.parametrize(
@@ -181,4 +195,4 @@ def test_wrong_settings_are_refused_at_the_start(properties: str, says: str) -> 
 )
 def test_kafkas_class_names_are_known(name: str) -> None:
     rig = make_rig(f"authorizer.class.name={name}\nsuper.users=User:ANONYMOUS")
-    assert create(rig, creation()) == [(0, None)]
+    assert create(rig, creation()) == [(0, "")]

@@ -5,7 +5,7 @@ v1 pattern types (KIP-290)   v2 flexible   v3 users as resources (KIP-373)
 A rule that exists is not an error. Each rule is accepted or refused for itself.
 """
 
-from moldau.broker.handlers.acls.wire_rules import read_rule, security_disabled
+from moldau.broker.handlers.acls.wire_rules import read_rules, security_disabled
 from moldau.broker.request.api_table import ApiSpec
 from moldau.broker.request.client_session import RequestContext
 from moldau.core.error_codes import ErrorCode
@@ -19,7 +19,7 @@ from moldau.security.access.model import Operation, Rule
 
 
 async def handle(ctx: RequestContext, request: CreateAclsRequest) -> CreateAclsResponse:
-    read = [read_rule(each) for each in request.creations]
+    read = read_rules(request.creations)
     refusal = None
     if not ctx.may_with_cluster(Operation.ALTER):
         refusal = ApiError(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
@@ -38,5 +38,5 @@ API = ApiSpec.of(CreateAclsRequest, handle)
 
 def _result(outcome: Rule | ApiError) -> AclCreationResult:
     if isinstance(outcome, Rule):
-        return AclCreationResult(error_message=None)
+        return AclCreationResult(error_message="")
     return AclCreationResult(error_code=outcome.code, error_message=outcome.message)

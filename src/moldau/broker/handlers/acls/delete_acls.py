@@ -59,10 +59,10 @@ def _refused(problem: ApiError) -> DeleteAclsFilterResult:
 
 def _result(removed: Sequence[Rule]) -> DeleteAclsFilterResult:
     return DeleteAclsFilterResult(
-        error_message=None,
+        error_message="",
         matching_acls=[
             DeleteAclsMatchingAcl(
-                error_message=None,
+                error_message="",
                 resource_type=rule.kind,
                 resource_name=rule.name,
                 pattern_type=rule.pattern,

@@ -34,7 +34,7 @@ def handle(ctx: RequestContext, request: DescribeAclsRequest) -> DescribeAclsRes
     )
     found = entries_by_resource(ctx.broker.security.rules.find(wanted))
     return DescribeAclsResponse(
-        error_message=None,
+        error_message="",
         resources=[
             DescribeAclsResource(
                 resource_type=resource.kind,

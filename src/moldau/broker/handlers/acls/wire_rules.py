@@ -1,5 +1,6 @@
 """Rules and filters as requests carry them: codes, of which some are unknown and some make no sense in a rule."""
 
+from collections.abc import Sequence
 from enum import IntEnum
 from typing import TypeVar
 
@@ -27,10 +28,26 @@ def security_disabled(authorizer: Authorizer) -> ApiError | None:
     return None
 
 
-def read_rule(sent: AclCreation) -> Rule | ApiError:
-    """The rule, or why it is refused."""
-    _check_codes(sent.resource_type, sent.resource_pattern_type, sent.operation, sent.permission_type)
-    rule = Rule(
+def read_rules(sent: Sequence[AclCreation]) -> list[Rule | ApiError]:
+    """Each rule, or why it is refused. A word that only filters have fails them all, as in Kafka.
+
+    PeerError for codes that no client can send.
+    """
+    for each in sent:
+        _check_codes(each.resource_type, each.resource_pattern_type, each.operation, each.permission_type)
+    read = [_read_rule(each) for each in sent]
+    of_filters = next((problem for each in read if (problem := _filter_word(each)) is not None), None)
+    if of_filters is not None:
+        return [ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, of_filters)] * len(read)
+    problems = [_rule_problem(each) for each in read]
+    return [
+        rule if problem is None else ApiError(ErrorCode.INVALID_REQUEST, problem)
+        for rule, problem in zip(read, problems, strict=True)
+    ]
+
+
+def _read_rule(sent: AclCreation) -> Rule:
+    return Rule(
         _word(ResourceKind, sent.resource_type),
         sent.resource_name,
         _word(Pattern, sent.resource_pattern_type),
@@ -39,8 +56,18 @@ def read_rule(sent: AclCreation) -> Rule | ApiError:
         _word(Operation, sent.operation),
         _word(Permission, sent.permission_type),
     )
-    problem = _rule_problem(rule)
-    return rule if problem is None else ApiError(ErrorCode.INVALID_REQUEST, problem)
+
+
+def _filter_word(rule: Rule) -> str | None:
+    if rule.kind is ResourceKind.ANY:
+        return "Invalid resourceType ANY"
+    if rule.pattern in (Pattern.ANY, Pattern.MATCH):
+        return f"Invalid patternType {rule.pattern.name}"
+    if rule.operation is Operation.ANY:
+        return "Invalid operation ANY"
+    if rule.permission is Permission.ANY:
+        return "Invalid permissionType ANY"
+    return None
 
 
 def _rule_problem(rule: Rule) -> str | None:
@@ -48,14 +75,14 @@ def _rule_problem(rule: Rule) -> str | None:
         return f"The only valid name for the CLUSTER resource is {CLUSTER_NAME}"
     if not rule.name:
         return "Invalid empty resource name"
-    if rule.kind in (ResourceKind.UNKNOWN, ResourceKind.ANY):
-        return f"Invalid resourceType {rule.kind.name}"
-    if rule.pattern not in (Pattern.LITERAL, Pattern.PREFIXED):
-        return f"Invalid patternType {rule.pattern.name}"
-    if rule.operation in (Operation.UNKNOWN, Operation.ANY):
-        return f"Invalid operation {rule.operation.name}"
-    if rule.permission not in (Permission.ALLOW, Permission.DENY):
-        return f"Invalid permissionType {rule.permission.name}"
+    if rule.kind is ResourceKind.UNKNOWN:
+        return "Invalid resourceType UNKNOWN"
+    if rule.pattern is Pattern.UNKNOWN:
+        return "Invalid patternType UNKNOWN"
+    if rule.operation is Operation.UNKNOWN:
+        return "Invalid operation UNKNOWN"
+    if rule.permission is Permission.UNKNOWN:
+        return "Invalid permissionType UNKNOWN"
     if ":" not in rule.principal:
         return (
             f"Could not parse principal from `{rule.principal}` (no colon is present separating the principal type "
