@@ -37,8 +37,14 @@ class TlsIdentities:
         for name in self._names:
             self.by_listener[name] = ListenerTls(name, settings)
 
+    def check(self, settings: BrokerSettings) -> None:
+        """Blocks. ConfigError if changed settings name keys or certificates that cannot be used."""
+        for tls in self.by_listener.values():
+            tls.check(settings)
+
     def start(self, broker: Broker) -> None:
         if self._names:
+            broker.configs.check_broker = self.check
             broker.scheduler.spawn(self._keep_current(broker))
 
     async def _keep_current(self, broker: Broker) -> None:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.core.settings.key import ConfigKey, Scope
+from moldau.core.settings.listener_keys import broker_key
 from moldau.core.settings.resolve import BrokerLayers, ConfigSource, Synonym
 from moldau.core.settings.text_form import ConfigType, format_value
 from moldau.core.settings.topic_keys import TopicSettings
@@ -36,6 +37,10 @@ def topic_entries(
 def broker_entries(layers: BrokerLayers, settings: BrokerSettings) -> Iterable[ConfigEntry]:
     for key in _public_keys(BrokerSettings):
         yield _entry(key, format_value(settings.value_of(key.name)), layers.synonyms(key.name))
+    for name, value in settings.listener_overrides.items():
+        override = broker_key(name)
+        if override is not None:
+            yield _entry(override, format_value(value), layers.synonyms(name))._replace(name=name)
 
 
 def all_brokers_entries(texts: Mapping[str, str]) -> Iterable[ConfigEntry]:

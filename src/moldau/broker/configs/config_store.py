@@ -55,6 +55,9 @@ class ConfigStore:
         self._store = store
         self._run_in_order = run_in_order
         self._listener = listener
+        self.check_broker: Callable[[BrokerSettings], None] = lambda _: None
+        """Called with changed settings of this broker before they are written, on the store's thread. It raises
+        ConfigError for those that would not work, such as names of files that cannot be used."""
         self.catalog = catalog
         self.broker_id = broker_id
         self.layers = static._replace(

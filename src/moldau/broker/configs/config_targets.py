@@ -78,7 +78,7 @@ def _broker(configs: ConfigStore, name: str) -> Target:
 
     def check(texts: Texts) -> None:
         check_dynamic(texts, for_all_brokers=for_all)
-        changed(texts).settings()
+        configs.check_broker(changed(texts).settings())
 
     return Target(
         path=f"{layout.BROKER_CONFIGS}/{layout.ALL_BROKERS if for_all else name}",

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.core.settings.consistency import check_broker, check_group, check_topic
 from moldau.core.settings.key import ConfigKey
-from moldau.core.settings.listener_keys import parse_overrides
+from moldau.core.settings.listener_keys import broker_key, parse_overrides
 from moldau.core.settings.resource_keys import GroupSettings
 from moldau.core.settings.text_form import format_value
 from moldau.core.settings.topic_keys import TopicSettings
@@ -70,14 +70,25 @@ class BrokerLayers(NamedTuple):
     def synonyms(self, name: str) -> list[Synonym]:
         """The sources of a broker key's value, the one in force first.
 
-        A key that has coarser variants, such as `log.retention.ms`, is followed by these once it is set.
+        A key that has coarser variants, such as `log.retention.ms`, is followed by these once it is set. A key for one
+        listener is followed by the broker's own.
         """
+        if name not in BrokerSettings.KEYS:
+            key = broker_key(name)
+            assert key is not None, "a key for one listener"
+            return [*self._texts_of(name), *self._sources(key.name)]
         sources = list(self._sources(name))
         return sources and sources + [
             source for coarser in COARSER.get(name, ()) for source in self._sources(coarser)
         ]
 
     def _sources(self, name: str) -> Iterator[Synonym]:
+        yield from self._texts_of(name)
+        default = format_value(BrokerSettings.KEYS[name].default)
+        if default is not None:
+            yield Synonym(name, default, ConfigSource.DEFAULT_CONFIG)
+
+    def _texts_of(self, name: str) -> Iterator[Synonym]:
         for texts, source in (
             (self.dynamic, ConfigSource.DYNAMIC_BROKER_CONFIG),
             (self.dynamic_default, ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG),
@@ -85,9 +96,6 @@ class BrokerLayers(NamedTuple):
         ):
             if name in texts:
                 yield Synonym(name, texts[name], source)
-        default = format_value(BrokerSettings.KEYS[name].default)
-        if default is not None:
-            yield Synonym(name, default, ConfigSource.DEFAULT_CONFIG)
 
     def fallback_synonyms(self, key: ConfigKey[Any]) -> list[Synonym]:
         """The same for an unset key of a topic or group: the sources of all its broker keys, in order."""

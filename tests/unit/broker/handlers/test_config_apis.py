@@ -336,7 +336,8 @@ def test_the_broker_changes_live_for_topics_that_do_not_say_otherwise(rig: Rig) 
     [
         ("1", "node.id", "5", "Cannot update these configs dynamically: node.id"),
         ("1", "num.partitions", "5", "Cannot update these configs dynamically: num.partitions"),
-        ("", "ssl.keystore.type", "PEM", "broker id must be specified: ssl.keystore.type"),
+        ("", "ssl.keystore.type", "PEM", "using the listener prefix: ssl.keystore.type"),
+        ("", "listener.name.x.ssl.keystore.type", "PEM", "broker id must be specified: listener.name.x.ssl"),
         ("1", "log.retention.ms", "abc", "Invalid value abc for configuration log.retention.ms"),
         ("1", "message.max.bytes", "-1", "Invalid value -1"),
         ("2", "log.retention.ms", "5", "Unexpected broker id, expected 1, but received 2"),
