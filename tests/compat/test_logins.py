@@ -52,10 +52,11 @@ from moldau.security.sasl.client_login import client_login
 MODULES = "org.apache.kafka.common.security"
 PLAIN_MODULE = f"{MODULES}.plain.PlainLoginModule"
 SCRAM_MODULE = f"{MODULES}.scram.ScramLoginModule"
-PASSWORD = 'pass=word, "quoted" and more'
+PASSWORD = "pass=word, and more"
 MECHANISMS = ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
 REAUTH_MS = 2000
 USER = "alice"
+OTHER = "bob"
 LISTENERS = ["PLAINTEXT", "SASL_PLAINTEXT", "BRIEF"]
 """The logins of the last one end soon."""
 _serial = itertools.count()
@@ -149,6 +150,7 @@ def _guarded(kind: str, folder: Path) -> Iterator[Guarded]:
     with made.server:
         made.add_user(USER, PASSWORD, ScramMechanism.SCRAM_SHA_256)
         made.add_user(USER, PASSWORD, ScramMechanism.SCRAM_SHA_512)
+        made.add_user(OTHER, PASSWORD, ScramMechanism.SCRAM_SHA_256)
         yield made
         assert "pass=word" not in made.server.log_text()
 
@@ -343,8 +345,9 @@ def test_an_unsupported_mechanism(guarded: Guarded) -> None:
     [
         ("PLAIN", b"\0alice\0wrong", "Authentication failed: Invalid username or password"),
         ("PLAIN", b"\0nobody\0x", "Authentication failed: Invalid username or password"),
-        ("PLAIN", b"x", None),
-        ("PLAIN", b"\0\0x", None),
+        ("PLAIN", b"x", "Invalid SASL/PLAIN response: expected 3 tokens, got 1"),
+        ("PLAIN", b"\0\0x", "Authentication failed: username not specified"),
+        ("PLAIN", b"\0x\0", "Authentication failed: password not specified"),
         ("SCRAM-SHA-256", b"n,,n=nobody,r=abc", None),
         ("SCRAM-SHA-256", b"n,a=bob,n=alice,r=abc", "different from username"),
         ("SCRAM-SHA-256", b"y,,n=alice,r=abc", None),
@@ -395,11 +398,15 @@ def test_other_requests_within_a_login(guarded: Guarded) -> None:
 
 
 def test_sasl_after_a_login(guarded: Guarded) -> None:
-    with guarded.connect() as client:
+    with guarded.connect("BRIEF") as client:
         log_in(client, USER, PASSWORD, "PLAIN")
         log_in(client, USER, PASSWORD, "PLAIN")
         again = client.call(SaslHandshakeRequest(mechanism="PLAIN"), 1)
         assert again.error_code == ErrorCode.ILLEGAL_SASL_STATE, "not twice within a second"
+    with guarded.connect() as client:
+        log_in(client, USER, PASSWORD, "PLAIN")
+        again = client.call(SaslHandshakeRequest(mechanism="PLAIN"), 1)
+        assert again.error_code == ErrorCode.ILLEGAL_SASL_STATE, "a login without an end is not renewed"
         answer = client.call(SaslAuthenticateRequest(auth_bytes=b"x"), 2)
         assert answer.error_code == ErrorCode.ILLEGAL_SASL_STATE
 
@@ -489,8 +496,8 @@ def test_altering_credentials(guarded: Guarded) -> None:
                 [],
             ),
         }
-        assert described(client)["good"] == (ErrorCode.NONE, None, [(1, 4096)])
-        assert described(client)[USER] == (ErrorCode.NONE, None, [(1, 4096), (2, 4096)])
+        assert described(client)["good"] == (ErrorCode.NONE, "", [(1, 4096)])
+        assert described(client)[USER] == (ErrorCode.NONE, "", [(1, 4096), (2, 4096)])
 
 
 def described(client: WireClient, *users: str) -> dict[str, Any]:
@@ -503,3 +510,18 @@ def described(client: WireClient, *users: str) -> dict[str, Any]:
         )
         for each in client.call(asked).results
     }
+
+
+def test_changing_the_user_of_a_login(guarded: Guarded) -> None:
+    with guarded.connect("BRIEF") as client:
+        log_in(client, USER, PASSWORD, "SCRAM-SHA-256")
+        client.call(SaslHandshakeRequest(mechanism="SCRAM-SHA-256"), 1)
+        login = client_login("SCRAM-SHA-256", OTHER, PASSWORD)
+        first = client.call(SaslAuthenticateRequest(auth_bytes=next(login)), 2)
+        final = login.send(bytes(first.auth_bytes))
+        answer = client.call(SaslAuthenticateRequest(auth_bytes=final), 2)
+        assert answer.error_code == ErrorCode.SASL_AUTHENTICATION_FAILED
+        assert answer.error_message == (
+            "Cannot change principals during re-authentication from User.alice: User.bob"
+        )
+        assert client.is_closed_by_broker()

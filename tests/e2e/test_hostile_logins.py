@@ -71,6 +71,7 @@ def settings(keys: Path, ports: tuple[int, int]) -> dict[str, str]:
         "sasl.oauthbearer.jwks.endpoint.url": keys.as_uri(),
         "sasl.oauthbearer.expected.audience": "kafka",
         "connection.failed.authentication.delay.ms": "20",
+        "connections.max.reauth.ms": "3600000",
     }
 
 

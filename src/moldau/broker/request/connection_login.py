@@ -301,6 +301,9 @@ class ConnectionLogin:
         self._session.connection.abort(reason)
 
     def _may_renew(self, now_ms: int) -> bool:
+        """A login without an end cannot be renewed, as in Kafka."""
+        if self._ends_at_ms is None:
+            return False
         return self._renewed_at_ms is None or now_ms - self._renewed_at_ms >= RENEWAL_INTERVAL_MS
 
     def _cut_off(self) -> None:

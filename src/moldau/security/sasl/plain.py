@@ -2,9 +2,11 @@
 
 import hmac
 from collections.abc import Callable, Mapping
+from typing import Final
 
 from moldau.security.sasl.exchange import Login, LoginRefused, shown
 
+PARTS: Final = 3
 PasswordCheck = Callable[[str, str], bool]
 """Takes a user and a password."""
 
@@ -21,11 +23,20 @@ class PlainExchange:
 
     def answer(self, message: bytes) -> bytes:
         try:
-            wanted, user, password = message.decode().split("\0")
-        except ValueError:
-            raise LoginRefused("the PLAIN message is not `[authzid] NUL user NUL password`") from None
-        if not user or not password:
-            raise LoginRefused(f"the PLAIN message has no {'password' if user else 'user'}")
+            parts = message.decode().split("\0")
+        except UnicodeDecodeError:
+            raise LoginRefused("the PLAIN message is not UTF-8") from None
+        if len(parts) != PARTS:
+            raise LoginRefused(
+                "the PLAIN message is not `[authzid] NUL user NUL password`",
+                told=f"Invalid SASL/PLAIN response: expected {PARTS} tokens, got {len(parts)}",
+            )
+        wanted, user, password = parts
+        for name, value in (("username", user), ("password", password)):
+            if not value:
+                raise LoginRefused(
+                    f"the PLAIN message has no {name}", told=f"Authentication failed: {name} not specified"
+                )
         if not self._check(user, password):
             raise LoginRefused(
                 f"user {shown(user)} does not exist or has another password",

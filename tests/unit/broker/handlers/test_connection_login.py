@@ -33,6 +33,7 @@ listeners=SASL_PLAINTEXT://:9092
 sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512
 listener.name.sasl_plaintext.plain.sasl.jaas.config=PlainLoginModule required user_alice="secret" user_bob="word";
 """
+RENEWED = PROPERTIES + "connections.max.reauth.ms=5000"
 HELLO = ApiVersionsRequest(client_software_name="e2e", client_software_version="1")
 
 
@@ -131,6 +132,14 @@ def rig() -> Iterator[Rig]:
 @pytest.fixture
 def talk(rig: Rig) -> Talk:
     return Talk(rig)
+
+
+@pytest.fixture
+def renewed() -> Iterator[Talk]:
+    """A client whose login has an end."""
+    rig = made(RENEWED)
+    yield Talk(rig)
+    rig.store.close()
 
 
 def test_plain(talk: Talk) -> None:
@@ -255,7 +264,7 @@ def test_who_never_logs_in_is_cut_off(talk: Talk) -> None:
 
 
 def test_a_login_is_renewed() -> None:
-    rig = made(PROPERTIES + "connections.max.reauth.ms=5000")
+    rig = made(RENEWED)
     talk = Talk(rig)
     assert talk.log_in("alice", "secret").session_lifetime_ms == 5000
     rig.clock.advance(4000)
@@ -272,6 +281,11 @@ def test_a_login_is_renewed() -> None:
     rig.store.close()
 
 
+def test_a_login_without_an_end_is_not_renewed(talk: Talk) -> None:
+    talk.log_in("alice", "secret")
+    assert talk.send(SaslHandshakeRequest(mechanism="PLAIN"), 1).error_code == ErrorCode.ILLEGAL_SASL_STATE
+
+
 def test_the_limit_is_that_of_the_mechanism() -> None:
     key = "listener.name.sasl_plaintext.plain.connections.max.reauth.ms"
     rig = made(PROPERTIES + f"connections.max.reauth.ms=5000\n{key}=7000")
@@ -280,33 +294,33 @@ def test_the_limit_is_that_of_the_mechanism() -> None:
     rig.store.close()
 
 
-def test_a_renewed_login_must_be_the_same(talk: Talk) -> None:
-    talk.log_in("alice", "secret")
-    talk.send(SaslHandshakeRequest(mechanism="PLAIN"), 1)
+def test_a_renewed_login_must_be_the_same(renewed: Talk) -> None:
+    renewed.log_in("alice", "secret")
+    renewed.send(SaslHandshakeRequest(mechanism="PLAIN"), 1)
     request = SaslAuthenticateRequest(auth_bytes=b"\0bob\0word")
-    assert talk.send(request, 2) is None
-    answer = talk.late_answer(request, 2)
+    assert renewed.send(request, 2) is None
+    answer = renewed.late_answer(request, 2)
     assert answer.error_code == ErrorCode.SASL_AUTHENTICATION_FAILED
     assert answer.error_message == (
         "Cannot change principals during re-authentication from User.alice: User.bob"
     )
-    assert talk.principal == "User:alice"
+    assert renewed.principal == "User:alice"
 
 
-def test_a_renewed_login_has_the_same_mechanism(talk: Talk) -> None:
-    talk.log_in("al/ice", "pencil", "SCRAM-SHA-256")
-    talk.send(SaslHandshakeRequest(mechanism="PLAIN"), 1)
+def test_a_renewed_login_has_the_same_mechanism(renewed: Talk) -> None:
+    renewed.log_in("al/ice", "pencil", "SCRAM-SHA-256")
+    renewed.send(SaslHandshakeRequest(mechanism="PLAIN"), 1)
     request = SaslAuthenticateRequest(auth_bytes=b"\0alice\0secret")
-    assert talk.send(request, 2) is None
-    assert "is not supported for re-authentication" in talk.late_answer(request, 2).error_message
+    assert renewed.send(request, 2) is None
+    assert "is not supported for re-authentication" in renewed.late_answer(request, 2).error_message
 
 
-def test_other_requests_wait_for_the_renewal(talk: Talk) -> None:
-    talk.log_in("alice", "secret")
-    talk.send(SaslHandshakeRequest(mechanism="PLAIN"), 1)
+def test_other_requests_wait_for_the_renewal(renewed: Talk) -> None:
+    renewed.log_in("alice", "secret")
+    renewed.send(SaslHandshakeRequest(mechanism="PLAIN"), 1)
     request = DescribeClusterRequest()
-    assert talk.send(request, 1) is None
-    assert talk.late_answer(request, 1).error_code == ErrorCode.ILLEGAL_SASL_STATE
+    assert renewed.send(request, 1) is None
+    assert renewed.late_answer(request, 1).error_code == ErrorCode.ILLEGAL_SASL_STATE
 
 
 def test_a_changed_password_holds_at_once(talk: Talk) -> None:

@@ -40,7 +40,7 @@ def handle(
         results = [
             _described(ctx, user) if times == 1 else _named_twice(user) for user, times in asked.items()
         ]
-    return DescribeUserScramCredentialsResponse(error_message=None, results=results)
+    return DescribeUserScramCredentialsResponse(error_message="", results=results)
 
 
 API = ApiSpec.of(DescribeUserScramCredentialsRequest, handle)
@@ -60,7 +60,7 @@ def _described(ctx: RequestContext, user: str) -> DescribeUserScramCredentialsRe
             error_message=f"Attempt to describe a user credential that does not exist: {user}",
             credential_infos=(),
         )
-    return DescribeUserScramCredentialsResult(user=user, error_message=None, credential_infos=infos)
+    return DescribeUserScramCredentialsResult(user=user, error_message="", credential_infos=infos)
 
 
 def _named_twice(user: str) -> DescribeUserScramCredentialsResult:
