@@ -1,0 +1,246 @@
+"""Puts the parts together; starts and stops them; starts again with what is stored when the state was lost."""
+
+import asyncio
+import contextlib
+import logging
+import signal
+import socket
+import uuid
+from collections.abc import Callable
+from typing import Any, Final
+
+from confluent_kafka import KafkaException
+
+from moldau.core.errors import ConfigError, MoldauError
+from moldau.proxies.mqtt.kafka.backlog import Backlog
+from moldau.proxies.mqtt.kafka.catch_up import CatchUp
+from moldau.proxies.mqtt.kafka.live_reader import LiveReader
+from moldau.proxies.mqtt.kafka.publisher import Publisher
+from moldau.proxies.mqtt.kafka.state_log import StateLog
+from moldau.proxies.mqtt.kafka.topics import prepare_topics
+from moldau.proxies.mqtt.server.connection import Connection
+from moldau.proxies.mqtt.server.delivery import Delivery
+from moldau.proxies.mqtt.server.hub import Hub
+from moldau.proxies.mqtt.server.publishing import Publishing
+from moldau.proxies.mqtt.server.sessions import FLOW_S, Sessions
+from moldau.proxies.mqtt.server.subscribing import Subscribing
+from moldau.proxies.mqtt.settings import Configuration
+from moldau.services.listening import Address, bound_socket
+
+TURN_S: Final = 0.5
+LIVE_IDLE_S: Final = 30.0
+"""The live reader stops when nobody has been subscribed for so long."""
+STOP_S: Final = 10.0
+RETRY_S: Final = 1.0
+RECORD_MARGIN_BYTES: Final = 131_072
+"""Of key and headers, beside the payload."""
+
+log = logging.getLogger("moldau.mqtt")
+
+
+def event_loop() -> asyncio.AbstractEventLoop:
+    """uvloop if it is installed."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.new_event_loop()
+    loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
+    return loop
+
+
+class Proxy:
+    """Listens as soon as it is created; serves in `run`."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        self._configuration = configuration
+        self._settings = configuration.settings
+        self._socket = bound_socket(self._settings.address, "MQTT proxy")
+        # Those that are accepted have it too: a peer that vanished without a word is noticed.
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        self.address = Address("mqtt", self._settings.address.host, self._socket.getsockname()[1])
+        self._owner = uuid.uuid4().bytes
+        self._has_owned = False
+        self._stop: asyncio.Event | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def load(self) -> None:
+        """Reaches Kafka and creates what is missing. Raises ConfigError."""
+        try:
+            prepare_topics(self._configuration)
+        except BaseException:
+            self._socket.close()
+            raise
+
+    def run(self, on_ready: Callable[[], None] = lambda: None, *, with_signals: bool = True) -> None:
+        """Serves until a signal or `ask_to_stop`. Raises ConfigError when it cannot start, or was replaced."""
+        with asyncio.Runner(loop_factory=event_loop) as runner:
+            runner.run(self._serve(on_ready, with_signals=with_signals))
+
+    def ask_to_stop(self) -> None:
+        """From any thread."""
+        if self._loop is not None and self._stop is not None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended
+                self._loop.call_soon_threadsafe(self._stop.set)
+
+    async def _serve(self, on_ready: Callable[[], None], *, with_signals: bool) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._stop = asyncio.Event()
+        if with_signals:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._loop.add_signal_handler(number, self._stop.set)
+        try:
+            while not self._stop.is_set():
+                await _Run(self._configuration, self._socket, self._stop).serve(
+                    self._owner, self._owner if self._has_owned else None, on_ready
+                )
+                self._has_owned, on_ready = True, lambda: None
+        finally:
+            self._socket.close()
+
+
+class _Run:
+    """From reading the state to its loss, or to the end of the proxy."""
+
+    def __init__(self, configuration: Configuration, listener: socket.socket, stop: asyncio.Event) -> None:
+        self._configuration = configuration
+        self._listener = listener
+        self._stop = stop
+        self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._turns = 0
+        self._live_idle_s = 0.0
+        self._hub = self._assembled()
+
+    def _assembled(self) -> Hub:
+        configuration, settings = self._configuration, self._configuration.settings
+        hub = Hub(asyncio.get_running_loop())
+        hub.settings, hub.rules = settings, configuration.rules
+        hub.backlog = Backlog(settings.backlog_bytes_max, self._update_reading, self._update_reading)
+        hub.sessions, hub.publishing = Sessions(hub), Publishing(hub)
+        hub.subscribing, hub.delivery = Subscribing(hub), Delivery(hub)
+        hub.publisher = Publisher(
+            configuration.client,
+            hub.backlog,
+            settings.packet_bytes_max + RECORD_MARGIN_BYTES,
+            lambda error: self._fail(MoldauError(error.str())),
+            hub.publishing.after_reports,
+        )
+        hub.state = StateLog(
+            configuration.client, settings.stored_in, settings.proxy_id, hub.backlog, hub.sessions.changed
+        )
+        hub.live = LiveReader(
+            configuration.client,
+            configuration.rules.topics_pattern(),
+            settings.proxy_id,
+            hub.delivery.take,
+            self._fail,
+        )
+        hub.catch_up = CatchUp(configuration.client, settings.proxy_id)
+        return hub
+
+    async def serve(self, owner: bytes, former: bytes | None, on_ready: Callable[[], None]) -> None:
+        """Returns when the proxy is to stop, or has to start again. Raises ConfigError."""
+        hub, settings = self._hub, self._configuration.settings
+        timeout_s = settings.start_timeout_ms / 1000
+        opening = hub.loop.run_in_executor(None, hub.state.open, owner, former, timeout_s)
+        try:
+            stored = await opening
+        except (ConfigError, KafkaException) as error:
+            hub.state.close()
+            hub.publisher.close()
+            text = error.args[0].str() if isinstance(error, KafkaException) else str(error)
+            if former is None or "another proxy" in text:
+                raise ConfigError(text) from None
+            log.warning("the state cannot be read: %s; trying again", text)
+            await self._pause()
+            return
+        for message in stored.retained.values():
+            hub.retained.put(message)
+        hub.sessions.restore(stored)
+        server = await hub.loop.create_server(lambda: Connection(hub), sock=self._listener.dup())
+        writing = asyncio.create_task(hub.state.run(), name="mqtt-state")
+        watching = asyncio.create_task(self._watch(), name="mqtt-times")
+        stopping = asyncio.create_task(self._stop.wait())
+        on_ready()
+        try:
+            waited_for: list[asyncio.Future[Any]] = [writing, watching, stopping, self._failure]
+            await asyncio.wait(waited_for, return_when=asyncio.FIRST_COMPLETED)
+            server.close()
+            if self._stop.is_set() and not writing.done() and not self._failure.done():
+                await self._finish()
+            else:
+                self._say_why(writing, watching)
+                await self._pause()
+        finally:
+            await self._end(writing, watching, stopping)
+
+    def _say_why(self, *tasks: asyncio.Task[None]) -> None:
+        failures = [task.exception() for task in tasks if task.done() and not task.cancelled()]
+        if self._failure.done():
+            failures.append(self._failure.exception())
+        for failure in failures:
+            if isinstance(failure, MoldauError):
+                log.error(
+                    "the proxy starts again with what is stored, and all clients have to connect again: %s",
+                    failure,
+                )
+            elif failure is not None:
+                log.error("the proxy starts again with what is stored", exc_info=failure)
+
+    async def _finish(self) -> None:
+        """Stores what there is, and takes leave of the clients."""
+        hub = self._hub
+        for connection in list(hub.connections):
+            connection.stop_reading()
+        try:
+            async with asyncio.timeout(STOP_S):
+                while hub.publisher.outstanding:
+                    await hub.publisher.reported()
+                hub.sessions.store_all()
+                await hub.state.stored()
+        except TimeoutError:
+            log.warning(
+                "Kafka has not taken everything in %.0f s; clients send again what was not acknowledged",
+                STOP_S,
+            )
+        for connection in list(hub.connections):
+            connection.shut_down()
+
+    async def _end(self, *tasks: asyncio.Task[Any]) -> None:
+        hub = self._hub
+        for task in tasks:
+            task.cancel()
+        for connection in list(hub.connections):
+            connection.abort()
+        hub.delivery.stop()
+        hub.state.close()
+        hub.publisher.close()
+        await hub.live.stop()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _watch(self) -> None:
+        """What has to be looked at from time to time."""
+        hub = self._hub
+        while True:
+            await asyncio.sleep(TURN_S)
+            self._turns += 1
+            now = hub.loop.time()
+            for connection in list(hub.connections):
+                connection.check_time(now)
+            hub.sessions.check_times()
+            if self._turns % round(FLOW_S / TURN_S) == 0:
+                hub.sessions.store_later_ones()
+            self._live_idle_s = 0.0 if hub.tree.count else self._live_idle_s + TURN_S
+            if hub.live.is_running and self._live_idle_s > LIVE_IDLE_S:
+                await hub.live.stop()
+
+    async def _pause(self) -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._stop.wait(), RETRY_S)
+
+    def _update_reading(self) -> None:
+        for connection in list(self._hub.connections):
+            connection.update_reading()
+
+    def _fail(self, failure: BaseException) -> None:
+        if not self._failure.done():
+            self._failure.set_exception(failure)
