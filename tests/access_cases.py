@@ -271,7 +271,7 @@ CONFIG_CASES = (
     ),
     Case(
         "AlterConfigs",
-        lambda w, v: config_body(4, "", "log.cleaner.threads", "1"),
+        lambda w, v: config_body(4, str(w.broker_id), "log.cleaner.threads", "1"),
         _on_cluster(_O.ALTER_CONFIGS),
         "of brokers",
     ),

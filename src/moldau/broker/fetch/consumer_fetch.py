@@ -247,8 +247,11 @@ def refused(
 
 def unread(wanted: Wanted) -> Fetched:
     """The answer about partitions that the client may not read."""
-    code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
-    return [(topic, [refused(each[0], code) for each in partitions]) for topic, partitions in wanted]
+    code = int(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+    return [
+        (topic, [(each[0], code, -1, -1, -1, NONE_ABORTED, NO_REPLICA, b"") for each in partitions])
+        for topic, partitions in wanted
+    ]
 
 
 def failed(disks: Disks, index: int, log: PartitionLog, error: ApiError | StorageFault) -> PartitionFetched:
