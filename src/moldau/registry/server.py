@@ -9,6 +9,7 @@ from moldau.registry.service import Registry
 from moldau.registry.settings import Configuration
 from moldau.services.http_server import HttpServer
 from moldau.services.listening import bound_socket, reachable_host
+from moldau.services.security.guard import Security
 
 log = logging.getLogger("moldau.registry")
 
@@ -20,13 +21,14 @@ class RegistryServer:
         settings = configuration.settings
         for name in configuration.without_effect:
             log.warning("the setting %s of Confluent's registry has no effect in Moldau's", name)
+        security = Security(settings.security, settings.address)
         self._socket = bound_socket(settings.address, "registry")
         self.port: int = self._socket.getsockname()[1]
         self.address = settings.address._replace(port=self.port)
         self.url = str(self.address._replace(host=settings.host_name or reachable_host(self.address.host)))
         self.registry = Registry(settings, _client(configuration.client), self.url)
         self._app = RegistryApp(self.registry)
-        self._server = HttpServer(self._app, self._socket, on_stop=self._stop)
+        self._server = HttpServer(self._app, self._socket, security=security, on_stop=self._stop)
 
     def load(self) -> None:
         """Reads the topic. Raises ConfigError when that fails."""

@@ -9,10 +9,10 @@ from typing import Final
 
 from moldau.core.settings.checks import one_of
 from moldau.core.settings.key import Importance, boolean, integer, string, strings
-from moldau.core.settings.view import SettingsView
 from moldau.registry.failures import COMPATIBILITY_LEVELS
 from moldau.services.configuration import setting_texts
 from moldau.services.listening import Address, parse_listeners
+from moldau.services.security.keys import HttpSecurity
 
 CLIENT_PREFIX: Final = "kafkastore."
 PORT_DEFAULT: Final = 8081
@@ -57,13 +57,13 @@ not among them: ignoring those would leave open what the file means to close."""
 HIGH: Final = Importance.HIGH
 
 
-class RegistrySettings(SettingsView):
+class RegistrySettings(HttpSecurity):
     KIND = "registry"
 
     listeners = strings(
         "listeners",
         (f"http://0.0.0.0:{PORT_DEFAULT}",),
-        "Where the registry listens: one address, `http://host:port`.",
+        "Where the registry listens: one address, `http://host:port` or `https://host:port`.",
         importance=HIGH,
     )
     host_name = string(

@@ -31,12 +31,11 @@ def setting_texts(
     prefixes: tuple[str, ...] = (),
     without_effect: Collection[str] = (),
     renamed: Mapping[str, str] | None = None,
-    refused: Mapping[str, str] | None = None,
     resolved_later: str | None = None,
 ) -> dict[str, str]:
     """All settings as texts by name; later ones win. `prefixes` and `without_effect` are names that may appear although
-    the view does not declare them, `refused` says by the start of a name why it may not. A value that contains
-    `resolved_later` is checked when it is resolved. Raises ConfigError with the file and line, or the override."""
+    the view does not declare them. A value that contains `resolved_later` is checked when it is resolved. Raises
+    ConfigError with the file and line, or the override."""
     found = [(name, value, f"{file}, line {line}") for name, value, line in parse_properties(text, file=file)]
     for override in overrides:
         name, separator, value = override.partition("=")
@@ -51,10 +50,7 @@ def setting_texts(
         name = (renamed or {}).get(given, given)
         key = view.KEYS.get(name)
         if key is None and name not in without_effect and not name.startswith(prefixes):
-            why = next((why for start, why in (refused or {}).items() if name.startswith(start)), None)
-            hint = (
-                why or nearest_text(name, view.KEYS) or f"; `{command} --list-settings` prints the known ones"
-            )
+            hint = nearest_text(name, view.KEYS) or f"; `{command} --list-settings` prints the known ones"
             raise ConfigError(f"{where}: unknown setting {name}{hint}")
         if key is not None and (resolved_later is None or resolved_later not in value):
             try:

@@ -5,15 +5,19 @@ The application is any ASGI application. It limits bodies itself, because only i
 
 import asyncio
 import contextlib
+import logging
 import signal
 import socket
 import threading
 from collections.abc import Awaitable, Callable, Iterator
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from moldau.services.security.guard import CERTIFICATE_PRINCIPAL, Guard, Security
+from moldau.services.security.https import Https
 
 HEAD_BYTES_MAX: Final = 64 << 10
 HEAD_S_MAX: Final = 30.0
@@ -23,6 +27,8 @@ KEEP_ALIVE_S: Final = 75
 STOP_S: Final = 5
 CONNECTIONS_MAX: Final = 10_000
 BACKLOG: Final = 2048
+
+log = logging.getLogger("moldau.services")
 
 Hook = Callable[[], Awaitable[None]]
 
@@ -45,6 +51,8 @@ class LimitedHttp(HttpToolsProtocol):
         self._head_size = 0
         self._is_in_head = True
         self._too_slow: asyncio.TimerHandle | None = None
+        self.certificate_principal: str | None = None
+        """Of the client's certificate, as `User:name`; None without one."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -53,6 +61,7 @@ class LimitedHttp(HttpToolsProtocol):
             # A peer that vanished without a word is noticed.
             found.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
             found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._look_at_certificate(transport)
         self._watch_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -69,6 +78,7 @@ class LimitedHttp(HttpToolsProtocol):
             self.send_400_response(f"The head of a request is larger than {HEAD_BYTES_MAX} bytes.")
 
     def on_headers_complete(self) -> None:
+        self.scope[CERTIFICATE_PRINCIPAL] = self.certificate_principal  # type: ignore[typeddict-unknown-key]
         self._is_in_head = False
         self._stop_watching()
         super().on_headers_complete()
@@ -78,6 +88,18 @@ class LimitedHttp(HttpToolsProtocol):
         self._head_size = 0
         super().on_message_complete()
 
+    def _look_at_certificate(self, transport: asyncio.Transport) -> None:
+        connection = transport.get_extra_info("ssl_object")
+        certificate = connection.getpeercert(binary_form=True) if connection is not None else None
+        if certificate is not None:
+            https = cast(_Config, self.config).https
+            assert https is not None
+            try:
+                self.certificate_principal = https.principal_of(certificate)
+            except ValueError as unnamed:
+                log.warning("closing the connection of %s: %s", self.client, unnamed)
+                transport.close()
+
     def _watch_head(self) -> None:
         self._too_slow = self.loop.call_later(HEAD_S_MAX, self.transport.close)
 
@@ -85,6 +107,17 @@ class LimitedHttp(HttpToolsProtocol):
         if self._too_slow is not None:
             self._too_slow.cancel()
             self._too_slow = None
+
+
+class _Config(uvicorn.Config):
+    """uvicorn's, with a TLS context of ours."""
+
+    https: Https | None = None
+
+    def load(self) -> None:
+        super().load()
+        if self.https is not None:
+            self.ssl = self.https.context
 
 
 class _Listener(uvicorn.Server):
@@ -120,6 +153,7 @@ class HttpServer:
         app: ASGIApp,
         listener: socket.socket,
         *,
+        security: Security | None = None,
         http: type[LimitedHttp] = LimitedHttp,
         websocket_bytes_max: int | None = None,
         connections_max: int = CONNECTIONS_MAX,
@@ -128,14 +162,15 @@ class HttpServer:
         before_shutdown: Hook | None = None,
         on_stop: Hook | None = None,
     ) -> None:
-        """`websocket_bytes_max`: the largest message of a websocket; None for no websockets. `stop_s`: how long running
-        answers may go on when the server stops."""
+        """With `security`, the application is behind its guard. `websocket_bytes_max`: the largest message of a
+        websocket; None for no websockets. `stop_s`: how long running answers may go on when the server stops."""
         self._socket = listener
         self.port: int = listener.getsockname()[1]
         self._on_start = on_start
         self._on_stop = on_stop
-        config = uvicorn.Config(
-            app,
+        self._security = security
+        config = _Config(
+            app if security is None else Guard(app, security),
             http=http,
             ws="none" if websocket_bytes_max is None else "websockets-sansio",
             ws_max_size=websocket_bytes_max or 0,
@@ -150,6 +185,7 @@ class HttpServer:
             proxy_headers=False,
             server_header=False,
         )
+        config.https = security.https if security is not None else None
         self._uvicorn = _Listener(config, before_shutdown)
         self._thread: threading.Thread | None = None
 
@@ -166,7 +202,12 @@ class HttpServer:
             with self._uvicorn.capture_signals():
                 if on_ready is not None:
                     on_ready()
-                await self._uvicorn.serve(sockets=[self._socket])
+                fresh = asyncio.create_task(self._security.keep_fresh()) if self._security else None
+                try:
+                    await self._uvicorn.serve(sockets=[self._socket])
+                finally:
+                    if fresh is not None:
+                        fresh.cancel()
         finally:
             self._socket.close()
             if self._on_stop is not None:

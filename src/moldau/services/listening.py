@@ -24,7 +24,7 @@ class Address(NamedTuple):
 
 
 def parse_listeners(
-    listeners: Sequence[str], *, port_default: int, schemes: Sequence[str] = ("http",)
+    listeners: Sequence[str], *, port_default: int, schemes: Sequence[str] = ("http", "https")
 ) -> Address:
     """The one address that the setting `listeners` has. Raises ConfigError."""
     example = f"{schemes[0]}://0.0.0.0:{port_default}"
@@ -38,8 +38,7 @@ def parse_listeners(
         raise ConfigError(f"listeners: {text} is not a valid address: {error}. Example: {example}") from None
     if parts.scheme not in schemes:
         raise ConfigError(
-            f"listeners: {text} is not supported, only {' and '.join(schemes)} is. "
-            "For TLS, put a proxy that speaks TLS in front."
+            f"listeners: {text} is not supported, only {' and '.join(schemes)}. Example: {example}"
         )
     if parts.path.strip("/") or parts.query:
         raise ConfigError(f"listeners: {text} has a path; give only host and port, for example {example}")

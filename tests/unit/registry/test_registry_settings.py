@@ -53,8 +53,7 @@ def test_the_file_confluents_registry_comes_with_is_taken() -> None:
 @pytest.mark.parametrize(
     "guard",
     [
-        "authentication.method=BASIC",
-        "ssl.keystore.location=/x",
+        "authentication.enable=true",
         "confluent.schema.registry.auth.mechanism=SSL",
     ],
 )
@@ -68,7 +67,7 @@ def test_a_setting_that_guards_the_registry_is_not_passed_over(guard: str) -> No
     [
         ("mode.mutable=false", "line 1: unknown setting mode.mutable; did you mean mode.mutability?"),
         ("\nschema.compatibility.level=SOME", "line 2: Invalid value SOME"),
-        ("listeners=https://a:1", "only http is"),
+        ("listeners=ftp://a:1", "only http and https"),
         ("listeners=http://a:1,http://b:2", "exactly one address"),
         ("listeners=http://a:x", "is not a valid address"),
     ],

@@ -10,6 +10,7 @@ from moldau.proxies.rest.settings import Configuration
 from moldau.proxies.rest.tables import ROUTES
 from moldau.services.http_server import HttpServer
 from moldau.services.listening import bound_socket, reachable_host
+from moldau.services.security.guard import Security
 
 log = logging.getLogger("moldau.rest")
 
@@ -22,6 +23,7 @@ class RestServer:
         for name in configuration.without_effect:
             log.warning("the setting %s of Confluent's REST Proxy has no effect in Moldau's", name)
         address = settings.address
+        security = Security(settings.security, address)
         listener = bound_socket(address, "REST proxy")
         port: int = listener.getsockname()[1]
         self.address = address._replace(port=port)
@@ -34,6 +36,7 @@ class RestServer:
         self._server = HttpServer(
             RestApp(self.proxy, Router(ROUTES)),
             listener,
+            security=security,
             connections_max=settings.connections_max,
             on_start=self.proxy.start,
             before_shutdown=self.proxy.before_shutdown,

@@ -10,9 +10,9 @@ from typing import Final
 
 from moldau.core.errors import ConfigError
 from moldau.core.settings.key import Importance, integer, long, string, strings
-from moldau.core.settings.view import SettingsView
 from moldau.services.configuration import setting_texts
 from moldau.services.listening import Address, parse_listeners
+from moldau.services.security.keys import HttpSecurity
 
 PORT_DEFAULT: Final = 8082
 REGISTRY_PREFIX: Final = "schema.registry."
@@ -42,13 +42,13 @@ not among them: ignoring those would leave open what the file means to close."""
 HIGH: Final = Importance.HIGH
 
 
-class RestSettings(SettingsView):
+class RestSettings(HttpSecurity):
     KIND = "REST proxy"
 
     listeners = strings(
         "listeners",
         (f"http://0.0.0.0:{PORT_DEFAULT}",),
-        "Where the proxy listens: one address, `http://host:port`.",
+        "Where the proxy listens: one address, `http://host:port` or `https://host:port`.",
         importance=HIGH,
     )
     bootstrap_servers = strings(
@@ -74,7 +74,7 @@ class RestSettings(SettingsView):
     advertised_listeners = strings(
         "advertised.listeners",
         (),
-        "Like host.name, as an address: `http://host:port`. Wins over host.name.",
+        "Like host.name, as an address: `http://host:port` or `https://host:port`. Wins over host.name.",
     )
     request_bytes_max = integer(
         "request.max.bytes", 16_777_216, "The largest body that is accepted.", at_least=1_024
@@ -145,7 +145,7 @@ class RestSettings(SettingsView):
                 parse_listeners(self.advertised_listeners, port_default=port, schemes=("http", "https"))
             )
         if self.host_name:
-            return str(Address("http", self.host_name, port))
+            return str(Address(self.address.scheme, self.host_name, port))
         return None
 
 

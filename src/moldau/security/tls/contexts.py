@@ -62,7 +62,7 @@ def client_context(material: TlsMaterial) -> ssl.SSLContext:
 def _prepare(context: ssl.SSLContext, material: TlsMaterial) -> None:
     _limit_versions(context, material)
     if material.key is not None:
-        _load_key(context, material.key)
+        load_key(context, material.key)
     if material.trust is not None:
         _load_trust(context, material.trust)
 
@@ -100,7 +100,7 @@ def _set_ciphers(context: ssl.SSLContext, names: str, wanted: tuple[str, ...]) -
         ) from None
 
 
-def _load_key(context: ssl.SSLContext, key: KeyMaterial) -> None:
+def load_key(context: ssl.SSLContext, key: KeyMaterial) -> None:
     with _in_memory(key.pem) as path:
         try:
             context.load_cert_chain(path)

@@ -10,7 +10,6 @@ from typing import Final
 from moldau.core.errors import ConfigError
 from moldau.core.settings.checks import one_of
 from moldau.core.settings.key import Importance, boolean, class_name, integer, long, short, string, strings
-from moldau.core.settings.view import SettingsView
 from moldau.pipeline.connect.runtime.client_overrides import admin_overrides, overrides
 from moldau.pipeline.connect.runtime.secrets import resolve
 from moldau.pipeline.connect.runtime.task_settings import (
@@ -20,6 +19,7 @@ from moldau.pipeline.connect.runtime.task_settings import (
 )
 from moldau.services.configuration import setting_texts
 from moldau.services.listening import Address, parse_listeners, reachable_host
+from moldau.services.security.keys import PrefixedHttpSecurity
 
 PORT_DEFAULT: Final = 8083
 HIGH: Final = Importance.HIGH
@@ -82,7 +82,7 @@ WITHOUT_EFFECT: Final = frozenset(
 not among them: ignoring one would leave open what the file means to close."""
 
 
-class WorkerSettings(SettingsView):
+class WorkerSettings(PrefixedHttpSecurity):
     KIND = "Connect worker"
 
     bootstrap_servers = strings(
@@ -97,7 +97,7 @@ class WorkerSettings(SettingsView):
     listeners = strings(
         "listeners",
         (f"http://0.0.0.0:{PORT_DEFAULT}",),
-        "Where the REST API listens: one address, `http://host:port`.",
+        "Where the REST API listens: one address, `http://host:port` or `https://host:port`.",
         importance=HIGH,
     )
     advertised_host = string(

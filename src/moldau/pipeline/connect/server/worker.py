@@ -16,6 +16,7 @@ from moldau.pipeline.connect.server.service import ConnectService
 from moldau.pipeline.connect.server.settings import Configuration
 from moldau.services.http_server import HttpServer
 from moldau.services.listening import bound_socket
+from moldau.services.security.guard import Security
 
 log = logging.getLogger("moldau.connect")
 
@@ -31,6 +32,7 @@ class ConnectWorker:
             log.warning("the setting %s of Kafka Connect has no effect here", name)
         _make_importable(settings.plugin_path)
         self._given = connectors
+        security = Security(settings.security, settings.address)
         self._socket = bound_socket(settings.address, "Connect worker")
         self.port: int = self._socket.getsockname()[1]
         self.address = settings.address._replace(port=self.port)
@@ -38,7 +40,7 @@ class ConnectWorker:
         self.member = Member(configuration, self.worker_id, is_standalone=connectors is not None)
         self.service = ConnectService(self.member)
         self._app = ConnectApp(self.service)
-        self._server = HttpServer(self._app, self._socket, on_stop=self._stop)
+        self._server = HttpServer(self._app, self._socket, security=security, on_stop=self._stop)
 
     def load(self) -> None:
         """Reads the topics and joins the group, or creates the connectors it was given. Raises ConfigError."""

@@ -5,11 +5,14 @@ import logging
 from collections.abc import Callable
 from typing import Final
 
+import orjson
+
 from moldau.pipeline.sql.server.http import FrontProtocol, SqlApp
 from moldau.pipeline.sql.server.service import SqlService
 from moldau.pipeline.sql.server.settings import Configuration
 from moldau.services.http_server import HttpServer
 from moldau.services.listening import bound_socket, reachable_host
+from moldau.services.security.guard import Security
 
 STOP_S: Final = 3
 """How long running answers may go on when the server stops."""
@@ -26,6 +29,9 @@ class SqlServer:
         settings = configuration.settings
         for name in configuration.without_effect:
             log.warning("the setting %s of ksqlDB has no effect here", name)
+        security = Security(
+            settings.security, settings.address, refusal=_refusal, protocols=("h2", "http/1.1")
+        )
         self._socket = bound_socket(settings.address, "SQL server")
         self.port: int = self._socket.getsockname()[1]
         self.address = settings.address._replace(port=self.port)
@@ -38,6 +44,7 @@ class SqlServer:
         self._server = HttpServer(
             self._app,
             self._socket,
+            security=security,
             http=FrontProtocol,
             websocket_bytes_max=WEBSOCKET_BYTES_MAX,
             stop_s=STOP_S,
@@ -77,3 +84,7 @@ class SqlServer:
 
     def stop_thread(self) -> None:
         self._server.stop_thread()
+
+
+def _refusal(status: int, message: str) -> bytes:
+    return orjson.dumps({"@type": "generic_error", "error_code": status * 100, "message": message})

@@ -10,9 +10,9 @@ from zlib import crc32
 
 from moldau.core.settings.checks import one_of
 from moldau.core.settings.key import Importance, boolean, integer, string, strings
-from moldau.core.settings.view import SettingsView
 from moldau.services.configuration import setting_texts
 from moldau.services.listening import Address, parse_listeners
+from moldau.services.security.keys import HttpSecurity
 
 PORT_DEFAULT: Final = 8088
 APPLICATION_ID_MAX: Final = 180
@@ -24,9 +24,6 @@ PASSED_ON: Final = ("ksql.functions.", "ksql.schema.registry.", "ksql.connect.",
 """Prefixes of properties whose names are not all known in advance."""
 PREFIXES: Final = (STREAMS_PREFIX, *PASSED_ON, *CLIENT_PREFIXES)
 """Of names that may appear although they are not declared."""
-REFUSED: Final = {
-    "authentication.": ": this server has no login. Remove the setting, and put a proxy in front that has one"
-}
 WITHOUT_EFFECT: Final = frozenset(
     {
         "auto.offset.reset",
@@ -93,7 +90,7 @@ ignoring it would leave open what the file means to close."""
 HIGH: Final = Importance.HIGH
 
 
-class ServerSettings(SettingsView):
+class ServerSettings(HttpSecurity):
     KIND = "SQL server"
 
     bootstrap_servers = strings(
@@ -102,7 +99,8 @@ class ServerSettings(SettingsView):
     listeners = strings(
         "listeners",
         (f"http://0.0.0.0:{PORT_DEFAULT}",),
-        "Where the server listens: one address, `http://host:port`. HTTP/1.1, HTTP/2 without TLS, and websockets.",
+        "Where the server listens: one address, `http://host:port` or `https://host:port`. HTTP/1.1, HTTP/2 and "
+        "websockets.",
         importance=HIGH,
     )
     advertised_listener = string(
@@ -322,7 +320,7 @@ class Configuration:
         self.without_effect = sorted(WITHOUT_EFFECT & texts.keys())
         servers = ",".join(server.rpartition("://")[2] for server in self.settings.bootstrap_servers)
         self.client = {"bootstrap.servers": servers} | {
-            name: text for name, text in texts.items() if name.startswith(CLIENT_PREFIXES)
+            name: text for name, text in texts.items() if name.startswith(CLIENT_PREFIXES) and name not in own
         }
         self.plain_client = {
             name: text
@@ -350,7 +348,6 @@ def read_configuration(
             command="moldau sql server",
             prefixes=PREFIXES,
             without_effect=WITHOUT_EFFECT,
-            refused=REFUSED,
         )
     )
 

@@ -21,7 +21,7 @@ def test_the_printed_settings_are_a_configuration_file() -> None:
     ("arguments", "message"),
     [
         (["--override", "ksql.service.ids=x"], "did you mean ksql.service.id?"),
-        (["--listen", "https://127.0.0.1:1"], "only http is"),
+        (["--listen", "https://127.0.0.1:0"], "https needs a certificate: set ssl.keystore.location"),
         (["--config", "missing.properties"], "cannot read the configuration file missing.properties"),
     ],
 )

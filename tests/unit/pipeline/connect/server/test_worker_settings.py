@@ -40,7 +40,7 @@ def test_a_file_of_kafka() -> None:
         ("grup.id=x", "unknown setting grup.id; did you mean group.id?"),
         ("group.id", "does not have the form key=value"),
         ("offset.flush.interval.ms=soon", "offset.flush.interval.ms"),
-        ("listeners=https://a:1", "only http is"),
+        ("listeners=ftp://a:1", "only http and https"),
         ("listeners=http://a:1,http://b:2", "exactly one address"),
         ("connector.client.config.override.policy=Most", "connector.client.config.override.policy"),
     ],

@@ -37,13 +37,13 @@ def test_a_file_of_ksqldb_is_read() -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("authentication.method=BASIC", "has no login. Remove the setting, and put a proxy in front"),
+        ("authentication.method=DIGEST", r"line 1: .*authentication\.method.*BASIC"),
         (
             "ksql.service.ids=x",
             r"file\.properties, line 1: unknown setting ksql\.service\.ids.*ksql\.service\.id",
         ),
         ("ksql.max.push.queries=many", r"line 1: .*ksql\.max\.push\.queries"),
-        ("listeners=https://0.0.0.0:1", "only http is"),
+        ("listeners=ftp://0.0.0.0:1", "only http and https"),
         ("listeners=http://a:1,http://b:2", "exactly one address"),
     ],
 )

@@ -17,6 +17,7 @@ from moldau.pipeline.sql.server.http.h2.upgrade import (
     without_offer,
 )
 from moldau.services.http_server import HEAD_BYTES_MAX, LimitedHttp
+from moldau.services.security.guard import CERTIFICATE_PRINCIPAL
 
 
 class FrontProtocol(LimitedHttp):
@@ -63,6 +64,7 @@ class FrontProtocol(LimitedHttp):
         self._stop_watching()
         self._unset_keepalive_if_required()
         self.connections.discard(self)
-        connection = Http2Connection(self.app, self.transport, self.connections, self.tasks)
+        facts = {CERTIFICATE_PRINCIPAL: self.certificate_principal}
+        connection = Http2Connection(self.app, self.transport, self.connections, self.tasks, facts)
         self.transport.set_protocol(connection)
         connection.start(received, upgrade, body)

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from base64 import urlsafe_b64decode
 from binascii import Error as Base64Error
+from collections.abc import Mapping
 from typing import Any, Final
 
 import h2.config
@@ -48,8 +49,11 @@ class Http2Connection(asyncio.Protocol):
         transport: asyncio.Transport,
         connections: set[Any],
         tasks: set[asyncio.Task[None]],
+        facts: Mapping[str, Any],
     ) -> None:
+        """`facts` of the client are in the scope of every request."""
         self._app = app
+        self._facts = facts
         self._transport = transport
         self._connections = connections
         self._all_tasks = tasks
@@ -165,6 +169,7 @@ class Http2Connection(asyncio.Protocol):
                 headers,
                 client=self._transport.get_extra_info("peername"),
                 server=self._transport.get_extra_info("sockname"),
+                **self._facts,
             )
         except KeyError:
             self._reset(stream_id, h2.errors.ErrorCodes.PROTOCOL_ERROR)
