@@ -1,6 +1,6 @@
 """What a handler returns: a complete answer, or one that is sent piece by piece."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -23,7 +23,7 @@ class Answer:
 class Streamed(Answer):
     """`pieces` are sent as they come. The first one is awaited before the head is sent."""
 
-    pieces: AsyncIterator[bytes] | None = None
+    pieces: AsyncGenerator[bytes, None] | None = None
 
 
 def json_answer(value: Any, status: int = 200, content_type: str | None = None) -> Answer:

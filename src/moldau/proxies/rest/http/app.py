@@ -1,5 +1,6 @@
 """The ASGI application: one error boundary, one way to answer. Handlers see a `Call` and nothing else of HTTP."""
 
+import contextlib
 import logging
 import time
 from typing import TYPE_CHECKING, Final
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 
 CLOSING: Final = frozenset({408, 413})
 """Answers that may come before the body was read: the connection cannot be used again."""
+UNNEGOTIATED: Final = frozenset(
+    {"/", "/openapi.json", "/metrics", "/health", "/events", "/try", "/produce", "/poll"}
+)
+"""Paths whose answers have one type, whatever is asked for."""
 
 log = logging.getLogger("moldau.rest")
 
@@ -71,8 +76,9 @@ class RestApp:
         ]
         await send({"type": "http.response.start", "status": answer.status, "headers": headers})
         try:
-            async for piece in answer.pieces:
-                await send({"type": "http.response.body", "body": piece, "more_body": True})
+            async with contextlib.aclosing(answer.pieces) as pieces:
+                async for piece in pieces:
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
         except ClientDisconnect:
             return
         except Exception:  # The head is sent: the answer ends early, which the client sees.
@@ -90,10 +96,10 @@ def _content_type(call: Call, route: str) -> str:
     """Of the answer. Raises RestFailure 406."""
     if route.startswith("/v3/"):
         return JSON
+    if route in UNNEGOTIATED:
+        return JSON
     accept = call.headers.get("accept")
     if accept is None:
         return V2
-    if route in ("/", "/openapi.json", "/metrics", "/events"):
-        return JSON
     found = choose(accept, PRODUCED)
     return found if found in (JSON, V2) else V2

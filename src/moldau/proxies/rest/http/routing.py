@@ -30,6 +30,8 @@ class Route:
     answer: str | None = None
     status: int = 200
     query: Mapping[str, str] = field(default_factory=dict)
+    hidden: bool = False
+    """Not in the description."""
 
     @property
     def segments(self) -> list[str]:

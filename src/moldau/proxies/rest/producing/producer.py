@@ -103,8 +103,11 @@ class SharedProducer:
 
     async def write(self, topic: str, records: Sequence[Record]) -> list[Written]:
         """Returns when Kafka has acknowledged or refused each of them."""
-        if not records:
-            return []
+        return await (await self.begin(topic, records)) if records else []
+
+    async def begin(self, topic: str, records: Sequence[Record]) -> "asyncio.Future[list[Written]]":
+        """Hands over the records, which keep their order. The future is done when Kafka has acknowledged or refused
+        each of them; there is at least one."""
         pending = _Pending(len(records), asyncio.get_running_loop())
         producer = self._producer
         produce, done = producer.produce, pending.done
@@ -128,10 +131,14 @@ class SharedProducer:
                     found: KafkaError = error.args[0]
                     pending.fail(index, found)
                     break
-        written = await pending.future
-        if any(each.error is not None and each.error.fatal() for each in written):
-            await asyncio.to_thread(self._replace, producer)
-        return written
+        pending.future.add_done_callback(partial(self._watch, producer))
+        return pending.future
+
+    def _watch(self, producer: Producer, future: "asyncio.Future[list[Written]]") -> None:
+        if not future.cancelled() and any(
+            each.error is not None and each.error.fatal() for each in future.result()
+        ):
+            threading.Thread(target=self._replace, args=[producer], name="rest-new-producer").start()
 
     def _serve(self) -> None:
         while self._is_open:

@@ -1,0 +1,1 @@
+"""The routes described: as OpenAPI, and as a page that lets one try them."""
