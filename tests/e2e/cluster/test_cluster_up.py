@@ -101,6 +101,8 @@ def test_up_starts_the_platform_on_three_brokers(tmp_path: Path) -> None:
         "0",
         "--connect-port",
         "0",
+        "--rest-port",
+        "0",
         "--registry-override",
         f"listeners={registry}",
     ) as running:

@@ -15,11 +15,11 @@ from moldau.testing import LocalCluster
 
 
 def test_up_starts_broker_registry_and_sql_and_stops_them(tmp_path: Path) -> None:
-    port, registry_port, sql_port, connect_port = (free_port() for _ in range(4))
+    port, registry_port, sql_port, connect_port, rest_port = (free_port() for _ in range(5))
     # Nothing is protected, so nobody else is let in unless `--host` says so.
     command = [MOLDAU, "up", "--data", str(tmp_path / "data"), "--port", str(port)]
     command += ["--registry-override", f"listeners=http://127.0.0.1:{registry_port}"]
-    command += ["--connect-port", str(connect_port)]
+    command += ["--connect-port", str(connect_port), "--rest-port", str(rest_port)]
     command += ["--sql-port", str(sql_port), "--sql-override", "ksql.service.id=shop_"]
     with (tmp_path / "log").open("wb") as log:
         process = subprocess.Popen(
@@ -50,6 +50,9 @@ def test_up_starts_broker_registry_and_sql_and_stops_them(tmp_path: Path) -> Non
         assert SqlClient(url).ask("GET", "/info")["KsqlServerInfo"]["ksqlServiceId"] == "shop_"
         assert lines[3].split() == ["connect", f"http://127.0.0.1:{connect_port}"]
         assert SqlClient(url).ksql("SHOW CONNECTOR PLUGINS;")[0]["connectorsPlugins"]
+        assert lines[4].split() == ["rest", f"http://127.0.0.1:{rest_port}"]
+        topics = ask(f"http://127.0.0.1:{rest_port}", "GET", "/topics")
+        assert topics.status == 200 and "_schemas" in topics.body
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE_S) == 0
     finally:
@@ -58,7 +61,7 @@ def test_up_starts_broker_registry_and_sql_and_stops_them(tmp_path: Path) -> Non
         process.wait()
         process.stdout.close()
     deadline = time.monotonic() + PATIENCE_S
-    while any(is_served(each) for each in (port, registry_port, sql_port, connect_port)):
+    while any(is_served(each) for each in (port, registry_port, sql_port, connect_port, rest_port)):
         assert time.monotonic() < deadline, "something was left running"
 
 

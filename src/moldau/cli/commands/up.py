@@ -1,8 +1,9 @@
-"""`moldau up`: broker, registry, Connect worker, SQL server and an optional demo, each in a process of its own."""
+"""`moldau up`: the broker and what runs beside it, each in a process of its own: registry, REST proxy, Connect, SQL."""
 
 import contextlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -24,6 +25,8 @@ Try it in a second terminal:
   {moldau} consume orders{at}"""
 REGISTRY_HINT = "  {moldau} schemas list{registry}"
 REGISTRY_PORT = 8081
+REST_HINT = "  curl {url}/topics"
+REST_PORT = 8082
 CONNECT_HINT = "  {moldau} connect plugins{connect}"
 CONNECT_PORT = 8083
 SQL_HINT = "  {moldau} sql{sql} --execute 'SHOW TOPICS;'"
@@ -70,6 +73,13 @@ BROKER_SETTINGS = ("group.initial.rebalance.delay.ms=0",)
     help="Port of the Connect worker. 0 picks a free port.",
 )
 @click.option(
+    "--rest-port",
+    type=click.IntRange(0, 65_535),
+    default=REST_PORT,
+    show_default=True,
+    help="Port of the REST proxy. 0 picks a free port.",
+)
+@click.option(
     "--broker-override",
     "broker",
     metavar="KEY=VALUE",
@@ -97,9 +107,17 @@ BROKER_SETTINGS = ("group.initial.rebalance.delay.ms=0",)
     multiple=True,
     help="A setting for the Connect worker. Repeatable.",
 )
+@click.option(
+    "--rest-override",
+    "rest",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="A setting for the REST proxy. Repeatable.",
+)
 @click.option("--no-registry", is_flag=True, help="Do not start a schema registry.")
 @click.option("--no-sql", is_flag=True, help="Do not start a SQL server.")
 @click.option("--no-connect", is_flag=True, help="Do not start a Connect worker.")
+@click.option("--no-rest", is_flag=True, help="Do not start a REST proxy.")
 @click.option("--demo", is_flag=True, help="Also run a demo in SQL, which joins and counts page views.")
 def command(
     directory: str,
@@ -107,19 +125,13 @@ def command(
     host: str,
     port: int,
     zookeeper_port: int,
-    sql_port: int,
-    connect_port: int,
     broker: Sequence[str],
-    registry: Sequence[str],
-    sql: Sequence[str],
-    connect: Sequence[str],
-    no_registry: bool,
     no_sql: bool,
-    no_connect: bool,
     demo: bool,
+    **beside: Any,
 ) -> None:
-    """Start the platform: a broker on port 9092, a schema registry on 8081, a Connect worker on 8083 and a SQL server
-    on 8088.
+    """Start the platform: a broker on port 9092, a schema registry on 8081, a REST proxy on 8082, a Connect worker on
+    8083 and a SQL server on 8088.
 
     Ctrl-C stops it. Connectors and persistent queries run on Spark, which starts with the first of them and needs Java.
     """
@@ -141,13 +153,7 @@ def command(
             click.echo(f"broker    {endpoints[0]}")
         servers = ",".join(dialled(each) for each in endpoints)
         platform = _Platform(services, servers, directory, host, count)
-        if not no_registry:
-            platform.start_registry(registry)
-        if not no_connect:
-            platform.start_connect(connect_port, connect)
-        if not no_sql:
-            platform.start_sql(sql_port, sql)
-        platform.await_connect()
+        platform.start(no_sql=no_sql, **beside)
         click.echo("\n".join([*platform.hints, STOP_HINT]))
         if demo:
             # Imported here because nothing else needs an HTTP client.
@@ -174,10 +180,38 @@ class _Platform:
         self._connect: Service | None = None
         """Until it is ready."""
         self._connect_url: str | None = None
+        self._rest: Service | None = None
         self.sql_url = ""
         self.sql_argument = ""
         """What follows `moldau sql` to reach the server."""
         self.hints = [pasteable(HINTS, servers)]
+
+    def start(
+        self,
+        *,
+        registry: Sequence[str],
+        connect: Sequence[str],
+        connect_port: int,
+        sql: Sequence[str],
+        sql_port: int,
+        rest: Sequence[str],
+        rest_port: int,
+        no_registry: bool,
+        no_connect: bool,
+        no_sql: bool,
+        no_rest: bool,
+    ) -> None:
+        """Returns when all that is wanted is ready."""
+        if not no_registry:
+            self.start_registry(registry)
+        if not no_connect:
+            self.start_connect(connect_port, connect)
+        if not no_rest:
+            self.start_rest(rest_port, rest)
+        if not no_sql:
+            self.start_sql(sql_port, sql)
+        self.await_connect()
+        self.await_rest()
 
     def start_registry(self, more: Sequence[str]) -> None:
         listener = f"listeners=http://{self._host}:{REGISTRY_PORT}"
@@ -188,6 +222,21 @@ class _Platform:
             "" if self._registry_url.endswith(f":{REGISTRY_PORT}") else f" --registry {self._registry_url}"
         )
         self.hints.append(pasteable(REGISTRY_HINT, self._servers, registry=elsewhere))
+
+    def start_rest(self, port: int, more: Sequence[str]) -> None:
+        """Returns at once."""
+        settings = [f"bootstrap.servers={self._servers}", f"listeners=http://{self._host}:{port}"]
+        if self._registry_url is not None:
+            settings.append(f"schema.registry.url={self._registry_url}")
+        self._rest = Service("REST proxy", ["rest", *overrides([*settings, *more])], self._log("rest"))
+        self._services.append(self._rest)
+
+    def await_rest(self) -> None:
+        """Prints where the proxy listens."""
+        if self._rest is not None:
+            listens = self._rest.wait_until_ready()
+            click.echo(f"{'rest':<10}{listens}")
+            self.hints.append(REST_HINT.format(url=f"http://{dialled(listens)}"))
 
     def start_connect(self, port: int, more: Sequence[str]) -> None:
         """Returns at once, unless the SQL server could not be told of its address."""
