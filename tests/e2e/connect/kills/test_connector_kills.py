@@ -45,8 +45,13 @@ def test_nothing_is_lost_or_written_twice(flow: Flow, servers: str, tmp_path: Pa
             for number in range(rounds):
                 # Any moment will do.
                 time.sleep(dice.uniform(0, 1.5))
-                wait_ended(KILLS[number % len(KILLS)](worker))
+                kill = KILLS[number % len(KILLS)]
+                killed = time.monotonic()
+                wait_ended(kill(worker))
+                ended = time.monotonic()
                 flow.wait_further(dice.randint(1, flow.step))
+                times = f"{ended - killed:.1f} s to end, {time.monotonic() - ended:.1f} s to go on"
+                print(f"{flow.name} {number}: {kill.__name__}: {times}", flush=True)
         told = complete(flow)
         worker.client.wait_states(flow.name, "RUNNING", ["RUNNING"] * flow.tasks)
     print(f"{flow.name}: {rounds} kills in {time.monotonic() - began:.0f} s: {told}")
