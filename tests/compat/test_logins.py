@@ -5,7 +5,7 @@ Users are made by Kafka's own tool and by an admin client; then each client writ
 
 import itertools
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +92,11 @@ class Guarded:
     def connect(self, listener: str = "SASL_PLAINTEXT") -> WireClient:
         return WireClient(self.ports[listener])
 
+    def add_users(self) -> None:
+        self.add_user(USER, PASSWORD, ScramMechanism.SCRAM_SHA_256)
+        self.add_user(USER, PASSWORD, ScramMechanism.SCRAM_SHA_512)
+        self.add_user(OTHER, PASSWORD, ScramMechanism.SCRAM_SHA_256)
+
     def add_user(self, user: str, password: str, mechanism: ScramMechanism) -> None:
         upsertion = UserScramCredentialUpsertion(
             user, ScramCredentialInfo(mechanism, 4096), password.encode()
@@ -108,11 +113,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("guarded", against, indirect=True, scope="module")
 
 
-def started(kind: str, folder: Path) -> Guarded:
+def started(kind: str, folder: Path, more: Mapping[str, str] | None = None) -> Guarded:
     ports = [free_port() for _ in LISTENERS]
     listeners = [f"{name}://127.0.0.1:{port}" for name, port in zip(LISTENERS, ports, strict=True)]
     protocols = "PLAINTEXT:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,BRIEF:SASL_PLAINTEXT"
-    settings = sasl_settings()
+    settings = {**sasl_settings(), **(more or {})}
     if kind == "moldau":
         settings |= {"listeners": ",".join(listeners), "listener.security.protocol.map": protocols}
         server: ServerProcess = MoldauBroker(folder, settings)
@@ -148,9 +153,7 @@ def guarded_kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]
 def _guarded(kind: str, folder: Path) -> Iterator[Guarded]:
     made = started(kind, folder)
     with made.server:
-        made.add_user(USER, PASSWORD, ScramMechanism.SCRAM_SHA_256)
-        made.add_user(USER, PASSWORD, ScramMechanism.SCRAM_SHA_512)
-        made.add_user(OTHER, PASSWORD, ScramMechanism.SCRAM_SHA_256)
+        made.add_users()
         yield made
         assert "pass=word" not in made.server.log_text()
 

@@ -5,6 +5,7 @@ Holds references only: no behaviour. `node/` assembles it.
 
 from dataclasses import dataclass, field
 
+from moldau.broker.audit.audit_stream import AuditStream
 from moldau.broker.configs.config_store import ConfigStore
 from moldau.broker.coordinator.router import GroupRouter, TxnRouter
 from moldau.broker.fetch.fetch_sessions import FetchSessions
@@ -17,6 +18,7 @@ from moldau.broker.peers import Peers
 from moldau.broker.request.advertised_listeners import AdvertisedListeners
 from moldau.broker.request.answer_cache import AnswerCache
 from moldau.broker.request.api_table import ApiTable
+from moldau.broker.tokens.delegation_tokens import DelegationTokens
 from moldau.broker.topics.catalog import TopicCatalog
 from moldau.broker.topics.partition_admin import PartitionAdmin
 from moldau.broker.topics.topic_admin import TopicAdmin
@@ -57,9 +59,12 @@ class Broker:
     markers: MarkerWriter
     security: SecurityTree
     """Rules of access, and the settings of users, clients and addresses."""
+    tokens: DelegationTokens
     logins: Logins
     selects_replicas: bool
     """Whether consumers are sent to a replica in their rack (`replica.selector.class`, KIP-392)."""
     quotas: ClientQuotas = field(default_factory=ClientQuotas)
     authorizer: Authorizer = field(default_factory=AllowEverything)
     """Asked by every handler before it does something."""
+    audit: AuditStream | None = None
+    """Is told of logins and changes; None where nobody asked for it."""

@@ -10,6 +10,7 @@ from moldau.broker.hosting.flusher import Flusher
 from moldau.broker.hosting.log_host import LogsByRole
 from moldau.broker.request.answer_cache import AnswerCache
 from moldau.broker.request.api_table import ApiTable
+from moldau.broker.tokens.delegation_tokens import DelegationTokens
 from moldau.broker.topics.internal_topics import InternalTopics
 from moldau.broker.topics.partition_admin import StandalonePartitionAdmin
 from moldau.broker.topics.topic_admin import TopicAdmin
@@ -17,11 +18,11 @@ from moldau.broker.transactions.producer_ids import ProducerIds
 from moldau.coordination.security.security_tree import SecurityTree
 from moldau.core.ports import Clock, Scheduler
 from moldau.core.settings.resolve import BrokerLayers
+from moldau.node import access
 from moldau.node.coordinators import CoordinatorAssembly
 from moldau.node.key_download import fetch_keys
 from moldau.node.opening import OpenedData
 from moldau.node.shared_parts import ClusterParts, SharedParts, assemble_shared_parts
-from moldau.security.access.authorizer_settings import make_authorizer
 from moldau.security.quotas.client_quotas import ClientQuotas
 from moldau.security.quotas.quota_keys import quota_values
 from moldau.security.quotas.usage import Windows
@@ -52,7 +53,9 @@ def assemble(
     producer_ids = ProducerIds(parts.store, store_thread, parts.broker_id)
     coordinators = CoordinatorAssembly(parts, internal_topics, producer_ids).assemble()
     security = SecurityTree(parts.store, store_thread)
+    tokens = DelegationTokens(parts.store, store_thread, clock, lambda: parts.configs.broker)
     quotas = _client_quotas(parts, security)
+    audit = access.audit_stream(parts, topics, data.cluster_id)
     partition_admin = None if cluster is None else cluster.partition_admin
     return Broker(
         broker_id=parts.broker_id,
@@ -79,17 +82,12 @@ def assemble(
         transactions=coordinators.transactions,
         markers=coordinators.markers,
         security=security,
-        logins=Logins(
-            lambda: parts.configs.broker, _login_sources(security, clock), login_threads or scheduler
-        ),
+        tokens=tokens,
+        logins=_logins(parts, security, tokens, login_threads or scheduler),
         quotas=quotas,
         selects_replicas=bool(parts.settings.replica_selector_class),
-        authorizer=make_authorizer(
-            parts.settings.authorizer_class_name,
-            parts.settings.super_users,
-            security.rules,
-            allows_without_rules=parts.settings.allow_everyone_if_no_acl_found,
-        ),
+        authorizer=access.authorizer(parts, security.rules, audit),
+        audit=audit,
     )
 
 
@@ -116,8 +114,13 @@ def _client_quotas(parts: SharedParts, security: SecurityTree) -> ClientQuotas:
     return quotas
 
 
-def _login_sources(security: SecurityTree, clock: Clock) -> LoginSources:
-    return LoginSources(security.user_configs, TokenChecks(fetch_keys, clock.now_ms, clock.monotonic_ms))
+def _logins(
+    parts: SharedParts, security: SecurityTree, tokens: DelegationTokens, threads: Scheduler
+) -> Logins:
+    clock = parts.clock
+    checks = TokenChecks(fetch_keys, clock.now_ms, clock.monotonic_ms)
+    sources = LoginSources(security.user_configs, tokens.known, checks)
+    return Logins(lambda: parts.configs.broker, sources, threads)
 
 
 def _topic_admin(parts: SharedParts) -> TopicAdmin:

@@ -69,6 +69,7 @@ class BrokerNode:
             _log.info("broker %d: %s", broker.broker_id, settings_report(broker.configs.layers))
             self._check_logins(broker)
             broker.security.watch(loop.call_soon_threadsafe)
+            broker.tokens.watch(loop.call_soon_threadsafe)
             await self._files.run_in_worker(lambda: self._identities.load(broker.configs.broker))
             coordinators = (broker.groups.shards, broker.transactions.shards)
             for shards in coordinators:
@@ -158,6 +159,8 @@ class BrokerNode:
     async def stop(self, *, clean: bool = True) -> None:
         """After a clean stop the next start needs no recovery. Otherwise the files stay as a killed process leaves
         them."""
+        if self.broker.audit is not None and clean:
+            await self.broker.audit.close()
         if self._cluster is not None:
             await self._cluster.leave(clean=clean)
         self._stalls.stop()

@@ -48,7 +48,11 @@ from moldau.broker.handlers.log import (
 )
 from moldau.broker.handlers.logins import (
     alter_user_scram_credentials,
+    create_delegation_token,
+    describe_delegation_token,
     describe_user_scram_credentials,
+    expire_delegation_token,
+    renew_delegation_token,
     sasl_authenticate,
     sasl_handshake,
 )
@@ -94,6 +98,10 @@ HANDLERS: Final = (
     sasl_authenticate.API,
     describe_user_scram_credentials.API,
     alter_user_scram_credentials.API,
+    create_delegation_token.API,
+    renew_delegation_token.API,
+    expire_delegation_token.API,
+    describe_delegation_token.API,
     api_versions.API,
     create_topics.API,
     delete_topics.API,

@@ -42,9 +42,12 @@ def plain_login(user: str, password: str) -> ClientLogin:
     yield f"\0{user}\0{password}".encode()
 
 
-def scram_login(mechanism: ScramMechanism, user: str, password: str, nonce: str) -> ClientLogin:
+def scram_login(
+    mechanism: ScramMechanism, user: str, password: str, nonce: str, *, by_token: bool = False
+) -> ClientLogin:
+    """`by_token`: user and password are the ID and the HMAC of a delegation token."""
     name = user.replace("=", "=3D").replace(",", "=2C")
-    bare = f"n={name},r={nonce}"
+    bare = f"n={name},r={nonce}{',tokenauth=true' if by_token else ''}"
     challenge = _text((yield f"n,,{bare}".encode()))
     match = _CHALLENGE.fullmatch(challenge)
     if match is None:

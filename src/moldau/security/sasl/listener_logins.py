@@ -28,6 +28,8 @@ JAAS_CONFIG: Final = "sasl.jaas.config"
 NONCE_BYTES: Final = 24
 UserSettings = Callable[[str], Mapping[str, str]]
 """The settings of a user, among them the SCRAM credentials by mechanism. Empty for a user without any."""
+KnownToken = Callable[[str, ScramMechanism], Known | None]
+"""What is known about the ID of a delegation token."""
 Begin = Callable[[], Exchange]
 
 
@@ -35,6 +37,7 @@ class LoginSources(NamedTuple):
     """What logins are checked against besides the settings of the broker."""
 
     user_settings: UserSettings
+    known_token: KnownToken
     token_checks: TokenChecks
 
 
@@ -97,7 +100,9 @@ class ListenerLogins:
 
     def _offer_scram(self, mechanism: ScramMechanism) -> Begin:
         def find(name: str, is_token: bool) -> Known | None:
-            text = None if is_token else self._sources.user_settings(name).get(mechanism.name)
+            if is_token:
+                return self._sources.known_token(name, mechanism)
+            text = self._sources.user_settings(name).get(mechanism.name)
             credential = None if text is None else parse_credential(text)
             return None if credential is None else Known(credential, Login(name))
 
