@@ -4,8 +4,8 @@
 |---|---|
 | /delegation_token/tokens/ID | `{"version":3,"owner":"User%3Aalice","tokenRequester":...,"renewers":[...],...}` |
 
-with `tokenId`, `issueTimestamp`, `maxTimestamp` and `expiryTimestamp`. The HMAC is not stored: it follows from the ID and
-the brokers' secret. The functions that take a store block.
+with `tokenId`, `issueTimestamp`, `maxTimestamp` and `expiryTimestamp`. The HMAC is not stored: it follows from the ID
+and the brokers' secret. The functions that take a store block.
 """
 
 from contextlib import suppress
