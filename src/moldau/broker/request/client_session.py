@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from moldau.broker.audit.request_facts import AUDITED
 from moldau.broker.request.answer_cache import AnswerKey
 from moldau.broker.request.api_table import API_VERSIONS_KEY, ApiSpec
 from moldau.broker.request.connection_login import CertificateLogin, ConnectionLogin
@@ -206,12 +207,22 @@ class ClientSession:
         assert spec.handle is not None
         answer = spec.handle(RequestContext(self.broker, self.client, version), request)
         if isinstance(answer, Awaitable):
+            if self.broker.audit is not None and spec.name in AUDITED:
+                answer = self._audited(spec, request, answer)
             self.broker.scheduler.spawn(self._answer_later(spec, answer, version, correlation_id))
             return None
+        if self.broker.audit is not None and spec.name in AUDITED:
+            self.broker.audit.changed(self.client, spec.name, request, answer)
         body = self._encoded(answer, version)
         if cache_key is not None:
             self.broker.answers.remember(cache_key, body)
         return self._framed(spec, body, version, correlation_id)
+
+    async def _audited(self, spec: ApiSpec, request: Any, answer: Awaitable[Any]) -> Any:
+        answered = await answer
+        assert self.broker.audit is not None
+        self.broker.audit.changed(self.client, spec.name, request, answered)
+        return answered
 
     async def _answer_later(
         self, spec: ApiSpec, answer: Awaitable[Any], version: int, correlation_id: int

@@ -66,6 +66,8 @@ class CertificateLogin:
         session = self._session
         session.login = None
         session.client.principal = session.connection.tls_principal or ANONYMOUS
+        if session.broker.audit is not None:
+            session.broker.audit.logged_in(session.client, "TLS")
         return True
 
     def on_frame(self, frame: memoryview) -> list[Chunk] | None:
@@ -263,6 +265,8 @@ class ConnectionLogin:
         self._previous = None
         session.client.principal = f"User:{login.user}"
         session.client.is_by_token = login.is_by_token
+        if session.broker.audit is not None:
+            session.broker.audit.logged_in(session.client, self._mechanism)
         session.connection.limit_frames(self._logins.frame_bytes_max, "socket.request.max.bytes")
         limits = [limit] if (limit := self._logins.session_ms(self._mechanism)) else []
         if login.expires_ms is not None:
@@ -290,6 +294,8 @@ class ConnectionLogin:
         self._stop_timer()
         self._state = State.FAILED
         self._failure = reason
+        if self._session.broker.audit is not None:
+            self._session.broker.audit.login_failed(self._session.client, self._mechanism, reason)
         delay_ms = self._logins.failure_delay_ms
         self._session.broker.scheduler.call_later(delay_ms, lambda: self._end(answer))
 

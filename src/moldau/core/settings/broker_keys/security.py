@@ -39,6 +39,11 @@ class SecurityKeys(SettingsView):
         False,
         "Whether everyone may access a resource without ACLs.",
     )
+    moldau_audit_enable = boolean(
+        "moldau.audit.enable",
+        False,
+        "Whether logins, denials and administrative changes are written to the topic `_moldau_audit`, as CloudEvents.",
+    )
     principal_builder_class = class_name(
         "principal.builder.class",
         "org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder",
