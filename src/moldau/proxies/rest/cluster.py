@@ -19,6 +19,7 @@ from confluent_kafka.admin import (
 from moldau.proxies.rest.failures import (
     UNKNOWN_TOPIC,
     RestFailure,
+    check_topic_name,
     of_kafka,
     topic_not_found,
     unprocessable,
@@ -26,8 +27,6 @@ from moldau.proxies.rest.failures import (
 from moldau.proxies.rest.threads import Threads
 
 T = TypeVar("T")
-DEPENDENT_CALLS_MAX = 8
-TOPIC_NAME_MAX = 249
 
 log = logging.getLogger("moldau.rest")
 
@@ -83,16 +82,13 @@ class Cluster:
 
     async def topics(self, names: Sequence[str], *, operations: bool = False) -> list[TopicDescription]:
         """Raises RestFailure 40401 for the first that does not exist."""
-        if any(not name or len(name) > TOPIC_NAME_MAX for name in names):
-            raise topic_not_found(next(name for name in names if not name or len(name) > TOPIC_NAME_MAX))
-        try:
-            futures = self.admin.describe_topics(
-                TopicCollection(list(names)),
-                include_authorized_operations=operations,
-                request_timeout=self._timeout_s,
-            )
-        except (KafkaException, ValueError, TypeError, UnicodeError):
-            raise topic_not_found(names[0]) from None
+        for name in names:
+            check_topic_name(name)
+        futures = self.admin.describe_topics(
+            TopicCollection(list(names)),
+            include_authorized_operations=operations,
+            request_timeout=self._timeout_s,
+        )
         found = []
         for name, future in futures.items():
             try:

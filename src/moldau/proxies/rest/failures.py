@@ -4,6 +4,7 @@ One exception carries them from the owner of some state to the HTTP answer. Mess
 happened to which thing, and what to do.
 """
 
+import re
 from typing import Final
 
 from confluent_kafka import KafkaError, KafkaException
@@ -16,6 +17,7 @@ TOPIC_NOT_FOUND: Final = 40401
 PARTITION_NOT_FOUND: Final = 40402
 KAFKA_ERROR: Final = 50002
 KAFKA_RETRIABLE: Final = 50003
+TOPIC_NAME: Final = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 UNREACHABLE: Final = frozenset(
     {
         KafkaError._TRANSPORT,
@@ -66,6 +68,16 @@ class RestFailure(MoldauError):
     @property
     def status(self) -> int:
         return int(str(self.code)[:3])
+
+
+def check_topic_name(topic: str) -> None:
+    """Raises RestFailure 40401: no cluster has such a topic, and Kafka's client must not see it."""
+    if not TOPIC_NAME.fullmatch(topic):
+        raise RestFailure(
+            TOPIC_NOT_FOUND,
+            f"Topic not found. {topic[:60]!r} is no name of a topic: it has 1 to 249 letters, digits, dots, hyphens and"
+            " underscores.",
+        )
 
 
 def topic_not_found(topic: str) -> RestFailure:

@@ -3,6 +3,9 @@
 import logging
 from collections.abc import Callable
 
+from confluent_kafka import KafkaException
+
+from moldau.core.errors import ConfigError
 from moldau.proxies.rest.http.app import RestApp
 from moldau.proxies.rest.http.routing import Router
 from moldau.proxies.rest.proxy import Proxy
@@ -30,6 +33,12 @@ class RestServer:
         self.url = str(self.address._replace(host=reachable_host(address.host)))
         try:
             self.proxy = Proxy(configuration, self.url, settings.own_url(port))
+        except KafkaException as error:
+            listener.close()
+            raise ConfigError(
+                f"the Kafka client rejects its settings: {error.args[0].str()} The keys after `client.`, `producer.`, "
+                "`consumer.` and `admin.` are librdkafka's."
+            ) from None
         except BaseException:
             listener.close()
             raise

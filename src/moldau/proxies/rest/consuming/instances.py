@@ -46,6 +46,7 @@ FIELDS: Final = (
     "responseMinBytes",
     "requestWaitMs",
 )
+GROUP: Final = re.compile(r"[^\x00-\x1f]{1,200}")
 NAME: Final = re.compile(r"[^/\x00-\x1f]{1,200}")
 
 log = logging.getLogger("moldau.rest")
@@ -91,6 +92,8 @@ class Instances:
 
     async def create(self, group: str, wanted: Mapping[str, Any]) -> str:
         """Returns its name. Raises RestFailure."""
+        if not GROUP.fullmatch(group):
+            raise invalid_consumer("the name of a group is a text of at most 200 characters.")
         parsed = _Wanted(wanted)
         settings = self._settings
         name = parsed.name or self._new_name()

@@ -94,7 +94,8 @@ class SimpleConsumers:
         }
         self._schemas = schemas
         self._threads = threads
-        self._idle: list[Consumer] = []
+        # One is made now, so that settings that Kafka's client rejects are known before the proxy starts.
+        self._idle = [Consumer(self._properties, logger=log)]
         self._lock = threading.Lock()
         self.in_use = 0
 

@@ -9,6 +9,7 @@ from moldau.proxies.rest.failures import (
     AUTHORIZATION,
     PARTITION_NOT_FOUND,
     TOPIC_NOT_FOUND,
+    check_topic_name,
     code_of,
     partition_not_found,
     schema_missing,
@@ -45,6 +46,7 @@ async def parse_records(
     proxy: "Proxy", body: dict[str, Any], name: str, topic: str, partition: int | None = None
 ) -> ParsedRecords:
     """`name` is the format. Raises RestFailure."""
+    check_topic_name(topic)
     given = body.get("records")
     if not isinstance(given, list) or not given:
         raise unprocessable(

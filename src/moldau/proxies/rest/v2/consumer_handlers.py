@@ -7,7 +7,7 @@ from urllib.parse import quote
 from confluent_kafka import TopicPartition
 
 from moldau.proxies.rest.consuming.instance import BEGINNING, END, Instance, Partition
-from moldau.proxies.rest.failures import format_mismatch, unprocessable
+from moldau.proxies.rest.failures import TOPIC_NAME, check_topic_name, format_mismatch, unprocessable
 from moldau.proxies.rest.http.answers import JSON, Answer, json_answer, no_content
 from moldau.proxies.rest.http.call import INT_MAX, LONG_MAX, Call
 from moldau.proxies.rest.http.negotiation import EMBEDDED, PRODUCED, choose, embedded_type
@@ -15,6 +15,7 @@ from moldau.proxies.rest.http.routing import Route
 
 BASE: Final = "/consumers/{group}/instances/{instance}"
 METADATA_MAX: Final = 4_096
+PATTERN_MAX: Final = 1_000
 
 
 async def create(call: Call) -> Answer:
@@ -38,14 +39,10 @@ async def subscribe(call: Call) -> Answer:
     if (topics is None) == (pattern is None):
         raise unprocessable("Give either topics, an array of names, or topic_pattern, a regular expression.")
     if pattern is not None:
-        if not isinstance(pattern, str) or not pattern:
-            raise unprocessable("topic_pattern is not a text.")
+        if not isinstance(pattern, str) or not pattern.isprintable() or not 0 < len(pattern) <= PATTERN_MAX:
+            raise unprocessable(f"topic_pattern is not a text of at most {PATTERN_MAX} characters.")
         topics = [pattern if pattern.startswith("^") else f"^{pattern}"]
-    elif (
-        not isinstance(topics, list)
-        or not topics
-        or not all(isinstance(each, str) and each for each in topics)
-    ):
+    elif not isinstance(topics, list) or not topics or not all(map(_is_topic, topics)):
         raise unprocessable("topics is not an array of names.")
     await _use(call, lambda instance: instance.subscribe(topics))
     return no_content()
@@ -76,6 +73,7 @@ async def read(call: Call) -> Answer:
 
 
 async def read_topic(call: Call) -> Answer:
+    check_topic_name(call.parameters["topic"])
     return await _read(call, call.parameters["topic"])
 
 
@@ -181,6 +179,10 @@ async def _use(call: Call, work: Callable[[Instance], Any]) -> Any:
     return await call.proxy.instances.use(call.parameters["group"], call.parameters["instance"], work)
 
 
+def _is_topic(value: Any) -> bool:
+    return isinstance(value, str) and TOPIC_NAME.fullmatch(value) is not None
+
+
 def _partitions(given: dict[str, Any]) -> list[Partition]:
     return [_partition(each) for each in _objects(given, "partitions")]
 
@@ -194,7 +196,7 @@ def _objects(given: dict[str, Any], name: str) -> list[dict[str, Any]]:
 
 def _partition(given: dict[str, Any]) -> Partition:
     topic, partition = given.get("topic"), given.get("partition")
-    if not isinstance(topic, str) or not topic:
+    if not isinstance(topic, str) or not _is_topic(topic):
         raise unprocessable("topic may not be empty; it is the name of a topic.")
     if type(partition) is not int or not 0 <= partition <= INT_MAX:
         raise unprocessable("partition is not a number of at least 0.")
@@ -213,7 +215,7 @@ def _offset(given: dict[str, Any]) -> int:
 
 def _metadata(given: dict[str, Any]) -> str:
     text = given.get("metadata") or ""
-    if not isinstance(text, str) or len(text) > METADATA_MAX:
+    if not isinstance(text, str) or len(text) > METADATA_MAX or "\0" in text:
         raise unprocessable(f"metadata is not a text of at most {METADATA_MAX} characters.")
     return text
 

@@ -88,6 +88,8 @@ def _filter(call: Call) -> AclBindingFilter:
     name: Any = call.query("resource_name")
     principal: Any = call.query("principal")
     host: Any = call.query("host")
+    if "\0" in f"{name}{principal}{host}":
+        raise bad_request("a text of the search has a NUL in it.")
     return AclBindingFilter(
         _resource(call.query("resource_type") or ANY),
         name,
@@ -112,7 +114,7 @@ def _binding(given: Json) -> AclBinding:
         "permission",
     ):
         value = given.get(name)
-        if not isinstance(value, str) or not value:
+        if not isinstance(value, str) or not value or "\0" in value:
             raise unprocessable(f"{name} may not be empty; it is a text.")
         texts[name] = value
     for name in ("resource_type", "operation", "permission", "pattern_type"):

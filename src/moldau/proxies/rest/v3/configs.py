@@ -178,7 +178,7 @@ def _change(name: str, value: Any, operation: Any) -> ConfigEntry:
         raise unprocessable(f"operation {operation!r} is none of {', '.join(OPERATIONS)}.")
     if operation != "DELETE" and value is None:
         operation = "DELETE"
-    if isinstance(value, dict | list) or len(str(value)) > TEXT_MAX:
+    if isinstance(value, dict | list) or len(str(value)) > TEXT_MAX or "\0" in f"{name}{value}":
         raise unprocessable(f"the value of {name} is not a text.")
     text = str(value).lower() if isinstance(value, bool) else None if value is None else str(value)
     return ConfigEntry(name, text, incremental_operation=OPERATIONS[operation])

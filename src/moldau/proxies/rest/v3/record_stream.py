@@ -10,6 +10,7 @@ from starlette.requests import ClientDisconnect
 from moldau.proxies.rest.failures import (
     RestFailure,
     bad_request,
+    check_topic_name,
 )
 from moldau.proxies.rest.http.answers import Answer, Streamed, json_answer
 from moldau.proxies.rest.http.call import Call
@@ -39,6 +40,7 @@ async def write(call: Call) -> Answer:
     cluster_id = (await links_of(call)).cluster_id
     check_json(call.headers.get("content-type"))
     topic = call.parameters["topic_name"]
+    check_topic_name(topic)
     if "content-length" not in call.headers:
         return Streamed(pieces=_stream(call, cluster_id, topic))
     splitter = JsonSplitter(call.proxy.settings.request_bytes_max)
@@ -142,6 +144,7 @@ async def write_batch(call: Call) -> Answer:
     """Each entry has an id of the client's, by which the answer names it."""
     cluster_id = (await links_of(call)).cluster_id
     topic = call.parameters["topic_name"]
+    check_topic_name(topic)
     entries = _entries(call, await call.json_object())
     encoded: list[Encoded | RestFailure] = []
     for entry in entries:

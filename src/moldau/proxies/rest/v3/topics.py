@@ -37,7 +37,7 @@ async def create_topic(call: Call) -> Answer:
     links = await links_of(call)
     given = await call.json_object()
     name = given.get("topic_name")
-    if not isinstance(name, str) or not name:
+    if not isinstance(name, str) or not name or "\0" in name:
         raise unprocessable("topic_name may not be empty; it is the name of the topic.")
     validate_only = given.get("validate_only") is True
     topic = _new_topic(name, given)
@@ -227,7 +227,10 @@ def _configs(given: Any) -> dict[str, str]:
         isinstance(each, dict) and isinstance(each.get("name"), str) and each["name"] for each in given
     ):
         raise unprocessable("configs is not an array of objects with name and value.")
-    return {each["name"]: _text(each.get("value")) for each in given if each.get("value") is not None}
+    found = {each["name"]: _text(each.get("value")) for each in given if each.get("value") is not None}
+    if any("\0" in name + text for name, text in found.items()):
+        raise unprocessable("configs has a NUL in it.")
+    return found
 
 
 def _text(value: Any) -> str:
