@@ -27,8 +27,12 @@ class DelegationToken(NamedTuple):
         return min(self.max_ms, self.expires_ms) < now_ms
 
     def may_renew(self, principal: str) -> bool:
-        """Owner and renewers may also expire and describe it."""
+        """Owner and renewers may also expire it."""
         return principal == self.owner or principal in self.renewers
+
+    def is_known_to(self, principal: str) -> bool:
+        """Whoever asked for it for somebody else sees it, too, but may not renew it."""
+        return principal == self.requester or self.may_renew(principal)
 
     def renewed(self, now_ms: int, period_ms: int) -> "DelegationToken":
         return self._replace(expires_ms=min(self.max_ms, now_ms + period_ms))

@@ -34,9 +34,9 @@ API = ApiSpec.of(DescribeDelegationTokenRequest, handle)
 
 
 def _may_see(ctx: RequestContext, token: DelegationToken, owners: list[str] | None) -> bool:
-    if owners is not None and not any(token.may_renew(owner) for owner in owners):
+    if owners is not None and not any(token.is_known_to(owner) for owner in owners):
         return False
-    if token.may_renew(ctx.client.principal):
+    if token.is_known_to(ctx.client.principal):
         return True
     return ctx.may(
         Operation.DESCRIBE, ResourceKind.DELEGATION_TOKEN, token.token_id, is_logged=False
