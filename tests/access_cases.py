@@ -10,10 +10,12 @@ from access_requests import (
     TRANSACTIONAL_ID,
     Case,
     Need,
+    acl_filter_body,
     add_partitions_body,
     config_body,
     consumer_body,
     coordinator_body,
+    create_acl_body,
     create_topic_body,
     delete_topic_body,
     fetch_body,
@@ -26,6 +28,9 @@ from access_requests import (
     offset_fetch_body,
     partitions_body,
     produce_body,
+    quota_body,
+    token_body,
+    token_owner_body,
     txn_body,
     txn_offsets_body,
 )
@@ -303,5 +308,40 @@ CONFIG_CASES = (
     Case("DescribeCluster", lambda w, v: {"include_cluster_authorized_operations": True}, ()),
 )
 
-CASES = (*LOG_CASES, *TOPIC_CASES, *GROUP_CASES, *TXN_CASES, *CONFIG_CASES)
-"""All but those of the APIs about access, users, tokens and quotas."""
+SECURITY_CASES = (
+    Case("DescribeAcls", lambda w, v: acl_filter_body(), _on_cluster(_O.DESCRIBE)),
+    Case("CreateAcls", create_acl_body, _on_cluster(_O.ALTER)),
+    Case("DeleteAcls", lambda w, v: {"filters": [acl_filter_body("User:ghost")]}, _on_cluster(_O.ALTER)),
+    Case(
+        "DescribeUserScramCredentials",
+        lambda w, v: {"users": [{"name": "ghost"}]},
+        _on_cluster(_O.DESCRIBE),
+    ),
+    Case(
+        "AlterUserScramCredentials",
+        lambda w, v: {"deletions": [{"name": "ghost", "mechanism": 1}], "upsertions": []},
+        _on_cluster(_O.ALTER),
+    ),
+    Case(
+        "DescribeClientQuotas",
+        lambda w, v: {
+            "components": [{"entity_type": "user", "match_type": 2, "match": None}],
+            "strict": True,
+        },
+        _on_cluster(_O.DESCRIBE_CONFIGS),
+    ),
+    Case("AlterClientQuotas", quota_body, _on_cluster(_O.ALTER_CONFIGS)),
+)
+
+TOKEN_CASES = (
+    Case("CreateDelegationToken", token_body, label="of one's own", versions=(1, 2)),
+    Case("CreateDelegationToken", token_body, label="of somebody else", versions=(3, 99)),
+    Case("DescribeDelegationToken", lambda w, v: {"owners": None}),
+    Case("DescribeDelegationToken", token_owner_body, label="of somebody else"),
+    Case("RenewDelegationToken", lambda w, v: {"hmac": b"ghost", "renew_period_ms": -1}),
+    Case("ExpireDelegationToken", lambda w, v: {"hmac": b"ghost", "expiry_time_period_ms": -1}),
+)
+"""Whoever has logged in may have tokens of their own. Rights on users and tokens are about those of others."""
+
+CASES = (*LOG_CASES, *TOPIC_CASES, *GROUP_CASES, *TXN_CASES, *CONFIG_CASES, *SECURITY_CASES)
+"""All but those of delegation tokens."""

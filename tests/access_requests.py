@@ -218,6 +218,36 @@ def consumer_body(world: World) -> Body:
     }  # fmt: skip
 
 
+def acl_filter_body(principal: str | None = None) -> Body:
+    return {
+        "resource_type_filter": 1, "resource_name_filter": None, "pattern_type_filter": 1,
+        "principal_filter": principal, "host_filter": None, "operation": 1, "permission_type": 1,
+    }  # fmt: skip
+
+
+def create_acl_body(world: World, version: int) -> Body:
+    creation = {
+        "resource_type": 2, "resource_name": world.fresh, "resource_pattern_type": 3, "principal": "User:ghost",
+        "host": "*", "operation": 3, "permission_type": 3,
+    }  # fmt: skip
+    return {"creations": [creation]}
+
+
+def quota_body(world: World, version: int) -> Body:
+    entity = [{"entity_type": "client-id", "entity_name": "ghost"}]
+    ops = [{"key": "producer_byte_rate", "value": 1024.0, "remove": False}]
+    return {"entries": [{"entity": entity, "ops": ops}], "validate_only": True}
+
+
+def token_body(world: World, version: int) -> Body:
+    owner = {"owner_principal_type": "User", "owner_principal_name": "ghost"}
+    return {**owner, "renewers": [], "max_lifetime_ms": -1}
+
+
+def token_owner_body(world: World, version: int) -> Body:
+    return {"owners": [{"principal_type": "User", "principal_name": "ghost"}]}
+
+
 def codes_in(answer: Any) -> frozenset[ErrorCode]:
     """All error codes of an answer, whatever they are about."""
     return frozenset(ErrorCode(code) for code in _codes(answer))

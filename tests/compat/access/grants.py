@@ -10,6 +10,8 @@ KINDS: Final = (
     ResourceKind.GROUP,
     ResourceKind.CLUSTER,
     ResourceKind.TRANSACTIONAL_ID,
+    ResourceKind.DELEGATION_TOKEN,
+    ResourceKind.USER,
 )
 CLUSTER_NAME: Final = "kafka-cluster"
 RIGHTS: Final = [(operation, kind) for kind in KINDS for operation in (Operation.ALL, *OPERATIONS_OF[kind])]

@@ -30,6 +30,7 @@ def settings(users: Iterable[str]) -> dict[str, str]:
         ),
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         "super.users": f"User:{ADMIN};User:ANONYMOUS",
+        "delegation.token.secret.key": PASSWORD,
         "group.initial.rebalance.delay.ms": "0",
         "offsets.topic.num.partitions": "1",
         "transaction.state.log.num.partitions": "1",

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from access_cases import CASES
-from access_requests import Case, World
+from access_cases import CASES, TOKEN_CASES
+from access_requests import CODES, Case, World
 from compat.access.grants import grants
 from compat.access.login import UserWire
 from compat.access.secured import ADMIN, SecuredKafka, SecuredMoldau, lay_down
@@ -21,6 +21,7 @@ from kafka_jars import KafkaJarsUnavailable
 from moldau.core.error_codes import ErrorCode
 from moldau.protocol.messages.groups.find_coordinator import FindCoordinatorRequest
 from moldau.protocol.messages.groups.offset_commit import OffsetCommitRequest
+from moldau.protocol.messages.security.describe_delegation_token import DescribeDelegationTokenRequest
 from moldau.protocol.messages.topics.create_topics import CreatableTopic, CreateTopicsRequest
 from moldau.protocol.messages.topics.metadata import MetadataRequest, MetadataRequestTopic
 from moldau.protocol.messages.transactions.init_producer_id import InitProducerIdRequest
@@ -177,6 +178,10 @@ def outcome(side: Side, case: Case, version: int, user: str) -> Any:
     return without_known_differences(case, shown(answer, frozenset(names)))
 
 
+def tokens(side: Side) -> int:
+    return len(side.admin.call(DescribeDelegationTokenRequest(owners=None), 3).tokens)
+
+
 def without_known_differences(case: Case, answer: Any) -> Any:
     """Differences that have nothing to do with access."""
     if case.name == "Fetch as a follower":
@@ -201,13 +206,20 @@ def _replaced(part: Any, code: ErrorCode, by: ErrorCode) -> Any:
     return part
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name.replace(" ", "-"))
+@pytest.mark.parametrize("case", (*CASES, *TOKEN_CASES), ids=lambda case: case.name.replace(" ", "-"))
 def test_same_answers(case: Case, sides: tuple[Side, Side]) -> None:
     ours, theirs = sides
+    if case.api == "DescribeDelegationToken":
+        wait_until(lambda: tokens(ours) == tokens(theirs), "Kafka knows the tokens that it has made")
     different = {}
     for version in versions_of(case):
         for user in GRANTS:
             found, wanted = (outcome(side, case, version, user) for side in (ours, theirs))
             if found != wanted:
                 different[f"v{version} {user}"] = (found, wanted)
+        if case.needs:
+            refusal = outcome(theirs, case, version, "nothing")
+            assert f"error_code': {int(CODES[case.needs[0][1]])}" in repr(refusal), (
+                "the request shows nothing"
+            )
     assert different == {}
