@@ -7,10 +7,9 @@ how many were lost.
 
 import logging
 import uuid
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, Protocol
 
-from moldau.broker.audit.audit_writer import AuditWriter
 from moldau.broker.audit.request_facts import details_of, errors_in, is_rehearsal, outcome_of
 from moldau.core.errors import ApiError, StorageFault
 from moldau.core.ports import Clock, Scheduler
@@ -37,8 +36,13 @@ _log = logging.getLogger("moldau.audit")
 Question = tuple[Caller, Operation, ResourceKind, str]
 
 
+class EventWriter(Protocol):
+    async def write(self, events: Sequence[tuple[bytes, bytes]], now_ms: int) -> None:
+        """Keys and values. ApiError or StorageFault if they could not be written; part of them may have been."""
+
+
 class AuditStream:
-    def __init__(self, writer: AuditWriter, scheduler: Scheduler, clock: Clock, source: str) -> None:
+    def __init__(self, writer: EventWriter, scheduler: Scheduler, clock: Clock, source: str) -> None:
         """`source` names the broker in its events."""
         self._writer = writer
         self._scheduler = scheduler
@@ -50,7 +54,6 @@ class AuditStream:
         self._is_due = False
         self._is_failing = False
         self._is_closed = False
-        self.new_id: Callable[[], str] = lambda: str(uuid.uuid4())
 
     def denied(
         self, caller: Caller, operation: Operation, kind: ResourceKind, name: str, decision: Decision
@@ -95,7 +98,9 @@ class AuditStream:
         self._write_soon()
 
     def _record(self, event: AuditEvent) -> tuple[bytes, bytes]:
-        value = cloud_event(event, source=self._source, event_id=self.new_id(), at_ms=self._clock.now_ms())
+        value = cloud_event(
+            event, source=self._source, event_id=str(uuid.uuid4()), at_ms=self._clock.now_ms()
+        )
         return event.principal.encode(), value
 
     def _write_soon(self) -> None:
