@@ -1,4 +1,4 @@
-"""`moldau users`, and that those users can log in."""
+"""`moldau users` and `moldau tokens`, and that those users can log in."""
 
 import json
 from collections.abc import Iterator
@@ -11,6 +11,7 @@ from compat.server_process import free_port
 from e2e.cli.shell import Shell
 
 SETTINGS = {
+    "delegation.token.secret.key": "the-brokers-secret",
     "sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512",
     "listener.name.sasl_plaintext.plain.sasl.jaas.config": (
         'org.apache.kafka.common.security.plain.PlainLoginModule required user_admin="admin-secret";'
@@ -25,7 +26,7 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
     broker = MoldauBroker(tmp_path_factory.mktemp("users"), {**SETTINGS, "listeners": listeners})
     with broker:
         yield Shell(f"127.0.0.1:{port}")
-        assert "secret" not in broker.log_text()
+        assert "-secret" not in broker.log_text()
 
 
 def as_user(user: str, password: str, mechanism: str) -> list[str]:
@@ -81,3 +82,20 @@ def test_a_password_is_never_guessed(shell: Shell) -> None:
         "users", "add", "nobody", "--password-file", "-", *ADMIN, stdin="\n", code=1
     )
     assert shell.run("users", "list", *ADMIN) == ""
+
+
+def test_a_token_comes_and_goes(shell: Shell) -> None:
+    made = json.loads(
+        shell.run("tokens", "create", "--renewer", "bob", "--max-life", "2d", "--output", "json", *ADMIN)
+    )
+    assert made["owner"] == "User:admin"
+    token_id = made["token_id"]
+    (listed,) = json.loads(shell.run("tokens", "list", "--owner", "User:bob", "--output", "json", *ADMIN))
+    assert (listed["token_id"], listed["renewers"]) == (token_id, ["User:bob"])
+    assert made["hmac"] not in shell.run("tokens", "list", *ADMIN)
+    assert "tokenauth=" in shell.run("tokens", "create", *ADMIN)
+    assert "now expires" in shell.run("tokens", "renew", token_id, "--for", "1h", *ADMIN)
+    assert "now expires" in shell.run("tokens", "expire", token_id, "--in", "10m", "--yes", *ADMIN)
+    assert "has ended" in shell.run("tokens", "expire", token_id, "--yes", *ADMIN)
+    assert token_id not in shell.run("tokens", "list", *ADMIN)
+    assert "there is no token" in shell.run("tokens", "renew", token_id, *ADMIN, code=1)
