@@ -16,6 +16,7 @@ from moldau.cli.local.local_cluster import (
     start_cluster,
     zookeeper_port_option,
 )
+from moldau.cli.local.secure_set_up import SecureSetUp, prepare
 from moldau.cli.local.services import Service, dialled, overrides, pasteable, stopped_in_order, watch
 
 HINTS = """
@@ -25,12 +26,15 @@ Try it in a second terminal:
   {moldau} consume orders{at}"""
 REGISTRY_HINT = "  {moldau} schemas list{registry}"
 REGISTRY_PORT = 8081
-REST_HINT = "  curl {url}/topics"
+CURL_HINT = "  curl{login} {url}"
 REST_PORT = 8082
 CONNECT_HINT = "  {moldau} connect plugins{connect}"
 CONNECT_PORT = 8083
 SQL_HINT = "  {moldau} sql{sql} --execute 'SHOW TOPICS;'"
 SQL_PORT = 8088
+SECURE_HINTS = """
+Certificates, users and files with which clients connect are in {folder}.
+The user admin may do everything, the user demo what concerns names that begin with demo-."""
 SPARK_STOP_S = 120.0
 """Spark finishes its batches first."""
 STOP_HINT = "\nCtrl-C stops everything."
@@ -54,7 +58,8 @@ BROKER_SETTINGS = ("group.initial.rebalance.delay.ms=0",)
     "--host",
     default=LOOPBACK,
     show_default=True,
-    help="The address to listen on. There is no access control: 0.0.0.0 admits everyone on the network.",
+    help="The address to listen on. Without --secure there is no access control: 0.0.0.0 admits everyone on the "
+    "network.",
 )
 @port_option
 @zookeeper_port_option
@@ -118,6 +123,11 @@ BROKER_SETTINGS = ("group.initial.rebalance.delay.ms=0",)
 @click.option("--no-sql", is_flag=True, help="Do not start a SQL server.")
 @click.option("--no-connect", is_flag=True, help="Do not start a Connect worker.")
 @click.option("--no-rest", is_flag=True, help="Do not start a REST proxy.")
+@click.option(
+    "--secure",
+    is_flag=True,
+    help="TLS, logins and access rules: makes certificates and users first, and files with which clients connect.",
+)
 @click.option("--demo", is_flag=True, help="Also run a demo in SQL, which joins and counts page views.")
 def command(
     directory: str,
@@ -127,6 +137,7 @@ def command(
     zookeeper_port: int,
     broker: Sequence[str],
     no_sql: bool,
+    secure: bool,
     demo: bool,
     **beside: Any,
 ) -> None:
@@ -137,22 +148,30 @@ def command(
     """
     if demo and no_sql:
         raise click.UsageError("--demo runs on the SQL server: leave out --no-sql.")
+    if demo and secure:
+        raise click.UsageError("--demo does not log in: leave out --secure.")
     on_turn = None
+    guard = prepare(Path(f"{directory.rstrip('/')}-security"), host) if secure else None
     with stopped_in_order() as services, contextlib.ExitStack() as stack:
         told = [*BROKER_SETTINGS, *broker]
         if count > 1:
-            running = start_cluster(services, count, port, zookeeper_port, Path(directory), told, host)
+            running = start_cluster(services, count, port, zookeeper_port, Path(directory), told, host, guard)
             endpoints = [each.endpoint for each in running.values()]
             brokers = services[1:]
             on_turn = Requests(Path(directory), running).serve
         else:
             refuse_cluster_data(Path(directory))
-            alone = [f"log.dirs={directory}", f"listeners=PLAINTEXT://{host}:{port}", *told]
-            endpoints = [_start(services, Service("broker", ["broker", *overrides(alone)]))]
+            protocol = "PLAINTEXT" if guard is None else guard.protocol
+            config = [] if guard is None else ["--config", str(guard.broker_file)]
+            alone = [f"log.dirs={directory}", f"listeners={protocol}://{host}:{port}", *told]
+            endpoints = [_start(services, Service("broker", ["broker", *config, *overrides(alone)]))]
             brokers = []
             click.echo(f"broker    {endpoints[0]}")
         servers = ",".join(dialled(each) for each in endpoints)
-        platform = _Platform(services, servers, directory, host, count)
+        if guard is not None:
+            guard.add_users(servers)
+            guard.write_client_files(servers)
+        platform = _Platform(services, servers, directory, host, count, guard)
         platform.start(no_sql=no_sql, **beside)
         click.echo("\n".join([*platform.hints, STOP_HINT]))
         if demo:
@@ -169,12 +188,20 @@ class _Platform:
     """What is started beside the brokers, and what to try with it."""
 
     def __init__(
-        self, services: list[Service], servers: str, directory: str, host: str, brokers: int
+        self,
+        services: list[Service],
+        servers: str,
+        directory: str,
+        host: str,
+        brokers: int,
+        guard: SecureSetUp | None,
     ) -> None:
+        self._guard = guard
         self._services = services
         self._servers = servers
         self._directory = directory
-        self._host = host
+        # Passwords go to the HTTP services as they are: they stay on this machine.
+        self._host = host if guard is None else LOOPBACK
         self._brokers = brokers
         self._registry_url: str | None = None
         self._connect: Service | None = None
@@ -184,7 +211,9 @@ class _Platform:
         self.sql_url = ""
         self.sql_argument = ""
         """What follows `moldau sql` to reach the server."""
-        self.hints = [pasteable(HINTS, servers)]
+        self.hints = [self._pasteable(HINTS)]
+        if guard is not None:
+            self.hints.insert(0, SECURE_HINTS.format(folder=guard.folder))
 
     def start(
         self,
@@ -216,19 +245,23 @@ class _Platform:
     def start_registry(self, more: Sequence[str]) -> None:
         listener = f"listeners=http://{self._host}:{REGISTRY_PORT}"
         settings = [f"kafkastore.bootstrap.servers={self._servers}", listener, *more]
-        service = Service("registry", ["registry", *overrides(settings)], self._log("registry"))
+        service = Service(
+            "registry", ["registry", *self._config("registry"), *overrides(settings)], self._log("registry")
+        )
         self._registry_url = self._listens("registry", service)
         elsewhere = (
             "" if self._registry_url.endswith(f":{REGISTRY_PORT}") else f" --registry {self._registry_url}"
         )
-        self.hints.append(pasteable(REGISTRY_HINT, self._servers, registry=elsewhere))
+        self._hint(f"{self._registry_url}/subjects", REGISTRY_HINT, registry=elsewhere)
 
     def start_rest(self, port: int, more: Sequence[str]) -> None:
         """Returns at once."""
         settings = [f"bootstrap.servers={self._servers}", f"listeners=http://{self._host}:{port}"]
         if self._registry_url is not None:
             settings.append(f"schema.registry.url={self._registry_url}")
-        self._rest = Service("REST proxy", ["rest", *overrides([*settings, *more])], self._log("rest"))
+        self._rest = Service(
+            "REST proxy", ["rest", *self._config("rest"), *overrides([*settings, *more])], self._log("rest")
+        )
         self._services.append(self._rest)
 
     def await_rest(self) -> None:
@@ -236,7 +269,7 @@ class _Platform:
         if self._rest is not None:
             listens = self._rest.wait_until_ready()
             click.echo(f"{'rest':<10}{listens}")
-            self.hints.append(REST_HINT.format(url=f"http://{dialled(listens)}"))
+            self._hint(f"http://{dialled(listens)}/topics")
 
     def start_connect(self, port: int, more: Sequence[str]) -> None:
         """Returns at once, unless the SQL server could not be told of its address."""
@@ -246,7 +279,7 @@ class _Platform:
             f"state.dir={self._directory.rstrip('/')}-connect",
             *more,
         ]
-        arguments = ["connect", "worker", *overrides(settings)]
+        arguments = ["connect", "worker", *self._config("connect"), *overrides(settings)]
         self._connect = Service("Connect worker", arguments, self._log("connect"), stop_s=SPARK_STOP_S)
         self._services.append(self._connect)
         if port and not any(setting.startswith("listeners=") for setting in more):
@@ -263,7 +296,7 @@ class _Platform:
         click.echo(f"{'connect':<10}{listens}")
         self._connect_url = f"http://{dialled(listens)}"
         elsewhere = "" if listens.endswith(f":{CONNECT_PORT}") else f" --connect {self._connect_url}"
-        self.hints.append(pasteable(CONNECT_HINT, self._servers, connect=elsewhere))
+        self._hint(f"{self._connect_url}/connectors", CONNECT_HINT, connect=elsewhere)
 
     def start_sql(self, port: int, more: Sequence[str]) -> None:
         settings = [
@@ -275,14 +308,32 @@ class _Platform:
         ]
         if self._registry_url is not None:
             settings.append(f"ksql.schema.registry.url={self._registry_url}")
-        if self._connect_url is not None:
+        # Where the worker asks for a login, the SQL server has none to give.
+        if self._connect_url is not None and self._guard is None:
             settings.append(f"ksql.connect.url={self._connect_url}")
-        arguments = ["sql", "server", *overrides([*settings, *more])]
+        arguments = ["sql", "server", *self._config("sql"), *overrides([*settings, *more])]
         self.sql_url = self._listens(
             "sql", Service("SQL server", arguments, self._log("sql"), stop_s=SPARK_STOP_S)
         )
         self.sql_argument = "" if self.sql_url.endswith(f":{SQL_PORT}") else f" {self.sql_url}"
-        self.hints.append(pasteable(SQL_HINT, self._servers, sql=self.sql_argument))
+        self._hint(f"{self.sql_url}/info", SQL_HINT, sql=self.sql_argument)
+
+    def _hint(self, url: str, command: str | None = None, **more: str) -> None:
+        """Something to try. Where services ask for a login that is a request with curl, which reads the password from a
+        file."""
+        if self._guard is not None:
+            self.hints.append(CURL_HINT.format(login=f" --netrc-file {self._guard.netrc}", url=url))
+        elif command is None:
+            self.hints.append(CURL_HINT.format(login="", url=url))
+        else:
+            self.hints.append(pasteable(command, self._servers, None, **more))
+
+    def _config(self, name: str) -> list[str]:
+        return [] if self._guard is None else ["--config", str(self._guard.service_file(name))]
+
+    def _pasteable(self, hints: str, **more: str) -> str:
+        client_file = None if self._guard is None else self._guard.admin_file
+        return pasteable(hints, self._servers, client_file, **more)
 
     def _listens(self, name: str, service: Service) -> str:
         """Prints where it listens, and returns the address to reach it from here."""

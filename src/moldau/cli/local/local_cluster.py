@@ -4,7 +4,7 @@ They end with this process: brokers first, one at a time, so that each can hand 
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -12,6 +12,7 @@ import click
 from moldau.cli.client.connection import Cluster
 from moldau.cli.failures import Failure
 from moldau.cli.local.broker_requests import RunningBroker
+from moldau.cli.local.secure_set_up import SecureSetUp
 from moldau.cli.local.services import Service, dialled, overrides
 
 CONNECTED_S_MAX = 60.0
@@ -20,6 +21,7 @@ ANSWER_S = 10.0
 SINGLE_BROKER_FILE = "meta.properties"
 ZOOKEEPER = "zookeeper"
 LOOPBACK = "127.0.0.1"
+NO_PROPERTIES: Mapping[str, str] = {}
 
 port_option = click.option(
     "--port",
@@ -43,14 +45,20 @@ def internal_replicas(count: int) -> int:
 
 
 def broker_settings(
-    number: int, count: int, endpoint: str, directory: Path, zookeeper: str, others: Sequence[str]
+    number: int,
+    count: int,
+    endpoint: str,
+    directory: Path,
+    zookeeper: str,
+    others: Sequence[str],
+    protocol: str = "PLAINTEXT",
 ) -> list[str]:
     """The settings of one broker."""
     factor = internal_replicas(count)
     return [
         f"broker.id={number}",
         f"node.id={number}",
-        f"listeners=PLAINTEXT://{endpoint}",
+        f"listeners={protocol}://{endpoint}",
         f"log.dirs={directory / f'broker-{number}'}",
         f"zookeeper.connect={zookeeper}",
         f"default.replication.factor={factor}",
@@ -69,11 +77,14 @@ def start_cluster(
     directory: Path,
     settings: Sequence[str],
     host: str = LOOPBACK,
+    secure: SecureSetUp | None = None,
 ) -> dict[int, RunningBroker]:
     """Starts the processes, adds them to `services`, and returns the brokers once all serve and know each other.
 
     Each broker logs to a file beside its directory, not to the terminal.
     """
+    protocol = "PLAINTEXT" if secure is None else secure.protocol
+    config = [] if secure is None else ["--config", str(secure.broker_file)]
     if (directory / SINGLE_BROKER_FILE).exists():
         raise Failure(f"{directory} has the data of a single broker.", "Name another directory with --data.")
     arguments = ["--port", str(zookeeper_port), "--data", str(directory / ZOOKEEPER)]
@@ -84,14 +95,15 @@ def start_cluster(
     starting = []
     for number in range(count):
         own_port = port + number if port else 0
-        told = broker_settings(number, count, f"{host}:{own_port}", directory, zookeeper, settings)
+        told = broker_settings(number, count, f"{host}:{own_port}", directory, zookeeper, settings, protocol)
         log = directory / f"broker-{number}.log"
-        starting.append(Service(f"broker {number}", ["broker", *overrides(told)], log))
+        starting.append(Service(f"broker {number}", ["broker", *config, *overrides(told)], log))
         services.append(starting[-1])
     for number, broker in enumerate(starting):
         brokers[number] = RunningBroker(broker, broker.wait_until_ready())
         click.echo(f"broker {number}  {brokers[number].endpoint}")
-    wait_until_connected([dialled(each.endpoint) for each in brokers.values()])
+    properties = {} if secure is None else secure.broker_client
+    wait_until_connected([dialled(each.endpoint) for each in brokers.values()], properties)
     click.echo(f"logs      {directory / 'broker-*.log'}, {directory / ZOOKEEPER / 'zookeeper.log'}")
     return brokers
 
@@ -105,11 +117,11 @@ def refuse_cluster_data(directory: Path) -> None:
         )
 
 
-def wait_until_connected(addresses: Sequence[str]) -> None:
+def wait_until_connected(addresses: Sequence[str], properties: Mapping[str, str] = NO_PROPERTIES) -> None:
     """Waits until each broker knows all others. Before that, creating a replicated topic fails."""
     deadline = time.monotonic() + CONNECTED_S_MAX
     for address in addresses:
-        while (known := _known_to(address)) < len(addresses):
+        while (known := _known_to(address, properties)) < len(addresses):
             if time.monotonic() > deadline:
                 raise Failure(
                     f"the broker at {address} knows {known} brokers, not {len(addresses)}.",
@@ -118,8 +130,8 @@ def wait_until_connected(addresses: Sequence[str]) -> None:
             time.sleep(LOOK_AGAIN_S)
 
 
-def _known_to(address: str) -> int:
-    cluster = Cluster(address, {}, ANSWER_S)
+def _known_to(address: str, properties: Mapping[str, str]) -> int:
+    cluster = Cluster(address, properties, ANSWER_S)
     try:
         return len(cluster.wire.brokers)
     finally:
