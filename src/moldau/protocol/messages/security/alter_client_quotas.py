@@ -1,4 +1,4 @@
-"""AlterClientQuotas: sets and removes quotas (KIP-546). Not served by Moldau yet.
+"""AlterClientQuotas: sets and removes quotas (KIP-546).
 
 v1 flexible.
 """

@@ -1,6 +1,4 @@
-"""AlterUserScramCredentials: sets and removes SCRAM credentials (KIP-554). Not served by Moldau
-yet.
-"""
+"""AlterUserScramCredentials: sets and removes SCRAM credentials (KIP-554)."""
 
 from collections.abc import Sequence
 

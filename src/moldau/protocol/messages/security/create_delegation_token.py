@@ -1,5 +1,4 @@
-"""CreateDelegationToken: a token that authenticates as its owner (KIP-48). Not served by Moldau
-yet.
+"""CreateDelegationToken: a token that authenticates as its owner (KIP-48).
 
 v1 the response is sent before throttling. v2 flexible. v3 on behalf of another user (KIP-373).
 """

@@ -1,4 +1,4 @@
-"""DescribeClientQuotas: the quotas that match a filter (KIP-546). Not served by Moldau yet.
+"""DescribeClientQuotas: the quotas that match a filter (KIP-546).
 
 v1 flexible.
 """

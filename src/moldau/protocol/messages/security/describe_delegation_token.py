@@ -1,4 +1,4 @@
-"""DescribeDelegationToken: the tokens of some owners (KIP-48). Not served by Moldau yet.
+"""DescribeDelegationToken: the tokens of some owners (KIP-48).
 
 v1 the response is sent before throttling. v2 flexible. v3 the users who requested them (KIP-373).
 """

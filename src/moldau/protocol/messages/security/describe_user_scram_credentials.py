@@ -1,6 +1,4 @@
-"""DescribeUserScramCredentials: SCRAM mechanisms and iterations by user (KIP-554). Not served by a broker of
-ours yet.
-"""
+"""DescribeUserScramCredentials: SCRAM mechanisms and iterations by user (KIP-554)."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""ExpireDelegationToken: shortens the life of a token (KIP-48). Not served by Moldau yet.
+"""ExpireDelegationToken: shortens the life of a token (KIP-48).
 
 v1 the response is sent before throttling. v2 flexible.
 """

@@ -1,4 +1,4 @@
-"""RenewDelegationToken: extends the life of a token (KIP-48). Not served by Moldau yet.
+"""RenewDelegationToken: extends the life of a token (KIP-48).
 
 v1 the response is sent before throttling. v2 flexible.
 """

@@ -1,8 +1,6 @@
 """SaslAuthenticate: one step of the SASL exchange (KIP-152).
 
 v1 lifetime of the session (KIP-368). v2 flexible.
-
-The command line sends it. Not served by Moldau yet.
 """
 
 from moldau.protocol.spec import (

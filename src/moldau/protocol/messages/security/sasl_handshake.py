@@ -1,8 +1,6 @@
 """SaslHandshake: chooses a SASL mechanism.
 
 v1 the following exchange is wrapped in SaslAuthenticate (KIP-152).
-
-The command line sends it. Not served by Moldau yet.
 """
 
 from collections.abc import Sequence
