@@ -51,6 +51,24 @@ def eventually(condition: Callable[[], bool]) -> None:
 
 
 class StoreConformance:
+    def test_many_nodes_are_read_in_the_order_asked_for(self, store: Store) -> None:
+        store.create("/many")
+        for start in range(0, 700, 100):
+            store.multi([Create(f"/many/{number}", b"%d" % number) for number in range(start, start + 100)])
+        asked = [
+            number for pair in zip(range(699, -1, -1), range(1000, 1700), strict=True) for number in pair
+        ]
+        found = store.read_many([f"/many/{number}" for number in asked])
+        assert [None if each is None else int(each.data) for each in found] == [
+            number if number < 700 else None for number in asked
+        ]
+        assert all(
+            each.stat == store.stat("/many/0") for each in found if each is not None and each.data == b"0"
+        )
+        store.multi([SetData("/many/0", b""), Delete("/many/1")])
+        emptied, gone = store.read_many(["/many/0", "/many/1"])
+        assert emptied is not None and (emptied.data, emptied.stat.version) == (b"", 1) and gone is None
+
     def test_a_node_is_created_read_changed_and_deleted(self, store: Store) -> None:
         store.create("/a", b"one")
         assert store.get("/a") == Node(b"one", 0)

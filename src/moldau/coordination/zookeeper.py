@@ -37,6 +37,7 @@ from moldau.coordination.store import (
     check_path,
     parent_of,
 )
+from moldau.coordination.zookeeper_reads import read_nodes
 from moldau.coordination.zookeeper_watch import add_tree_watch, redirect_watch_events
 
 Result = TypeVar("Result")
@@ -114,19 +115,7 @@ class ZooKeeperStore:
     def read_many(self, paths: Sequence[str]) -> list[Reading | None]:
         for path in paths:
             check_path(path)
-        return self._reading("/", lambda: self._read_all(paths))
-
-    def _read_all(self, paths: Sequence[str]) -> list[Reading | None]:
-        asked = [self._client.get_async(path) for path in paths]
-        found: list[Reading | None] = []
-        for answer in asked:
-            try:
-                data, stat = answer.get(timeout=self._timeout_s)
-            except zk.NoNodeError:
-                found.append(None)
-            else:
-                found.append(Reading(bytes(data), _stat(stat)))
-        return found
+        return self._reading("/", lambda: read_nodes(self._client, paths, self._timeout_s))
 
     def stat(self, path: str) -> Stat | None:
         check_path(path)
