@@ -94,6 +94,7 @@ class BrokerNode:
             raise
         Housekeeping(broker).start()
         self._identities.start(broker)
+        self._check_changed_logins(broker)
         self._compaction = Compaction(broker)
         self._compaction.start()
         self.broker = broker
@@ -103,6 +104,18 @@ class BrokerNode:
         for listener in self._listeners:
             if listener.protocol.has_sasl:
                 broker.logins.on(listener.name)
+
+    def _check_changed_logins(self, broker: Broker) -> None:
+        """The same before settings are changed."""
+        names = [listener.name for listener in self._listeners if listener.protocol.has_sasl]
+        check_others = broker.configs.check_broker
+
+        def check(settings: BrokerSettings) -> None:
+            check_others(settings)
+            broker.logins.check(settings, names)
+
+        if names:
+            broker.configs.check_broker = check
 
     def _listen(self) -> list[Endpoint]:
         for listener in self._listeners:

@@ -99,3 +99,17 @@ def test_a_token_comes_and_goes(shell: Shell) -> None:
     assert "has ended" in shell.run("tokens", "expire", token_id, "--yes", *ADMIN)
     assert token_id not in shell.run("tokens", "list", *ADMIN)
     assert "there is no token" in shell.run("tokens", "renew", token_id, *ADMIN, code=1)
+
+
+def test_users_of_plain_change_at_run_time(shell: Shell) -> None:
+    key = "listener.name.sasl_plaintext.plain.sasl.jaas.config"
+    module = 'PlainLoginModule required user_admin="admin-secret" user_new="new-secret";'
+    shell.run("configs", "set", "broker", "1", f"{key}={module}", *ADMIN)
+    shell.run("topics", "list", *as_user("new", "new-secret", "PLAIN"))
+    assert "-secret" not in shell.run("configs", "describe", "broker", "1", *ADMIN)
+    refused = shell.run(
+        "configs", "set", "broker", "1", f'{key}=PlainLoginModule user_x="hidden-secret"', *ADMIN, code=1
+    )
+    assert "is not a login module" in refused
+    assert "-secret" not in refused
+    shell.run("topics", "list", *as_user("new", "new-secret", "PLAIN"))

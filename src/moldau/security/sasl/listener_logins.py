@@ -7,7 +7,7 @@ option for them.
 
 import logging
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NamedTuple
 
 from moldau.core.errors import ConfigError
@@ -18,6 +18,7 @@ from moldau.security.credentials.scram_credential import MECHANISMS, ScramMechan
 from moldau.security.sasl.exchange import OAUTHBEARER, PLAIN, Exchange, Login
 from moldau.security.sasl.jaas import PLAIN_MODULE, LoginModule, check_module, parse_jaas
 from moldau.security.sasl.oauthbearer import OAuthBearerExchange
+from moldau.security.sasl.own_checks import own_check
 from moldau.security.sasl.plain import PlainExchange, check_against
 from moldau.security.sasl.scram import Known, ScramExchange
 from moldau.security.sasl.token_checks import TokenChecks
@@ -90,6 +91,9 @@ class ListenerLogins:
 
     def _offer_plain(self, settings: BrokerSettings, listener: str) -> Begin:
         module = login_module(settings, listener, PLAIN)
+        own = own_check(settings, listener, module)
+        if own is not None:
+            return lambda: PlainExchange(own, is_slow=True)
         if module is None:
             raise ConfigError(
                 f"listener {listener} offers PLAIN but has no users; set {jaas_setting(listener, PLAIN)}="
@@ -120,6 +124,11 @@ class Logins:
         self._settings = settings
         self._sources = sources
         self._by_listener: dict[str, tuple[BrokerSettings, ListenerLogins]] = {}
+
+    def check(self, settings: BrokerSettings, listeners: Iterable[str]) -> None:
+        """ConfigError if nobody could log in on one of the listeners with these settings."""
+        for listener in listeners:
+            ListenerLogins(settings, listener, self._sources)
 
     def on(self, listener: str) -> ListenerLogins:
         """ConfigError if the listener's settings are wrong. Once they were right, a wrong change has no effect."""

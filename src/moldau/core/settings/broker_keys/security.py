@@ -110,7 +110,10 @@ class SecurityKeys(SettingsView):
         "sasl.client.callback.handler.class", None, "Callback handler of SASL clients.", inert=JVM
     )
     sasl_server_callback_handler_class = class_name(
-        "sasl.server.callback.handler.class", None, "Callback handler of SASL servers.", inert=JVM
+        "sasl.server.callback.handler.class",
+        None,
+        "For PLAIN, the name of a Python entry point in the group `moldau.password_checks`, which checks passwords in "
+        "place of the users in the login module. Java classes have no effect.",
     )
     sasl_login_callback_handler_class = class_name(
         "sasl.login.callback.handler.class", None, "Callback handler of logins.", inert=JVM
