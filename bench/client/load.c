@@ -37,7 +37,7 @@ enum {
 
 static struct {
     const char *brokers, *topic, *acks, *codec, *idempotence, *linger_ms, *batch_bytes, *batch_records,
-        *requests_in_flight_max;
+        *requests_in_flight_max, *ca;
     long records, record_bytes, partitions, in_flight, rate, seconds, warmup_seconds;
 } options = {
     .brokers = "",
@@ -49,6 +49,7 @@ static struct {
     .batch_bytes = "1000000",
     .batch_records = "10000",
     .requests_in_flight_max = "1000000",
+    .ca = "",
     .records = 1000000,
     .record_bytes = 100,
     .partitions = 1,
@@ -146,6 +147,10 @@ static rd_kafka_t *new_client(rd_kafka_type_t type, rd_kafka_conf_t *conf) {
     char error[512];
     set(conf, "bootstrap.servers", options.brokers);
     set(conf, "socket.nagle.disable", "true");
+    if (*options.ca) {
+        set(conf, "security.protocol", "ssl");
+        set(conf, "ssl.ca.location", options.ca);
+    }
     rd_kafka_conf_set_error_cb(conf, on_error);
     rd_kafka_t *client = rd_kafka_new(type, conf, error, sizeof error);
     if (!client)
@@ -435,6 +440,7 @@ static void read_option(const char *argument) {
         {"batch-bytes", &options.batch_bytes, NULL},
         {"batch-records", &options.batch_records, NULL},
         {"requests-in-flight-max", &options.requests_in_flight_max, NULL},
+        {"ca", &options.ca, NULL},
         {"records", NULL, &options.records},
         {"record-bytes", NULL, &options.record_bytes},
         {"partitions", NULL, &options.partitions},
