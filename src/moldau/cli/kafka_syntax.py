@@ -57,6 +57,18 @@ def _time(option: Option) -> Words | None:
     return [word for value in option[1] for word in ("--at", names.get(value, value))]
 
 
+def _rule(option: Option) -> Words | None:
+    """Options of kafka-acls that depend on their value, or say two things."""
+    name, values = option
+    if name == "--deny-principal":
+        return [*values, "--deny"]
+    if name == "--resource-pattern-type":
+        return {"prefixed": ["--prefixed"], "match": ["--applying"]}.get(
+            values[0].lower() if values else "", []
+        )
+    return ["--cluster"] if name == "--cluster" else None
+
+
 _CONNECTION: Mapping[str, str | None] = {
     "--zookeeper": None,
     "--broker-list": "--bootstrap-server",
@@ -125,12 +137,26 @@ NOUNS: Mapping[str, ToolSyntax] = {
     "perf-consume": ToolSyntax(
         ["perf", "consume"], {}, ["--topic"], {"--messages": "--num-records"}, _property
     ),
+    "acls": ToolSyntax(
+        ["acls"],
+        {f"--{verb}": verb for verb in ("add", "list", "remove")},
+        ["--allow-principal", "--principal"],
+        {
+            "--allow-host": "--host",
+            "--deny-host": "--host",
+            "--force": "--yes",
+            "--authorizer": None,
+            "--authorizer-properties": None,
+        },
+        _rule,
+    ),
     "configs": ToolSyntax(["configs"]),
     "broker": ToolSyntax(["broker", "--config"]),
     "zookeeper": ToolSyntax(["zookeeper"]),
     "zookeeper-shell": ToolSyntax(["zookeeper", "shell"]),
 }
 TOOLS: Mapping[str, tuple[str, Sequence[str]]] = {
+    "kafka-acls": ("acls", ()),
     "kafka-topics": ("topics", ()),
     "kafka-consumer-groups": ("groups", ()),
     "kafka-groups": ("groups", ()),

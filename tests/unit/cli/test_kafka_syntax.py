@@ -28,6 +28,18 @@ HABITS = [
     ),
     ("groups --reset-offsets --all-groups --all-topics --to-latest --dry-run", "groups reset --all-groups --to-latest"),
     ("groups --delete-offsets --group g --topic t", "groups delete-offsets g t"),
+    (
+        "kafka-acls.sh --bootstrap-server h:1 --add --allow-principal User:a --producer --topic t --force",
+        "acls add User:a --bootstrap-server h:1 --producer --topic t --yes",
+    ),
+    (
+        "acls --add --deny-principal User:* --deny-host 10.0.0.1 --operation All --topic t "
+        "--resource-pattern-type PREFIXED",
+        "acls add 'User:*' --deny --host 10.0.0.1 --operation All --topic t --prefixed",
+    ),
+    ("acls --remove --allow-principal User:a --cluster kafka-cluster", "acls remove User:a --cluster"),
+    ("acls --list --principal User:a", "acls list User:a"),
+    ("kafka-acls --list --topic t --resource-pattern-type match", "acls list --topic t --applying"),
     ("consume --topic x --from-beginning", "consume x --from-beginning"),
     ("consume --topic x --max-messages 5 --group g", "consume x --limit 5 --group g"),
     (
