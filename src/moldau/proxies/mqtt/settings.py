@@ -106,6 +106,12 @@ class MqttSettings(SettingsView):
         "How long sessions are kept at most after their client has gone; a client may ask for less.",
         at_least=1,
     )
+    will_restart_grace_ms = integer(
+        "will.restart.grace.ms",
+        10_000,
+        "After a restart of the proxy clients have so long to come back before their wills are published.",
+        at_least=0,
+    )
     start_timeout_ms = integer(
         "start.timeout.ms", 60_000, "How long to try to reach Kafka before giving up.", at_least=100
     )

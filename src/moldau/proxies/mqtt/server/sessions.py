@@ -17,8 +17,6 @@ from moldau.proxies.mqtt.server.connection import TOPIC_ALIAS_MAX, Connection
 from moldau.proxies.mqtt.server.hub import Hub
 from moldau.proxies.mqtt.session.session import Session
 
-RESTART_GRACE_MS: Final = 10_000
-"""After a restart of the proxy clients have so long to come back before their wills are published."""
 CLIENT_ID_BYTES_MAX: Final = 1_024
 FLOW_S: Final = 5.0
 """Positions and acknowledgements that need not be stored at once are stored this often."""
@@ -54,7 +52,9 @@ class Sessions:
             if client_id in stored.flows:
                 session.restore_flow(stored.flows[client_id])
             if session.will is not None:
-                session.will_at_ms = max(session.will_at_ms or 0, now_ms + RESTART_GRACE_MS)
+                session.will_at_ms = max(
+                    session.will_at_ms or 0, now_ms + self._hub.settings.will_restart_grace_ms
+                )
             self._by_id[client_id] = self._away[client_id] = session
             self._stored.add(client_id)
         for client_id in stored.flows.keys() - stored.profiles.keys():
