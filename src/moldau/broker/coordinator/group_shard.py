@@ -73,7 +73,8 @@ class GroupShard:
         facts = client_facts(client)
 
         def decide(request_id: int, now_ms: Millis) -> GroupOutcome:
-            return self._machine.decide(request_id, request, version, facts, now_ms, str(uuid.uuid4()))
+            new_id = str(uuid.uuid4())
+            return self._machine.decide(request_id, request, version, facts, now_ms, new_id, client.sees)
 
         try:
             reply = self._runner.ask(decide)
@@ -121,6 +122,7 @@ def _group_settings(settings: BrokerSettings) -> GroupSettings:
         session_timeout_min_ms=settings.group_min_session_timeout_ms,
         session_timeout_max_ms=settings.group_max_session_timeout_ms,
         group_size_max=settings.group_max_size,
+        hides_topics=bool(settings.authorizer_class_name),
         offset_metadata_length_max=settings.offset_metadata_max_bytes,
         offsets_retention_ms=settings.offsets_retention_minutes * 60_000,
         offsets_retention_check_interval_ms=settings.offsets_retention_check_interval_ms,

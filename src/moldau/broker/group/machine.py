@@ -104,10 +104,11 @@ class GroupMachine:
         client: ClientFacts,
         now_ms: Millis,
         new_id: str,
+        sees: Callable[[str], bool] | None = None,
     ) -> GroupOutcome:
         """Decides any request of `DECIDERS`. A JoinGroup or SyncGroup may have to wait: then its answer is in
         the outcome of a later request or timer."""
-        call = Call(request_id, version, client, now_ms, new_id)
+        call = Call(request_id, version, client, now_ms, new_id, sees)
         return DECIDERS[type(request)](self.state, call, request)
 
     def decide_timer(self, key: Hashable, now_ms: Millis) -> GroupOutcome:

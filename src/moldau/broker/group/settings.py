@@ -62,3 +62,5 @@ class GroupSettings:
     """`offset.metadata.max.bytes`, which Kafka compares with characters."""
     offsets_retention_ms: int = 10_080 * 60_000
     offsets_retention_check_interval_ms: int = 600_000
+    hides_topics: bool = False
+    """Whether members may not know of some topics."""

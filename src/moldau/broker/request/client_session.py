@@ -73,6 +73,8 @@ class Client:
     principal: str = ANONYMOUS
     is_by_token: bool = False
     """Whether it has logged in by a delegation token."""
+    sees: Callable[[str], bool] | None = None
+    """Whether it may know of a topic; None: it may know of all."""
     request: str = "unknown"
     """The name of the request that it sent last, for the log of the authorizer."""
 
@@ -138,6 +140,8 @@ class ClientSession:
         self.client = Client(connection)
         self.is_guarded = not isinstance(broker.authorizer, AllowEverything)
         """Whether the authorizer must be asked at all."""
+        if self.is_guarded:
+            self.client.sees = self._sees
         self.login: ConnectionLogin | CertificateLogin | None = None
         """Says who the client is; None where nobody asks."""
         if connection.protocol.has_sasl:
@@ -188,6 +192,10 @@ class ClientSession:
         callback, self.on_disconnect = self.on_disconnect, None
         if callback is not None:
             callback()
+
+    def _sees(self, topic: str) -> bool:
+        allows, caller = self.broker.authorizer.allows, self.client.caller
+        return allows(caller, Operation.DESCRIBE, ResourceKind.TOPIC, topic, is_logged=False)
 
     def _handle(self, spec: ApiSpec, frame: bytes, version: int, correlation_id: int) -> list[Chunk] | None:
         header, position = decode_request_header(frame, 0)

@@ -23,12 +23,14 @@ from access_requests import (
     record_batch,
 )
 from moldau.broker.handlers import HANDLERS
+from moldau.broker.handlers.groups import consumer_group_heartbeat
 from moldau.broker.handlers.topics import create_topics, delete_topics, metadata
 from moldau.broker.request.client_session import Client, ClientSession
 from moldau.core.chunks import FileSlice
 from moldau.core.error_codes import ErrorCode
 from moldau.protocol import codec
 from moldau.protocol.headers import RequestHeader, decode_response_header, encode_request_header
+from moldau.protocol.messages.groups.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from moldau.protocol.messages.log.fetch import FetchRequest
 from moldau.protocol.messages.log.produce import ProduceRequest
 from moldau.protocol.messages.topics.create_topics import CreatableTopic, CreateTopicsRequest
@@ -284,3 +286,40 @@ def test_nobody_adds_internal_topics_to_a_transaction(open_rig: Rig, world: Worl
     internal = world._replace(topic="__consumer_offsets")
     case = next(case for case in CASES if case.api == "AddPartitionsToTxn")
     assert ErrorCode.TOPIC_AUTHORIZATION_FAILED in codes_in(asked(open_rig, case, internal, 3))
+
+
+def test_a_pattern_finds_what_its_member_may_describe() -> None:
+    rig = make_rig(
+        "authorizer.class.name=kafka.security.authorizer.AclAuthorizer\nsuper.users=User:ANONYMOUS"
+    )
+    for name in ("logs-a", "logs-b", "other"):
+        create(rig, name)
+    rules = allowed(
+        (Operation.READ, GROUP, "readers"),
+        (Operation.DESCRIBE, TOPIC, "logs-a"),
+        (Operation.DESCRIBE, TOPIC, "other"),
+    )
+    alice = guarded(rig, rules)
+    session = ClientSession(alice.broker, alice.client.connection)
+    session.client.principal = "User:alice"
+    alice = replace(alice, client=session.client)
+    body = {
+        "group_id": "readers", "member_id": "one", "member_epoch": 0, "rebalance_timeout_ms": 10_000,
+        "subscribed_topic_regex": "logs-.*", "topic_partitions": [],
+    }  # fmt: skip
+    answer = alice.ask(consumer_group_heartbeat.API, made(ConsumerGroupHeartbeatRequest, 1, body))
+    assert answer.error_code == 0, answer.error_message
+    visible = {entry.topic_id for entry in [rig.broker.catalog.find("logs-a")] if entry is not None}
+    assert {each.topic_id for each in answer.assignment.topic_partitions} == visible
+    create(rig, "logs-c")
+    for shard in rig.broker.groups.shards:
+        shard.topics_changed()
+    rig.clock.advance(1000)
+    beat = body | {
+        "member_epoch": answer.member_epoch,
+        "topic_partitions": None,
+        "subscribed_topic_regex": None,
+    }
+    again = alice.ask(consumer_group_heartbeat.API, made(ConsumerGroupHeartbeatRequest, 1, beat))
+    assert (again.error_code, again.assignment) == (0, None)
+    rig.store.close()

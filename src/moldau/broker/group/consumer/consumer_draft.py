@@ -3,6 +3,8 @@
 As with classic groups, deciders record facts here and see the group as it will be after them.
 """
 
+from collections.abc import Callable
+
 from moldau.broker.group.consumer.consumer_evolution import evolve_consumer
 from moldau.broker.group.consumer.consumer_facts import (
     ConsumerFact,
@@ -29,8 +31,15 @@ class ConsumerDraft(Draft):
         self.settings: ConsumerSettings = state.consumer_settings(group.group_id)
         self.classic_settings: GroupSettings = state.settings
         self.topics: TopicView = state.topics
+        self.sees: Callable[[str], bool] | None = None
+        """Whether the member that is heard may know of a topic; None: it may know of all, or none is heard."""
         self._before = group
         self._next: Outcome[GroupFact] = Outcome()
+
+    @property
+    def can_resolve(self) -> bool:
+        """Whether it is known which topics a pattern may find."""
+        return self.sees is not None or not self.classic_settings.hides_topics
 
     def record(self, fact: ConsumerFact) -> None:
         self.add(fact)

@@ -86,6 +86,7 @@ def _invalid(message: str) -> ApiError:
 def _beat(state: ShardState, call: Call, request: ConsumerGroupHeartbeatRequest) -> GroupOutcome:
     joins = request.member_epoch == JOIN_EPOCH
     draft = draft_to_join(state, call, request.group_id) if joins else _draft(state, call, request.group_id)
+    draft.sees = call.sees
     before = heartbeat_sender(draft, request, request.member_id or call.new_id)
     owned = None if request.topic_partitions is None else partitions_of(request.topic_partitions)
     changed = record_profile(draft, before, _profile(call, request, before.profile))

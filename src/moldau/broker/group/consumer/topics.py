@@ -2,6 +2,7 @@
 change."""
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from moldau.broker.group.consumer.consumer_draft import ConsumerDraft
 from moldau.broker.group.consumer.consumer_facts import (
@@ -19,6 +20,8 @@ from moldau.protocol.stored.consumer_groups import (
     ConsumerGroupMetadataValue,
     ConsumerGroupRegularExpressionValue,
 )
+
+NEVER_SEEN: Final = -1
 
 
 def has_seen_all_topics(draft: ConsumerDraft) -> bool:
@@ -46,7 +49,9 @@ def renew_epoch(draft: ConsumerDraft, *, members_changed: bool) -> None:
         draft.add(EpochStarted(group_id, epoch, draft.now_ms))
     if draft.group.has_partition_metadata:
         draft.record(PartitionMetadataRecorded(group_id, None))
-    draft.record(TopicsSeen(group_id, draft.topics.version, topics, draft.now_ms))
+    # Where no member is heard, patterns are left to the next heartbeat.
+    version = draft.topics.version if draft.can_resolve else (draft.group.topics_version or NEVER_SEEN)
+    draft.record(TopicsSeen(group_id, version, topics, draft.now_ms))
 
 
 def _known_topics(draft: ConsumerDraft) -> dict[str, TopicInfo]:
@@ -62,9 +67,10 @@ def _resolve_regexes(draft: ConsumerDraft) -> bool:
         draft.record(RegexRecorded(group.group_id, regex, None))
     for regex in sorted(wanted):
         before = group.regexes.get(regex)
-        if before is not None and has_seen_all_topics(draft):
+        if not draft.can_resolve or (before is not None and has_seen_all_topics(draft)):
             continue
-        topics = pattern(regex).chosen_from(draft.topics.names())
+        names = draft.topics.names()
+        topics = pattern(regex).chosen_from(names if draft.sees is None else filter(draft.sees, names))
         if before is None or before.topics != topics:
             changed |= before is not None or bool(topics)
             value = ConsumerGroupRegularExpressionValue(
