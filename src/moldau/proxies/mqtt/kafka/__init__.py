@@ -6,6 +6,7 @@ stored.py       what the state topic holds: keys and values (pure)
 live_reader.py  reads the topics at their end, for all who are subscribed
 partitions.py   a consumer on a thread of its own; the partitions that there are
 catch_up.py     reads what one session has missed
+group_reader.py a consumer in a group, for shared subscriptions
 backlog.py      how much is on its way to Kafka, and when to stop reading from clients
 topics.py       creates topics
 """

@@ -6,6 +6,7 @@ connection.py    one client's socket: packets in, packets out, when to stop read
 publishing.py    messages from clients to Kafka, and their acknowledgements in order
 delivery.py      messages from Kafka to clients
 catching_up.py   brings a session that was away or too slow to where the others are
+sharing.py       shared subscriptions: each message to one of several clients
 subscribing.py   SUBSCRIBE and UNSUBSCRIBE
 sessions.py      who is connected, what is stored of it, wills, expiry
 """

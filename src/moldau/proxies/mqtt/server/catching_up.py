@@ -82,7 +82,7 @@ class CatchingUp:
             if entry.message is None and entry.stage == Stage.SENT and not entry.source.is_retained:
                 # Its record does not exist any more.
                 session.window.finish(entry.packet_id)
-        if not session.subscriptions:
+        if not session.has_plain:
             session.positions = dict(live)
             return
         session.ahead = {
@@ -122,7 +122,7 @@ class _Walk:
             self._filters = [
                 (tuple(one.filter.split("/")), one) for one in session.subscriptions.values() if not one.group
             ]
-        if session.subscriptions and any(one not in self._reached for one in self._hub.live.next):
+        if session.has_plain and any(one not in self._reached for one in self._hub.live.next):
             self.has_stopped = True
             return
         for record in records:

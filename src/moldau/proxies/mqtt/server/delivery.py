@@ -6,7 +6,7 @@ notes where, and reads on by itself later. QoS 0 is dropped instead.
 
 import logging
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from confluent_kafka import KafkaError
 from confluent_kafka import Message as KafkaMessage
@@ -111,6 +111,22 @@ class Delivery:
             partition, offset = source
             session.positions[partition] = min(offset, session.positions.get(partition, offset))
 
+    def give_shared(
+        self, session: Session, message: Message, subscription: Subscription, source: Source, share: Any
+    ) -> None:
+        """A message of a shared subscription, to a session that has room."""
+        qos = min(message.qos, subscription.qos)
+        identifiers = (subscription.identifier,) if subscription.identifier else ()
+        retain = message.retain and subscription.retain_as_published
+        if qos == 0:
+            self._send(session.client, message, 0, retain=retain, identifiers=identifiers)
+            share.finish(source)
+            return
+        if source in session.window.by_source:
+            share.finish(source)  # a session that was given it before the proxy was killed
+            return
+        self._start(session, Waiting(message, qos, source, retain, "", identifiers), share)
+
     def send_retained(self, session: Session, subscription: Subscription) -> None:
         """The retained messages that a new subscription matches."""
         for message in list(self._hub.retained.matching(subscription.filter)):
@@ -155,6 +171,8 @@ class Delivery:
             one = session.waiting.popleft()
             session.waiting_bytes -= 0 if one.source.is_retained else len(one.message.payload)
             self._start(session, one)
+        if session.has_shared:
+            self._hub.sharing.note_room(session)
         if session.is_behind and not session.waiting and session.window.has_room and connection.is_writable:
             self._catching_up.begin(session)
 
@@ -198,12 +216,16 @@ class Delivery:
                 session.client.send(PubRel(entry.packet_id))
 
     def _finish(self, session: Session, packet_id: int) -> None:
-        session.window.finish(packet_id)
+        entry = session.window.finish(packet_id)
         self._hub.sessions.note_flow_later(session)
+        if entry is not None and entry.share is not None:
+            entry.share.finish(entry.source)
         if session.waiting or session.is_behind:
             self.pump(session)
+        if session.has_shared:
+            self._hub.sharing.note_room(session)
 
-    def _start(self, session: Session, one: Waiting) -> None:
+    def _start(self, session: Session, one: Waiting, share: Any = None) -> None:
         entry = session.window.start(
             one.message,
             one.qos,
@@ -212,6 +234,7 @@ class Delivery:
             retained_topic=one.retained_topic,
             identifiers=one.identifiers,
         )
+        entry.share = share
         if one.qos == 2 and session.is_stored:
             # The identifier is stored first: after a restart the same message has to come with the same one.
             self._hub.sessions.note_flow(session)
@@ -223,6 +246,8 @@ class Delivery:
     def _identifier_stored(self, session: Session, entry: InFlight) -> None:
         if session.window.get(entry.packet_id) is entry and entry.stage == Stage.STORING:
             entry.stage = Stage.SENT
+            if entry.share is not None:
+                entry.share.was_stored(entry)
             connection: Connection | None = session.client
             if connection is not None and entry.message is not None:
                 self._send_entry(connection, entry)
@@ -247,6 +272,8 @@ class Delivery:
         )
         if not is_sent and connection.session is not None:
             connection.session.window.finish(entry.packet_id)
+            if entry.share is not None:
+                entry.share.finish(entry.source)
             self._hub.sessions.note_flow_later(connection.session)
 
     def _send(

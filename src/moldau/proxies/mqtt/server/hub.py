@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from moldau.proxies.mqtt.server.delivery import Delivery
     from moldau.proxies.mqtt.server.publishing import Publishing
     from moldau.proxies.mqtt.server.sessions import Sessions
+    from moldau.proxies.mqtt.server.sharing import Sharing
     from moldau.proxies.mqtt.server.subscribing import Subscribing
     from moldau.proxies.mqtt.settings import MqttSettings
 
@@ -39,6 +40,7 @@ class Hub:
     publishing: Publishing
     subscribing: Subscribing
     delivery: Delivery
+    sharing: Sharing
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop

@@ -23,6 +23,7 @@ from moldau.proxies.mqtt.server.delivery import Delivery
 from moldau.proxies.mqtt.server.hub import Hub
 from moldau.proxies.mqtt.server.publishing import Publishing
 from moldau.proxies.mqtt.server.sessions import FLOW_S, Sessions
+from moldau.proxies.mqtt.server.sharing import Sharing
 from moldau.proxies.mqtt.server.subscribing import Subscribing
 from moldau.proxies.mqtt.settings import Configuration
 from moldau.services.listening import Address, bound_socket
@@ -135,6 +136,7 @@ class _Run:
             self._fail,
         )
         hub.catch_up = CatchUp(configuration.client, settings.proxy_id)
+        hub.sharing = Sharing(hub, configuration.client)
         return hub
 
     async def serve(self, owner: bytes, former: bytes | None, on_ready: Callable[[], None]) -> None:
@@ -212,6 +214,7 @@ class _Run:
         for connection in list(hub.connections):
             connection.abort()
         hub.delivery.stop()
+        hub.sharing.stop()
         hub.state.close()
         hub.publisher.close()
         await hub.live.stop()

@@ -87,7 +87,7 @@ class Sessions:
             self.note_profile(session)
             self.note_flow(session)
             await self._hub.state.stored()
-        if session.subscriptions and not connection.is_closed:
+        if session.has_plain and not connection.is_closed:
             await self._hub.live.ensure()
         if connection.is_closed or session.client is not connection:
             self.leave(session, connection, with_will=False)
@@ -143,7 +143,6 @@ class Sessions:
             Property.RECEIVE_MAXIMUM: settings.receive_max,
             Property.MAXIMUM_PACKET_SIZE: settings.packet_bytes_max,
             Property.TOPIC_ALIAS_MAXIMUM: TOPIC_ALIAS_MAX,
-            Property.SHARED_AVAILABLE: int(self._hub.subscribing.has_shared),
         }
         if session.expiry_s != packet.properties.get(Property.SESSION_EXPIRY, 0):
             properties[Property.SESSION_EXPIRY] = session.expiry_s

@@ -1,5 +1,6 @@
 """SUBSCRIBE and UNSUBSCRIBE."""
 
+import asyncio
 import logging
 from typing import Final
 
@@ -21,22 +22,22 @@ log = logging.getLogger("moldau.mqtt")
 class Subscribing:
     """A subscription of a stored session is stored before it is acknowledged."""
 
-    has_shared = False
-
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
+        self._joining: set[asyncio.Task[None]] = set()
 
     async def subscribe(self, connection: Connection, packet: Subscribe) -> None:
         """Acknowledges when messages published from now on will be delivered."""
         session = connection.session
         assert session is not None
-        await self._hub.live.ensure()
-        if connection.is_closed:
+        if any(not shared(one.filter).group for one in packet.wanted):
+            await self._hub.live.ensure()
+        if connection.session is not session:
             return
         identifier = packet.properties.get(Property.SUBSCRIPTION_IDENTIFIER, 0)
         codes: list[int] = []
         to_retain: list[Subscription] = []
-        was_idle = not session.subscriptions
+        was_idle = not session.has_plain
         for wanted in packet.wanted:
             problem = self._problem(session, wanted)
             if problem is not None:
@@ -44,12 +45,15 @@ class Subscribing:
                 continue
             subscription, is_new = self._add(session, wanted, identifier)
             codes.append(wanted.qos)
-            if not subscription.group and (
-                wanted.retain_handling == SEND_RETAINED
-                or (wanted.retain_handling == SEND_RETAINED_IF_NEW and is_new)
+            if subscription.group:
+                await self._hub.sharing.join(session, subscription)
+            elif wanted.retain_handling == SEND_RETAINED or (
+                wanted.retain_handling == SEND_RETAINED_IF_NEW and is_new
             ):
                 to_retain.append(subscription)
-        if was_idle and session.is_behind:
+        if connection.session is not session:
+            return
+        if was_idle and session.has_plain and session.is_behind:
             # What was before does not concern it.
             session.positions = dict(self._hub.live.next)
             session.is_behind = False
@@ -71,8 +75,8 @@ class Subscribing:
             found = session.unsubscribe(text)
             codes.append(Reason.NO_SUBSCRIPTION_EXISTED if found is None else Reason.SUCCESS)
             if found is not None:
-                self._hub.tree.remove(session, found.filter)
-        if not session.subscriptions:
+                self._remove(session, found)
+        if not session.has_plain:
             session.leave_live(self._hub.live.next)
         if session.is_stored:
             self._hub.sessions.note_profile(session)
@@ -83,16 +87,25 @@ class Subscribing:
     def appear(self, session: Session) -> None:
         """A session with subscriptions has a connection again."""
         for subscription in session.subscriptions.values():
-            self._hub.tree.add(session, subscription)
+            if subscription.group:
+                task = self._hub.loop.create_task(self._hub.sharing.join(session, subscription))
+                self._joining.add(task)
+                task.add_done_callback(self._joining.discard)
+            else:
+                self._hub.tree.add(session, subscription)
 
     def withdraw(self, session: Session) -> None:
         """It has none any more."""
         for subscription in session.subscriptions.values():
+            self._remove(session, subscription)
+
+    def _remove(self, session: Session, subscription: Subscription) -> None:
+        if subscription.group:
+            self._hub.sharing.leave(session, subscription)
+        else:
             self._hub.tree.remove(session, subscription.filter)
 
     def _problem(self, session: Session, wanted: Wanted) -> Reason | None:
-        if shared(wanted.filter).group and not self.has_shared:
-            return Reason.SHARED_SUBSCRIPTIONS_NOT_SUPPORTED
         limit = self._hub.settings.subscriptions_max
         if len(session.subscriptions) >= limit and wanted.filter not in session.subscriptions:
             log.info("client %r has %d subscriptions already (subscriptions.max)", session.client_id, limit)
@@ -105,5 +118,6 @@ class Subscribing:
             plain, wanted.qos, wanted.no_local, wanted.retain_as_published, identifier, group
         )
         is_new = session.subscribe(wanted.filter, subscription)
-        self._hub.tree.add(session, subscription)
+        if not group:
+            self._hub.tree.add(session, subscription)
         return subscription, is_new

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Final
+from typing import Any, Final
 
 from moldau.proxies.mqtt.session.messages import Message, Source
 
@@ -33,6 +33,8 @@ class InFlight:
     """None after a new connection, until it has been read again."""
     retain: bool = False
     identifiers: tuple[int, ...] = ()
+    share: Any = None
+    """The shared subscription it comes from, of which this module knows nothing."""
 
 
 class Window:

@@ -41,6 +41,8 @@ class Session:
         "ended_ms",
         "expiry_s",
         "has_no_local",
+        "has_plain",
+        "has_shared",
         "incoming",
         "is_behind",
         "positions",
@@ -79,6 +81,9 @@ class Session:
         self.will_at_ms: int | None = None
         """When the will is published, unless the client comes back."""
         self.has_no_local = False
+        self.has_plain = False
+        """Whether it has subscriptions that are not shared."""
+        self.has_shared = False
 
     @property
     def is_stored(self) -> bool:
@@ -94,17 +99,19 @@ class Session:
         """Whether it is new."""
         is_new = text not in self.subscriptions
         self.subscriptions[text] = subscription
-        self._note_no_local()
+        self._note_change()
         return is_new
 
     def unsubscribe(self, text: str) -> Subscription | None:
         found = self.subscriptions.pop(text, None)
-        self._note_no_local()
+        self._note_change()
         return found
 
-    def _note_no_local(self) -> None:
+    def _note_change(self) -> None:
         self.changes += 1
         self.has_no_local = any(one.no_local for one in self.subscriptions.values())
+        self.has_shared = any(one.group for one in self.subscriptions.values())
+        self.has_plain = not all(one.group for one in self.subscriptions.values())
 
     def leave_live(self, live: Mapping[Partition, int]) -> None:
         """From now on it has positions of its own; what waits is read again later."""
@@ -129,7 +136,7 @@ class Session:
                 partition, offset = entry.source
                 starts[partition] = min(offset, starts.get(partition, offset))
         is_behind = any(self.positions.get(one, 0) < end for one, end in live.items())
-        if self.subscriptions and (starts or is_behind):
+        if self.has_plain and (starts or is_behind):
             # All partitions, because the live reader goes on meanwhile.
             for one in live:
                 position = self.positions.get(one, 0)
@@ -179,6 +186,7 @@ class Session:
                         one.retained_topic,
                     ]
                     for one in self.window
+                    if one.share is None or one.qos == 2
                 ],
             }
         )
