@@ -88,6 +88,14 @@ class LimitedHttp(HttpToolsProtocol):
         self._head_size = 0
         super().on_message_complete()
 
+    def shutdown(self) -> None:
+        is_idle = self.cycle is None or self.cycle.response_complete
+        if is_idle and self.transport.get_extra_info("ssl_object") is not None:
+            # A goodbye under TLS waits for that of the client, which may be asleep.
+            self.transport.abort()
+        else:
+            super().shutdown()
+
     def _look_at_certificate(self, transport: asyncio.Transport) -> None:
         connection = transport.get_extra_info("ssl_object")
         certificate = connection.getpeercert(binary_form=True) if connection is not None else None
@@ -139,6 +147,12 @@ class _Listener(uvicorn.Server):
         if self._before_shutdown is not None:
             await self._before_shutdown()
         await super().shutdown(sockets)
+        for connection in list(self.server_state.connections):
+            # One that is left under TLS would keep the loop from closing.
+            transport = getattr(connection, "transport", None)
+            if transport is not None:
+                transport.abort()
+        await asyncio.sleep(0)
 
 
 class HttpServer:

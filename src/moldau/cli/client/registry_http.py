@@ -1,15 +1,14 @@
 """A client of any schema registry with Confluent's REST API: answers, or a `Failure`."""
 
-import base64
 import http.client
-import ssl
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import quote, unquote, urlencode, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 import click
 import orjson
 
+from moldau.cli.client.https import UNTRUSTED_HINT, is_untrusted, login_of, open_connection
 from moldau.cli.failures import Failure
 
 CONTENT_TYPE = "application/vnd.schemaregistry.v1+json"
@@ -96,11 +95,8 @@ class RegistryHttp:
         return answer
 
     def _exchange(self, method: str, target: str, body: bytes | None) -> tuple[int, bytes]:
-        headers = {"Accept": CONTENT_TYPE, "Content-Type": CONTENT_TYPE}
-        if self._parts.username is not None:
-            pair = f"{unquote(self._parts.username)}:{unquote(self._parts.password or '')}"
-            headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
-        connection = self._connection()
+        headers = {"Accept": CONTENT_TYPE, "Content-Type": CONTENT_TYPE, **login_of(self._parts)}
+        connection = open_connection(self._parts, self._timeout_s)
         try:
             connection.request(method, target, body, headers)
             response = connection.getresponse()
@@ -108,14 +104,9 @@ class RegistryHttp:
         except (OSError, http.client.HTTPException) as error:
             raise Failure(
                 f"no schema registry answers at {self.url}: {error}.",
-                "Start one with `moldau registry`, or pass another address with --registry.",
+                UNTRUSTED_HINT
+                if is_untrusted(error)
+                else "Start one with `moldau registry`, or pass another address with --registry.",
             ) from error
         finally:
             connection.close()
-
-    def _connection(self) -> http.client.HTTPConnection:
-        host, port = self._parts.hostname or "", self._parts.port
-        if self._parts.scheme == "https":
-            context = ssl.create_default_context()
-            return http.client.HTTPSConnection(host, port, timeout=self._timeout_s, context=context)
-        return http.client.HTTPConnection(host, port, timeout=self._timeout_s)

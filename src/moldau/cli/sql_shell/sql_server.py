@@ -9,6 +9,7 @@ from urllib.parse import quote, urlsplit
 import click
 import httpx2
 
+from moldau.cli.client.https import UNTRUSTED_HINT, is_untrusted, trusted
 from moldau.cli.failures import Failure
 from moldau.cli.sql_shell import values
 
@@ -93,6 +94,7 @@ class SqlServer:
             headers={"Accept": JSON_TYPE, **login.headers()},
             timeout=httpx2.Timeout(ANSWER_TIMEOUT_S, connect=CONNECT_TIMEOUT_S),
             trust_env=False,
+            verify=trusted(),
         )
 
     def close(self) -> None:
@@ -213,7 +215,9 @@ class SqlServer:
         if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
             return Failure(
                 f"no SQL server answers at {self.url}: {error}.",
-                "Start one with `moldau sql server`, or pass the address of another: moldau sql http://HOST:PORT.",
+                UNTRUSTED_HINT
+                if is_untrusted(error)
+                else "Start one with `moldau sql server`, or pass the address of another: moldau sql http://HOST:PORT.",
             )
         return Failure(
             f"the connection to {self.url} was lost: {str(error) or type(error).__name__}.",

@@ -217,3 +217,16 @@ def test_where_the_names_have_a_prefix_the_others_are_left_to_the_clients() -> N
     settings: Any = PrefixedHttpSecurity.parse({"listeners.https.ssl.keystore.location": "/x.pem"})
     assert settings.security["ssl.keystore.location"] == "/x.pem"
     assert "ssl.keystore.location" not in PrefixedHttpSecurity.KEYS
+
+
+def test_a_client_that_sleeps_does_not_keep_the_server(
+    store: Path, trust: ssl.SSLContext, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Served({"ssl.keystore.location": str(store)}, "https") as served:
+        connection = http.client.HTTPSConnection(
+            "127.0.0.1", served.server.port, timeout=WAIT_S, context=trust
+        )
+        connection.request("GET", "/")
+        assert connection.getresponse().read() == b"User:ANONYMOUS"
+    assert "timeout graceful shutdown exceeded" not in caplog.text
+    connection.close()

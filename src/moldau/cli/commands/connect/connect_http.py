@@ -2,7 +2,6 @@
 
 import http.client
 import os
-import ssl
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -11,6 +10,7 @@ from urllib.parse import quote, urlsplit
 import click
 import orjson
 
+from moldau.cli.client.https import UNTRUSTED_HINT, is_untrusted, login_of, open_connection
 from moldau.cli.failures import Failure, similar_names
 from moldau.cli.options import COMPLETION_TIMEOUT_S, timeout_option
 
@@ -69,10 +69,10 @@ class ConnectHttp:
         return found
 
     def _exchange(self, method: str, path: str, body: bytes | None) -> tuple[int, bytes]:
-        headers = {"Accept": "application/json"}
+        headers = {"Accept": "application/json", **login_of(self._parts)}
         if body is not None:
             headers["Content-Type"] = "application/json"
-        connection = self._connection()
+        connection = open_connection(self._parts, self._timeout_s)
         try:
             connection.request(method, f"{self._parts.path.rstrip('/')}{path}", body, headers)
             response = connection.getresponse()
@@ -80,17 +80,12 @@ class ConnectHttp:
         except (OSError, http.client.HTTPException) as error:
             raise Failure(
                 f"no Connect worker answers at {self.url}: {error}.",
-                "Start one with `moldau connect worker`, or pass another address with --connect.",
+                UNTRUSTED_HINT
+                if is_untrusted(error)
+                else "Start one with `moldau connect worker`, or pass another address with --connect.",
             ) from error
         finally:
             connection.close()
-
-    def _connection(self) -> http.client.HTTPConnection:
-        host, port = self._parts.hostname or "", self._parts.port
-        if self._parts.scheme == "https":
-            context = ssl.create_default_context()
-            return http.client.HTTPSConnection(host, port, timeout=self._timeout_s, context=context)
-        return http.client.HTTPConnection(host, port, timeout=self._timeout_s)
 
 
 def on_connect(function: Callable[..., Any]) -> Callable[..., Any]:

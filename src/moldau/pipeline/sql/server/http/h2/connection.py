@@ -54,7 +54,7 @@ class Http2Connection(asyncio.Protocol):
         """`facts` of the client are in the scope of every request."""
         self._app = app
         self._facts = facts
-        self._transport = transport
+        self.transport = transport
         self._connections = connections
         self._all_tasks = tasks
         self._loop = asyncio.get_running_loop()
@@ -120,14 +120,14 @@ class Http2Connection(asyncio.Protocol):
         except h2.exceptions.ProtocolError as error:
             log.debug("a client broke HTTP/2: %s", error)
             self._flush()
-            self._transport.close()
+            self.transport.close()
             return
         if not self._speaks_http2:
             self._speaks_http2 = True
             self._wake(0)
         for event in events:
             self._handle(event)
-            if self._transport.is_closing():
+            if self.transport.is_closing():
                 return
         self._flush()
 
@@ -158,7 +158,7 @@ class Http2Connection(asyncio.Protocol):
             case h2.events.PingReceived():
                 self._add_burden()
             case h2.events.ConnectionTerminated():
-                self._transport.close()
+                self.transport.close()
 
     def _begin_stream(self, stream_id: int, headers: list[tuple[bytes, bytes]]) -> None:
         if self._is_stopping or len(self._own_tasks) >= TASKS_MAX:
@@ -167,8 +167,8 @@ class Http2Connection(asyncio.Protocol):
         try:
             scope = request_scope(
                 headers,
-                client=self._transport.get_extra_info("peername"),
-                server=self._transport.get_extra_info("sockname"),
+                client=self.transport.get_extra_info("peername"),
+                server=self.transport.get_extra_info("sockname"),
                 **self._facts,
             )
         except KeyError:
@@ -222,12 +222,12 @@ class Http2Connection(asyncio.Protocol):
         if self._burden.add(self._loop.time()):
             log.warning("a client floods its HTTP/2 connection with control frames: the connection is closed")
             self._say_goodbye(h2.errors.ErrorCodes.ENHANCE_YOUR_CALM)
-            self._transport.close()
+            self.transport.close()
 
     # What streams ask for
 
     def consumed(self, stream_id: int, size: int) -> None:
-        if size and not self._transport.is_closing():
+        if size and not self.transport.is_closing():
             self._state.acknowledge_received_data(size, stream_id)
             self._flush()
 
@@ -255,16 +255,16 @@ class Http2Connection(asyncio.Protocol):
 
     def _flush(self) -> None:
         data = self._state.data_to_send()
-        if not data or self._transport.is_closing():
+        if not data or self.transport.is_closing():
             return
-        if self._transport.get_write_buffer_size() > WRITE_BYTES_MAX:
+        if self.transport.get_write_buffer_size() > WRITE_BYTES_MAX:
             log.warning("a client does not read the answers to its HTTP/2 frames: the connection is closed")
-            self._transport.abort()
+            self.transport.abort()
             return
-        self._transport.write(data)
+        self.transport.write(data)
 
     def _reset(self, stream_id: int, code: h2.errors.ErrorCodes) -> None:
-        if not self._transport.is_closing() and self._is_open(stream_id):
+        if not self.transport.is_closing() and self._is_open(stream_id):
             self._state.reset_stream(stream_id, code)
             self._flush()
 
@@ -273,14 +273,14 @@ class Http2Connection(asyncio.Protocol):
         return stream is not None and not stream.closed
 
     def _say_goodbye(self, code: h2.errors.ErrorCodes) -> None:
-        if not self._transport.is_closing():
+        if not self.transport.is_closing():
             self._state.close_connection(code)
             self._flush()
 
     def _close_if_done(self) -> None:
         if self._is_stopping and not self._streams:
             self._say_goodbye(h2.errors.ErrorCodes.NO_ERROR)
-            self._transport.close()
+            self.transport.close()
 
     def _watch_idleness(self) -> None:
         if self._idle is not None:
@@ -292,7 +292,7 @@ class Http2Connection(asyncio.Protocol):
             self._watch_idleness()
             return
         self._say_goodbye(h2.errors.ErrorCodes.NO_ERROR)
-        self._transport.close()
+        self.transport.close()
 
 
 def are_settings(header: bytes) -> bool:
