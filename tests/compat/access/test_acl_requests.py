@@ -38,6 +38,7 @@ PATIENCE_S = 60
 ANY, TOPIC, GROUP, CLUSTER, USER = 1, 2, 3, 4, 7
 MATCH, LITERAL, PREFIXED = 2, 3, 4
 READ, DENY, ALLOW = 3, 2, 3
+NEW_RULES_MAX = 10_000
 
 
 class Side(NamedTuple):
@@ -186,6 +187,12 @@ def test_odd_rules(both: Both, changes: dict[str, Any]) -> None:
     settled(both)
     same(both, lambda side: side.delete(matching()))
     settled(both)
+
+
+def test_more_rules_than_a_request_may_add(both: Both) -> None:
+    creations = [creation(principal=f"User:{number}") for number in range(NEW_RULES_MAX + 1)]
+    same(both, lambda side: side.create(creations))
+    same(both, lambda side: side.describe())
 
 
 def test_filters(both: Both) -> None:

@@ -66,15 +66,13 @@ class Rules:
     def of_resource(self, resource: Resource) -> frozenset[Entry]:
         return self._entries.get(resource, frozenset())
 
+    def entries(self) -> Mapping[Resource, frozenset[Entry]]:
+        """A copy, for a search on another thread."""
+        return dict(self._entries)
+
     def find(self, wanted: RuleFilter) -> list[Rule]:
         """Sorted."""
-        return sorted(
-            rule_of(resource, entry)
-            for resource, entries in self._entries.items()
-            if wanted.takes_resource(resource)
-            for entry in entries
-            if wanted.takes_entry(entry)
-        )
+        return find_rules(self._entries, wanted)
 
     def put_all(self, entries: Mapping[Resource, Iterable[Entry]]) -> None:
         """Replaces the rules of each of these resources."""
@@ -156,6 +154,17 @@ class Rules:
                         named = clause.rule.operation in (operation, Operation.ALL)
                         if named and clause.host in (None, host):
                             yield Resource(kind, pattern, name), clause
+
+
+def find_rules(entries: Mapping[Resource, Iterable[Entry]], wanted: RuleFilter) -> list[Rule]:
+    """Sorted."""
+    return sorted(
+        rule_of(resource, entry)
+        for resource, those in entries.items()
+        if wanted.takes_resource(resource)
+        for entry in those
+        if wanted.takes_entry(entry)
+    )
 
 
 def entries_by_resource(rules: Iterable[Rule]) -> dict[Resource, set[Entry]]:

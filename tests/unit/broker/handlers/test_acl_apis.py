@@ -115,6 +115,22 @@ def test_a_word_of_filters_fails_the_whole_request(changes: dict[str, Any], says
     assert described(rig) == []
 
 
+def test_only_new_rules_count_against_the_limit_of_a_request() -> None:
+    rig = make_rig(GUARDED)
+    creations = [
+        creation(principal=f"User:{number}", resource_name=f"{number % 50}")
+        for number in range(create_acls.NEW_RULES_MAX + 1)
+    ]
+    (outcome,) = set(create(rig, *creations))
+    assert outcome == (
+        ErrorCode.POLICY_VIOLATION,
+        "Unable to perform excessively large batch operation.",
+    )
+    assert create(rig, creations[0]) == [(0, "")]
+    assert set(create(rig, *creations)) == {(0, "")}
+    assert len(described(rig)) == len(creations)
+
+
 def test_the_code_of_unknown_itself_breaks_the_wire() -> None:
     rig = make_rig(GUARDED)
     with pytest.raises(PeerError, match="UNKNOWN"):

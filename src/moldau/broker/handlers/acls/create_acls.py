@@ -5,6 +5,9 @@ v1 pattern types (KIP-290)   v2 flexible   v3 users as resources (KIP-373)
 A rule that exists is not an error. Each rule is accepted or refused for itself.
 """
 
+from collections.abc import Sequence
+from typing import Final
+
 from moldau.broker.handlers.acls.wire_rules import read_rules, security_disabled
 from moldau.broker.request.api_table import ApiSpec
 from moldau.broker.request.client_session import RequestContext
@@ -16,6 +19,10 @@ from moldau.protocol.messages.security.create_acls import (
     CreateAclsResponse,
 )
 from moldau.security.access.model import Operation, Rule
+from moldau.security.access.rules import Rules
+
+NEW_RULES_MAX: Final = 10_000
+"""As in Kafka."""
 
 
 async def handle(ctx: RequestContext, request: CreateAclsRequest) -> CreateAclsResponse:
@@ -27,6 +34,7 @@ async def handle(ctx: RequestContext, request: CreateAclsRequest) -> CreateAclsR
     rules = [each for each in read if isinstance(each, Rule)]
     if refusal is None and rules:
         try:
+            _check_count(ctx.broker.security.rules, rules)
             await ctx.broker.security.add_rules(rules)
         except ApiError as error:
             refusal = error
@@ -34,6 +42,14 @@ async def handle(ctx: RequestContext, request: CreateAclsRequest) -> CreateAclsR
 
 
 API = ApiSpec.of(CreateAclsRequest, handle)
+
+
+def _check_count(known: Rules, rules: Sequence[Rule]) -> None:
+    if len(rules) <= NEW_RULES_MAX:
+        return
+    new = {rule for rule in rules if rule.entry not in known.of_resource(rule.resource)}
+    if len(new) > NEW_RULES_MAX:
+        raise ApiError(ErrorCode.POLICY_VIOLATION, "Unable to perform excessively large batch operation.")
 
 
 def _result(outcome: Rule | ApiError) -> AclCreationResult:

@@ -3,6 +3,8 @@
 v1 pattern types (KIP-290)   v2 flexible   v3 users as resources (KIP-373)
 """
 
+from collections.abc import Sequence
+
 from moldau.broker.handlers.acls.wire_rules import read_filter, security_disabled
 from moldau.broker.request.api_table import ApiSpec
 from moldau.broker.request.client_session import RequestContext
@@ -13,11 +15,11 @@ from moldau.protocol.messages.security.describe_acls import (
     DescribeAclsResource,
     DescribeAclsResponse,
 )
-from moldau.security.access.model import Operation
-from moldau.security.access.rules import entries_by_resource
+from moldau.security.access.model import Operation, Rule
+from moldau.security.access.rules import entries_by_resource, find_rules
 
 
-def handle(ctx: RequestContext, request: DescribeAclsRequest) -> DescribeAclsResponse:
+async def handle(ctx: RequestContext, request: DescribeAclsRequest) -> DescribeAclsResponse:
     if not ctx.may_with_cluster(Operation.DESCRIBE):
         return _refused(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, None)
     disabled = security_disabled(ctx.broker.authorizer)
@@ -32,7 +34,15 @@ def handle(ctx: RequestContext, request: DescribeAclsRequest) -> DescribeAclsRes
         request.operation,
         request.permission_type,
     )
-    found = entries_by_resource(ctx.broker.security.rules.find(wanted))
+    entries = ctx.broker.security.rules.entries()
+    # There may be a hundred thousand: other clients are served meanwhile.
+    return await ctx.broker.scheduler.run_in_worker(lambda: _answer(find_rules(entries, wanted)))
+
+
+API = ApiSpec.of(DescribeAclsRequest, handle)
+
+
+def _answer(rules: Sequence[Rule]) -> DescribeAclsResponse:
     return DescribeAclsResponse(
         error_message="",
         resources=[
@@ -50,12 +60,9 @@ def handle(ctx: RequestContext, request: DescribeAclsRequest) -> DescribeAclsRes
                     for each in sorted(entries)
                 ],
             )
-            for resource, entries in found.items()
+            for resource, entries in entries_by_resource(rules).items()
         ],
     )
-
-
-API = ApiSpec.of(DescribeAclsRequest, handle)
 
 
 def _refused(code: ErrorCode, message: str | None) -> DescribeAclsResponse:
