@@ -77,11 +77,16 @@ class Client:
     """Whether it may know of a topic; None: it may know of all."""
     request: str = "unknown"
     """The name of the request that it sent last, for the log of the authorizer."""
+    _caller: Caller | None = None
 
     @property
     def caller(self) -> Caller:
         """For the authorizer."""
-        return Caller(self.principal, self.connection.peer.rpartition(":")[0], self.request)
+        caller = self._caller
+        if caller is None or caller[0] is not self.principal or caller[2] is not self.request:
+            caller = Caller(self.principal, self.connection.peer.rpartition(":")[0], self.request)
+            self._caller = caller
+        return caller
 
 
 @dataclass(slots=True)

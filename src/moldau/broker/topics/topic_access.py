@@ -3,32 +3,37 @@
 For Produce and Fetch, which name topics by name or by id. They ask only if the broker has an authorizer at all.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
+from typing import Final
 
 from moldau.broker.hosting.hosted_partitions import TopicKey
 from moldau.broker.request.client_session import ClientSession
 from moldau.core.ids import TopicId
 from moldau.security.access.model import CLUSTER_NAME, Operation, ResourceKind
 
+_TOPIC: Final = ResourceKind.TOPIC
+NONE_FORBIDDEN: Final[frozenset[TopicKey]] = frozenset()
+
 
 def forbidden_topics(
-    session: ClientSession, operation: Operation, topics: Iterable[TopicKey]
+    session: ClientSession, operation: Operation, topics: Sequence[tuple[TopicKey, object]]
 ) -> frozenset[TopicKey]:
     """An id that no topic has is not forbidden: the answer to it says so."""
     broker = session.broker
     caller = session.client.caller
     allows = broker.authorizer.allows
-    forbidden: list[TopicKey] = []
-    for topic in set(topics):
-        name = topic
-        if not isinstance(name, str):
-            entry = broker.catalog.find_by_id(TopicId(name))
+    forbidden: frozenset[TopicKey] = NONE_FORBIDDEN
+    for topic, _ in topics:
+        if isinstance(topic, str):
+            name = topic
+        else:
+            entry = broker.catalog.find_by_id(TopicId(topic))
             if entry is None:
                 continue
             name = entry.name
-        if not allows(caller, operation, ResourceKind.TOPIC, name):
-            forbidden.append(topic)
-    return frozenset(forbidden)
+        if not allows(caller, operation, _TOPIC, name):
+            forbidden |= {topic}
+    return forbidden
 
 
 def may_follow(session: ClientSession) -> bool:

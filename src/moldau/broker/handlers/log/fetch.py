@@ -37,7 +37,9 @@ def handle_frame(
     if asked.replica_id >= 0:
         return _serve_follower(session, version, correlation_id, asked)
     broker = session.broker
-    bytes_max = _bytes_max(session, asked.max_bytes)
+    bytes_max = min(asked.max_bytes, broker.configs.broker.fetch_max_bytes)
+    if broker.quotas.is_active:
+        bytes_max = min(bytes_max, _quota_bytes(session))
     bytes_min = min(asked.min_bytes, bytes_max)
     wanted, session_id, session_epoch = asked.topics, asked.session_id, asked.session_epoch
     is_full = True
@@ -47,22 +49,15 @@ def handle_frame(
             wanted = _each_once(wanted)
             break
     if session_epoch >= 0:
-        sessions = broker.fetch_sessions
         try:
-            now_ms = broker.clock.monotonic_ms()
-            has_topic_ids = version >= TOPIC_IDS_FROM
-            fetch_session = sessions.resume(session_id, session_epoch, now_ms, has_topic_ids=has_topic_ids)
-            if fetch_session is not None:
-                sessions.update(fetch_session, wanted, asked.forgotten)
-                wanted = fetch_session.wanted()
-                is_full = False
-            elif _all_hosted(session, wanted):
-                fetch_session = sessions.open(wanted, now_ms, has_topic_ids=has_topic_ids)
+            fetch_session, wanted, is_full = _session(session, version, asked, wanted)
         except ApiError as error:
             return framed(version, correlation_id, error.code, NO_SESSION, [])
     elif session_id != NO_SESSION:
         broker.fetch_sessions.close(session_id)
-    wanted, forbidden = _divided(session, wanted)
+    forbidden = NOTHING
+    if session.is_guarded:
+        wanted, forbidden = _divided(session, wanted)
     if len(wanted) > 1 or (wanted and len(wanted[0][1]) > 1):
         portion_bytes = session.connection.portion_bytes()
         if bytes_min <= portion_bytes < bytes_max:
@@ -120,20 +115,30 @@ def _not_followed(
     return framed(version, correlation_id, ErrorCode.NONE, NO_SESSION, unread(asked.topics))
 
 
-def _bytes_max(session: ClientSession, wanted: int) -> int:
-    broker, client = session.broker, session.client
-    bytes_max = min(wanted, broker.configs.broker.fetch_max_bytes)
-    if broker.quotas.is_active:
-        of_quota = broker.quotas.fetch_bytes_max(quota_user(client), client.client_id or "")
-        bytes_max = min(bytes_max, of_quota)
-    return bytes_max
+def _quota_bytes(session: ClientSession) -> int:
+    client = session.client
+    return session.broker.quotas.fetch_bytes_max(quota_user(client), client.client_id or "")
+
+
+def _session(
+    session: ClientSession, version: int, asked: FetchRequestView, wanted: Wanted
+) -> tuple[FetchSession | None, Wanted, bool]:
+    """The client's session, if it has one, all partitions it asks for, and whether the answer must name each of
+    them."""
+    sessions, now_ms = session.broker.fetch_sessions, session.broker.clock.monotonic_ms()
+    has_topic_ids = version >= TOPIC_IDS_FROM
+    found = sessions.resume(asked.session_id, asked.session_epoch, now_ms, has_topic_ids=has_topic_ids)
+    if found is not None:
+        sessions.update(found, wanted, asked.forgotten)
+        return found, found.wanted(), False
+    if not _all_hosted(session, wanted):
+        return None, wanted, True
+    return sessions.open(wanted, now_ms, has_topic_ids=has_topic_ids), wanted, True
 
 
 def _divided(session: ClientSession, wanted: Wanted) -> tuple[Wanted, Wanted]:
     """What the client may read, and what not."""
-    if not session.is_guarded:
-        return wanted, NOTHING
-    forbidden = forbidden_topics(session, Operation.READ, (topic for topic, _ in wanted))
+    forbidden = forbidden_topics(session, Operation.READ, wanted)
     if not forbidden:
         return wanted, NOTHING
     return (

@@ -7,21 +7,18 @@ v13 topic ids (KIP-516)
 """
 
 from collections.abc import Awaitable
-from typing import Final
 
-from moldau.broker.hosting.hosted_partitions import TopicKey
 from moldau.broker.produce.appending import append_all
 from moldau.broker.produce.produce_in_progress import ProduceInProgress
 from moldau.broker.produce.txn_check import outside_transaction
 from moldau.broker.produce.write_access import has_transactional_records, refuse_forbidden, without
 from moldau.broker.request.api_table import ApiSpec
 from moldau.broker.request.client_session import ClientSession
+from moldau.broker.topics.topic_access import NONE_FORBIDDEN
 from moldau.broker.transactions.txn_membership import Refused
 from moldau.core.chunks import Chunk
 from moldau.protocol.fast.produce_codec import ProduceTopics, decode_produce
 from moldau.protocol.messages.log.produce import ProduceRequest
-
-NOTHING: Final = frozenset[TopicKey]()
 
 
 def handle_frame(
@@ -30,11 +27,12 @@ def handle_frame(
     transactional_id, acks, timeout_ms, topics = decode_produce(frame, position, version)
     now_ms = session.broker.clock.now_ms()
     request = ProduceInProgress(session, version, correlation_id, acks, timeout_ms, now_ms)
-    forbidden = NOTHING
+    forbidden = NONE_FORBIDDEN
     if session.is_guarded:
         forbidden = refuse_forbidden(request, transactional_id, topics)
-        topics = without(topics, forbidden)
-        if not has_transactional_records(topics):
+        if forbidden:
+            topics = without(topics, forbidden)
+        if transactional_id is not None and not has_transactional_records(topics):
             transactional_id = None
     if transactional_id is None:
         return append_all(request, topics, None)
