@@ -48,6 +48,7 @@ class KafkaAuthorizer:
         self.allows_without_rules = allows_without_rules
         self._witness = witness
         self._decided: dict[tuple[str, str, Operation, ResourceKind, str], Decision] = {}
+        self._decided_some: dict[tuple[str, str, Operation, ResourceKind], bool] = {}
         self._epoch = rules.epoch
 
     def allows(
@@ -55,6 +56,7 @@ class KafkaAuthorizer:
     ) -> bool:
         if self._epoch != self.rules.epoch:
             self._decided.clear()
+            self._decided_some.clear()
             self._epoch = self.rules.epoch
         decision = self._decided.get((caller[0], caller[1], operation, kind, name))
         if decision is None:
@@ -68,9 +70,18 @@ class KafkaAuthorizer:
         return False
 
     def allows_some(self, caller: Caller, operation: Operation, kind: ResourceKind) -> bool:
-        # As in Kafka: whoever is allowed with a name that nobody uses is a super user, or covered by a wildcard.
+        # As in Kafka: who is allowed with a name that nobody uses is a super user, or covered by a wildcard.
         if self.allows(caller, operation, kind, "hardcode", is_logged=False):
             return True
+        key = (caller.principal, caller.host, operation, kind)
+        known = self._decided_some.get(key)
+        if known is None:
+            if len(self._decided_some) >= REMEMBERED_MAX:
+                self._decided_some.clear()
+            known = self._decided_some[key] = self._decide_some(caller, operation, kind)
+        return known
+
+    def _decide_some(self, caller: Caller, operation: Operation, kind: ResourceKind) -> bool:
         denied: set[Resource] = set()
         allowed: set[Resource] = set()
         for resource, clause in self.rules.clauses_of(caller, operation, kind):
