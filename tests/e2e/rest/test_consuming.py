@@ -1,5 +1,6 @@
 """Consumer instances: positions, offsets, assignments, two readers, time-outs."""
 
+import socket
 import threading
 
 from confluent_kafka import Producer
@@ -144,6 +145,22 @@ def test_two_reads_at_once_take_turns(rest: RestClient) -> None:
     rest.produce(topic, 1)
     long.join()
     assert replies == [200]
+
+
+def test_a_reader_that_goes_away_loses_nothing(rest: RestClient) -> None:
+    topic = fresh("gone")
+    rest.produce(topic, 0)
+    consumer = rest.consumer().subscribe(topic)
+    assert consumer.values(1) == [0]
+    host, port = rest.address.split(":")
+    with socket.create_connection((host, int(port))) as gone:
+        path = consumer.uri.removeprefix(rest.url)
+        gone.sendall(f"GET {path}/records?timeout=60000 HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        wait_for(lambda: consumer("GET", "/records?timeout=0").status == 409)
+    # It is free again long before the time of the abandoned read is over.
+    wait_for(lambda: consumer("GET", "/records?timeout=0").status == 200, timeout_s=45)
+    rest.produce(topic, 1)
+    assert consumer.values(1) == [1]
 
 
 def test_an_idle_instance_is_deleted_and_their_number_limited(cluster: LocalCluster) -> None:

@@ -51,6 +51,16 @@ INVALID_REQUESTS: Final = {
     KafkaError.INVALID_PRINCIPAL_TYPE: 400,
     KafkaError.UNSUPPORTED_VERSION: 400,
     KafkaError.SECURITY_DISABLED: 400,
+    KafkaError._AUTO_OFFSET_RESET: 40903,
+    KafkaError._STATE: 40903,
+    KafkaError.UNKNOWN_MEMBER_ID: 40903,
+    KafkaError.ILLEGAL_GENERATION: 40903,
+    KafkaError.REBALANCE_IN_PROGRESS: 40903,
+    KafkaError.OFFSET_METADATA_TOO_LARGE: 400,
+    KafkaError.INVALID_TIMESTAMP: 400,
+    KafkaError.INVALID_RECORD: 400,
+    KafkaError.MSG_SIZE_TOO_LARGE: 413,
+    KafkaError.RECORD_LIST_TOO_LARGE: 413,
     KafkaError._INVALID_ARG: 400,
     KafkaError._UNSUPPORTED_FEATURE: 400,
 }
@@ -60,10 +70,12 @@ INVALID_REQUESTS: Final = {
 class RestFailure(MoldauError):
     """`code` begins with the HTTP status: 40401 is answered with 404."""
 
-    def __init__(self, code: int, message: str) -> None:
+    def __init__(self, code: int, message: str, *, allowed: str | None = None) -> None:
+        """`allowed` are the methods that the path takes, of a 405."""
         super().__init__(message)
         self.code = code
         self.message = message
+        self.allowed = allowed
 
     @property
     def status(self) -> int:

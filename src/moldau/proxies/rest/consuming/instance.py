@@ -8,7 +8,7 @@ import contextlib
 import logging
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from confluent_kafka import (
@@ -36,6 +36,8 @@ Partition = tuple[str, int]
 PORTION: Final = 1_000
 SEEK_S_MAX: Final = 10.0
 TURN_S: Final = 0.05
+LOOK_S: Final = 0.25
+"""How often a read looks whether its client is still there."""
 TIMEOUT_S: Final = 30.0
 BEGINNING: Final = OFFSET_BEGINNING
 END: Final = OFFSET_END
@@ -110,8 +112,16 @@ class Instance:
     def assignment(self) -> list[Partition]:
         return sorted((each.topic, each.partition) for each in self._consumer.assignment())
 
-    def read(self, timeout_s: float, bytes_max: int, *, text_offsets: bool = False) -> list[dict[str, Any]]:
-        """Returns as soon as there are records, at least one of any size. Raises RestFailure."""
+    def read(
+        self,
+        timeout_s: float,
+        bytes_max: int,
+        *,
+        text_offsets: bool = False,
+        is_wanted: Callable[[], bool] = lambda: True,
+    ) -> list[dict[str, Any]]:
+        """Returns as soon as there are records, at least one of any size. Returns none once nobody wants them, and the
+        next read has them. Raises RestFailure."""
         if not self._topics and not self._is_assigned:
             raise illegal_state(
                 "Consumer is not subscribed to any topics or assigned any partitions. POST topics to its subscription, "
@@ -119,7 +129,9 @@ class Instance:
             )
         if self.auto_commit:
             self._store_returned()
-        self._fetch(timeout_s, min(bytes_max, self.fetch_bytes_min))
+        self._fetch(timeout_s, min(bytes_max, self.fetch_bytes_min), is_wanted)
+        if not is_wanted():
+            return []
         records: list[dict[str, Any]] = []
         size = 0
         while self._waiting:
@@ -143,10 +155,8 @@ class Instance:
             self._returned[_partition(message)] = (message.offset() or 0) + 1
         return records
 
-    def read_topic(
-        self, topic: str, timeout_s: float, bytes_max: int, *, text_offsets: bool
-    ) -> list[dict[str, Any]]:
-        """The path of v1: subscribes by itself. Raises RestFailure 40901 if it is subscribed to another topic."""
+    def subscribe_to_one(self, topic: str) -> None:
+        """For the path of v1. Raises RestFailure 40901 if it is subscribed to another topic."""
         if self._is_assigned or self._topics not in ([], [topic]):
             raise already_subscribed(
                 "GET .../topics/{topic} reads one topic, as version 1 of the API; for more, POST the topics to "
@@ -154,7 +164,6 @@ class Instance:
             )
         if not self._topics:
             self.subscribe([topic])
-        return self.read(timeout_s, bytes_max, text_offsets=text_offsets)
 
     def commit(self, offsets: Mapping[Partition, tuple[int, str]] | None) -> list[TopicPartition]:
         """Of all records that were returned, or these offsets, each with its metadata. Offsets are the next ones to
@@ -210,7 +219,7 @@ class Instance:
             if message is not None and message.error() is None and _partition(message) not in sought:
                 self._waiting.append(message)
 
-    def _fetch(self, timeout_s: float, bytes_min: int) -> None:
+    def _fetch(self, timeout_s: float, bytes_min: int, is_wanted: Callable[[], bool]) -> None:
         """Until there are more bytes than that, or the time is over."""
         deadline = time.monotonic() + timeout_s
         while True:
@@ -223,7 +232,9 @@ class Instance:
             left = deadline - time.monotonic()
             if (self._waiting and size >= bytes_min) or left <= 0 or len(self._waiting) >= PORTION:
                 return
-            message = self._consumer.poll(left)
+            if not is_wanted():
+                return
+            message = self._consumer.poll(min(left, LOOK_S))
             if message is not None and (message.error() is None or self._matters(message)):
                 self._waiting.append(message)
 

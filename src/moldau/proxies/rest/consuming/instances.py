@@ -26,6 +26,7 @@ from moldau.proxies.rest.failures import (
     unprocessable,
 )
 from moldau.proxies.rest.formats.schemas import Schemas
+from moldau.proxies.rest.http.call import as_whole
 from moldau.proxies.rest.http.negotiation import FORMATS
 from moldau.proxies.rest.settings import RestSettings
 from moldau.proxies.rest.threads import Threads
@@ -46,7 +47,7 @@ FIELDS: Final = (
     "responseMinBytes",
     "requestWaitMs",
 )
-GROUP: Final = re.compile(r"[^\x00-\x1f]{1,200}")
+GROUP: Final = re.compile(r"[^\x00]{1,200}")
 NAME: Final = re.compile(r"[^/\x00-\x1f]{1,200}")
 
 log = logging.getLogger("moldau.rest")
@@ -231,7 +232,8 @@ class _Wanted:
         if unknown := [name for name in given if name not in FIELDS]:
             raise unprocessable(f"Unrecognized field: {unknown[0]}. Known are {', '.join(FIELDS[:7])}.")
         self.name = given.get("id") if given.get("id") is not None else given.get("name")
-        if self.name is not None and (not isinstance(self.name, str) or not NAME.fullmatch(self.name)):
+        names = [each for each in (given.get("id"), given.get("name")) if each is not None]
+        if not all(isinstance(each, str) and NAME.fullmatch(each) for each in names):
             raise invalid_consumer("name is a text of at most 200 characters without slashes.")
         shown = given.get("format")
         self.format = "binary" if shown is None else str(shown).lower()
@@ -256,10 +258,10 @@ class _Wanted:
         if value is None:
             return default
         try:
-            number = int(str(value))
+            number = int(value) if isinstance(value, str) else as_whole(value)
         except ValueError:
-            number = -2
-        if not -1 <= number <= 100_000_000:
+            number = None
+        if number is None or not -1 <= number <= 100_000_000:
             raise RestFailure(
                 42204, f"Invalid consumer configuration: {name} is a number between -1 and 100000000."
             )

@@ -8,7 +8,7 @@ from confluent_kafka.admin import OffsetSpec
 
 from moldau.proxies.rest.failures import RestFailure, partition_not_found, unprocessable
 from moldau.proxies.rest.http.answers import Answer, json_answer
-from moldau.proxies.rest.http.call import LONG_MAX, Call, as_object, parse_json
+from moldau.proxies.rest.http.call import LONG_MAX, Call, as_object, as_whole, parse_json
 from moldau.proxies.rest.http.negotiation import FORMATS
 from moldau.proxies.rest.http.routing import RECORDS_BODY, Route
 from moldau.proxies.rest.producing.requests import ParsedRecords, parse_records, write, written_json
@@ -114,7 +114,7 @@ def format_of(name: Any) -> str:
 
 def _topics(given: dict[str, Any]) -> dict[str, Any]:
     topics = given.get("topics")
-    if not isinstance(topics, dict) or not topics or len(topics) > TOPICS_MAX or "" in topics:
+    if not isinstance(topics, dict) or not topics or len(topics) > TOPICS_MAX:
         raise unprocessable(f"topics is not an object with 1 to {TOPICS_MAX} topics by name.")
     return topics
 
@@ -122,14 +122,15 @@ def _topics(given: dict[str, Any]) -> dict[str, Any]:
 def _offset(value: Any) -> int | None:
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
         value = int(value)
-    return value if type(value) is int and 0 <= value <= LONG_MAX else None
+    value = as_whole(value)
+    return value if value is not None and 0 <= value <= LONG_MAX else None
 
 
 def _number(given: dict[str, Any], name: str, default: int, at_least: int) -> int:
-    value = given.get(name)
-    if value is None:
+    if given.get(name) is None:
         return default
-    if type(value) is not int or not at_least <= value <= LONG_MAX:
+    value = as_whole(given[name])
+    if value is None or not at_least <= value <= LONG_MAX:
         raise unprocessable(f"{name} is not a number of at least {at_least}.")
     return value
 

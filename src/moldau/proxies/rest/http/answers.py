@@ -17,6 +17,8 @@ class Answer:
     body: bytes = b""
     status: int = 200
     content_type: str | None = None
+    allowed: str | None = None
+    """The methods that the path takes, of a 405."""
 
 
 @dataclass(slots=True)

@@ -64,6 +64,8 @@ class RestApp:
             headers.append((b"content-type", (answer.content_type or content_type).encode()))
         if answer.status in CLOSING:
             headers.append((b"connection", b"close"))
+        if answer.allowed is not None:
+            headers.append((b"allow", answer.allowed.encode()))
         await send({"type": "http.response.start", "status": answer.status, "headers": headers})
         body = b"" if scope["method"] == "HEAD" else answer.body
         await send({"type": "http.response.body", "body": body})
@@ -89,7 +91,11 @@ class RestApp:
 
 def refusal(failure: RestFailure | KafkaException) -> Answer:
     found = failure if isinstance(failure, RestFailure) else of_kafka(failure)
-    return Answer(orjson.dumps({"error_code": found.code, "message": found.message}), found.status)
+    return Answer(
+        orjson.dumps({"error_code": found.code, "message": found.message}),
+        found.status,
+        allowed=found.allowed,
+    )
 
 
 def _content_type(call: Call, route: str) -> str:

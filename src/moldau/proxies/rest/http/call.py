@@ -59,6 +59,10 @@ class Call:
         values = self.query_lists.get(name)
         return values[-1] if values else None
 
+    def query_or(self, name: str, default: str) -> str:
+        text = self.query(name)
+        return default if text is None else text
+
     def query_number(self, name: str, default: int, *, at_least: int = -1) -> int:
         """Raises RestFailure 400."""
         text = self.query(name)
@@ -169,6 +173,13 @@ class Call:
             f"HTTP 413 Content Too Large: the body is larger than {bytes_max:,} bytes (request.max.bytes). Send the "
             "records in several requests.",
         )
+
+
+def as_whole(value: Any) -> int | None:
+    """A whole number of JSON, which may be written 2.0; None for anything else."""
+    if type(value) is int:
+        return value
+    return int(value) if type(value) is float and value.is_integer() else None
 
 
 def as_object(value: Any) -> dict[str, Any]:

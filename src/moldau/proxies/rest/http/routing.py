@@ -68,8 +68,9 @@ class Router:
                 return Match(route, parameters)
             allowed.append(route.method)
         if allowed:
+            methods = ", ".join(sorted({*allowed, *(["HEAD"] if "GET" in allowed else [])}))
             raise RestFailure(
-                405, f"HTTP 405 Method Not Allowed: this path takes {', '.join(sorted(set(allowed)))}."
+                405, f"HTTP 405 Method Not Allowed: this path takes {methods}.", allowed=methods
             )
         raise RestFailure(404, "HTTP 404 Not Found: no such path; GET /openapi.json lists them all.")
 

@@ -59,7 +59,7 @@ def _operation(route: Route) -> dict[str, Any]:
         types = list(EMBEDDED) if route.body_kind == RECORDS_BODY else _own_types(route.path)
         operation["requestBody"] = {
             "required": route.body_required,
-            "content": _content(route.body, types),
+            "content": _content(route.body, types, optional=not route.body_required),
         }
     return operation
 
@@ -83,14 +83,20 @@ def _own_types(path: str) -> list[str]:
     return [JSON] if path.startswith("/v3/") else [V2, JSON]
 
 
-def _content(name: str, types: Sequence[str]) -> dict[str, Any]:
-    return {each: {"schema": {"$ref": f"#/components/schemas/{name}"}} for each in types}
+def _content(name: str, types: Sequence[str], *, optional: bool = False) -> dict[str, Any]:
+    """An optional body may be null, too."""
+    schema: dict[str, Any] = {"$ref": f"#/components/schemas/{name}"}
+    if optional:
+        schema = {"anyOf": [schema, {"type": "null"}]}
+    return {each: {"schema": schema} for each in types}
 
 
 def _path_parameter(name: str) -> dict[str, Any]:
     schema: dict[str, Any] = {"type": "string", "minLength": 1}
     if name in NUMBERS:
         schema = {"type": "integer", "minimum": 0, "maximum": INT_MAX}
+    if name == "group":
+        schema = {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[^\\x00]+$"}
     return {"name": name, "in": "path", "required": True, "schema": schema}
 
 

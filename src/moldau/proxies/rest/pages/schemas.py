@@ -39,6 +39,7 @@ def either(schema: Schema) -> Schema:
     return {"anyOf": [schema, {"type": "null"}]}
 
 
+PATTERN: Final[Schema] = {"type": "string", "pattern": "^[ -~]{1,1000}$"}
 PARTITION: Final = obj("topic partition", topic=TOPIC, partition=NUMBER)
 RECORD: Final = obj(closed=True, key=ANY, value=ANY, partition=either(NUMBER))
 RECORDS: Final = obj(
@@ -117,15 +118,23 @@ ACL: Final = obj(
     pattern_type={"enum": ["LITERAL", "PREFIXED"]},
     principal={"type": "string", "pattern": "^User:.+$"},
     host=NAME,
-    operation=NAME,
+    operation={"enum": ["ALL", "READ", "WRITE", "CREATE", "DELETE", "ALTER", "DESCRIBE", "CLUSTER_ACTION"]},
     permission={"enum": ["ALLOW", "DENY"]},
 )
 PLACE: Final[Schema] = {"anyOf": [OFFSET, {"enum": ["earliest", "latest"]}]}
+SMALL: Final[Schema] = {
+    "anyOf": [
+        {"type": "integer", "minimum": -1, "maximum": 100_000_000},
+        {"type": "string", "pattern": "^[0-9]{1,8}$"},
+        {"type": "null"},
+    ]
+}
+INSTANCE_NAME: Final[Schema] = {"type": "string", "pattern": "^[^/\\x00-\\x1f]{1,200}$"}
 INSTANCE_SETTINGS: Final[dict[str, Any]] = {
-    "auto.offset.reset": {"enum": ["earliest", "latest", "none"]},
-    "auto.commit.enable": {"enum": ["true", "false", True, False]},
-    "fetch.min.bytes": {"type": "integer", "minimum": -1, "maximum": 100_000_000},
-    "consumer.request.timeout.ms": {"type": "integer", "minimum": -1, "maximum": 100_000_000},
+    "auto.offset.reset": {"enum": ["earliest", "latest", "none", None]},
+    "auto.commit.enable": {"enum": ["true", "false", True, False, None]},
+    "fetch.min.bytes": SMALL,
+    "consumer.request.timeout.ms": SMALL,
 }
 SCHEMAS: Final[dict[str, Schema]] = {
     "Error": obj("error_code message", error_code={"type": "integer"}, message=TEXT),
@@ -147,28 +156,28 @@ SCHEMAS: Final[dict[str, Schema]] = {
     "V2Produced": PRODUCED,
     "V2NewInstance": obj(
         closed=True,
-        name={"type": "string", "pattern": "^[a-zA-Z0-9._-]{1,200}$"},
-        format={"enum": ["json", "binary", "avro", "jsonschema", "protobuf"]},
+        id=either(INSTANCE_NAME),
+        name=either(INSTANCE_NAME),
+        format={"enum": ["json", "binary", "avro", "jsonschema", "protobuf", None]},
         **INSTANCE_SETTINGS,
     ),
     "V2Instance": obj("instance_id base_uri", instance_id=TEXT, base_uri=TEXT),
     "V2Subscription": {
         "oneOf": [
-            obj("topics", closed=True, topics=arr(TOPIC, minItems=1)),
-            obj("topic_pattern", closed=True, topic_pattern=TOPIC),
+            obj("topics", topics=arr(TOPIC, minItems=1)),
+            obj("topic_pattern", topic_pattern=PATTERN),
         ]
     },
     "V2Topics": obj("topics", topics=arr(TEXT)),
     "V2PartitionList": obj("partitions", partitions=arr(PARTITION)),
     "V2OffsetList": obj(
-        "offsets",
         offsets=arr(
             obj(
                 "topic partition offset",
                 topic=TOPIC,
                 partition=NUMBER,
                 offset=OFFSET,
-                metadata={"type": "string", "maxLength": 4096},
+                metadata=either({"type": "string", "maxLength": 4096}),
             )
         ),
     ),
@@ -213,7 +222,13 @@ SCHEMAS: Final[dict[str, Schema]] = {
         "successes failures", successes=arr({"type": "object"}), failures=arr({"type": "object"})
     ),
     "ManyRecords": obj(
-        "topics", topics={"type": "object", "minProperties": 1, "additionalProperties": RECORDS}
+        "topics",
+        topics={
+            "type": "object",
+            "minProperties": 1,
+            "propertyNames": TOPIC,
+            "additionalProperties": RECORDS,
+        },
     ),
     "ManyProduced": obj("topics", topics={"type": "object"}),
     "Poll": obj(
@@ -221,6 +236,7 @@ SCHEMAS: Final[dict[str, Schema]] = {
         topics={
             "type": "object",
             "minProperties": 1,
+            "propertyNames": TOPIC,
             "additionalProperties": {
                 "anyOf": [
                     {"enum": ["earliest", "latest"]},
@@ -229,8 +245,8 @@ SCHEMAS: Final[dict[str, Schema]] = {
             },
         },
         format={"enum": ["json", "binary", "avro", "jsonschema", "protobuf"]},
-        timeout_ms=either({"type": "integer", "minimum": 0, "maximum": 60_000}),
-        max_records=either({"type": "integer", "minimum": 1, "maximum": 10_000}),
+        timeout_ms=either({"type": "integer", "minimum": 0, "maximum": LONG_MAX}),
+        max_records=either({"type": "integer", "minimum": 1, "maximum": LONG_MAX}),
         max_bytes=either({"type": "integer", "minimum": 1, "maximum": LONG_MAX}),
     ),
     "Polled": obj("records next", records=arr(CONSUMED), next={"type": "object"}),

@@ -62,7 +62,8 @@ function show(parent, path, method, operation) {
     type = field(box, "Content-Type", "", "select");
     Object.keys(content).forEach(each => make("option", each, type));
     body = field(box, "body", "", "textarea");
-    const name = Object.values(content)[0].schema["$ref"].split("/").pop();
+    const schema = Object.values(content)[0].schema;
+    const name = (schema["$ref"] || schema.anyOf[0]["$ref"]).split("/").pop();
     body.value = EXAMPLES[name] ? JSON.stringify(EXAMPLES[name], null, 1) : "";
   }
   const button = make("button", "Send", box), out = make("pre", "", box);

@@ -19,6 +19,7 @@ from moldau.proxies.rest.failures import (
 )
 from moldau.proxies.rest.formats.plain import to_binary, to_json_bytes
 from moldau.proxies.rest.formats.schemas import Asked, Writer
+from moldau.proxies.rest.http.call import as_whole
 from moldau.proxies.rest.producing.producer import Record, Written
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ async def parse_records(
         raise unprocessable(
             "records may not be empty: send an array of objects with value, key and partition."
         )
+    _check_schemas(body)
     parsed = ParsedRecords(topic, partition, [])
     encode_key: Encode
     encode_value: Encode
@@ -84,13 +86,25 @@ def _record(
         )
     if own is None:
         own = partition
-    elif type(own) is not int or not 0 <= own <= PARTITION_MAX:
+    elif (type(own) is not int and (own := as_whole(own)) is None) or not 0 <= own <= PARTITION_MAX:
         raise unprocessable(f"records[{index}].partition is not a number of at least 0.")
     return Record(
         None if key is None else encode_key(key, f"records[{index}].key"),
         None if value is None else encode_value(value, f"records[{index}].value"),
         -1 if own is None else own,
     )
+
+
+def _check_schemas(body: dict[str, Any]) -> None:
+    for field in ("key", "value"):
+        text, schema_id = body.get(f"{field}_schema"), body.get(f"{field}_schema_id")
+        if text is not None and not isinstance(text, str):
+            raise unprocessable(
+                f"{field}_schema is not a string; the schema is text, with its quotes escaped."
+            )
+        number = as_whole(schema_id)
+        if schema_id is not None and (number is None or not 0 <= number <= PARTITION_MAX):
+            raise unprocessable(f"{field}_schema_id is not a number.")
 
 
 def _json(value: Any, _where: str) -> bytes | None:
@@ -114,12 +128,8 @@ async def _writer(
         if any(isinstance(each, dict) and each.get(field) is not None for each in records):
             raise schema_missing(field)
         return None
-    if text is not None and not isinstance(text, str):
-        raise unprocessable(f"{field}_schema is not a string; the schema is text, with its quotes escaped.")
-    if schema_id is not None and (type(schema_id) is not int or not 0 <= schema_id <= PARTITION_MAX):
-        raise unprocessable(f"{field}_schema_id is not a number.")
     return await find_writer(
-        proxy, Asked(f"{topic}-{field}", name, text, None if text is not None else schema_id)
+        proxy, Asked(f"{topic}-{field}", name, text, None if text is not None else as_whole(schema_id))
     )
 
 

@@ -9,6 +9,7 @@ import orjson
 
 from moldau.proxies.rest.failures import RestFailure, bad_request, code_of, unprocessable, words_of
 from moldau.proxies.rest.formats.schemas import Asked
+from moldau.proxies.rest.http.call import as_whole
 from moldau.proxies.rest.producing.producer import Record, Written
 from moldau.proxies.rest.producing.requests import find_writer
 
@@ -52,7 +53,7 @@ async def encode(proxy: "Proxy", topic: str, given: Any) -> Encoded:
     partition = given.get("partition_id")
     if partition is None:
         partition = -1
-    elif type(partition) is not int or not 0 <= partition <= INT_MAX:
+    elif (partition := as_whole(partition)) is None or not 0 <= partition <= INT_MAX:
         raise bad_request("partition_id is not a number of at least 0.")
     key = await _part(proxy, topic, "key", given.get("key"))
     value = await _part(proxy, topic, "value", given.get("value"))
@@ -115,16 +116,23 @@ async def _part(proxy: "Proxy", topic: str, field: str, given: Any) -> Part:
 
 async def _of_schema(proxy: "Proxy", topic: str, field: str, kind: str | None, given: Json) -> Part:
     text, schema_id, version = given.get("schema"), given.get("schema_id"), given.get("schema_version")
-    if sum(each is not None for each in (text, schema_id, version)) > 1:
+    if sum(each is not None for each in (text, as_whole(schema_id), as_whole(version))) > 1:
         raise bad_request(f"{field} has more than one of schema, schema_id and schema_version.")
     if text is not None and kind is None:
         raise bad_request(f"{field}.type is missing: with a schema say AVRO, JSONSCHEMA or PROTOBUF.")
     if text is not None and not isinstance(text, str):
         raise bad_request(f"{field}.schema is not a text.")
     for name, number in (("schema_id", schema_id), ("schema_version", version)):
-        if number is not None and (type(number) is not int or not 0 <= number <= INT_MAX):
+        whole = as_whole(number)
+        if number is not None and (whole is None or not 0 <= whole <= INT_MAX):
             raise bad_request(f"{field}.{name} is not a number.")
-    asked = Asked(_subject(topic, field, given), OF_SCHEMA[kind] if kind else None, text, schema_id, version)
+    asked = Asked(
+        _subject(topic, field, given),
+        OF_SCHEMA[kind] if kind else None,
+        text,
+        as_whole(schema_id),
+        as_whole(version),
+    )
     writer = await find_writer(proxy, asked)
     data = given.get("data")
     encoded = None if data is None else writer.encode(data, f"{field}.data")

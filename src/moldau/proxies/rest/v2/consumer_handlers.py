@@ -1,5 +1,7 @@
 """Consumer instances: created, subscribed, read, committed, sought, deleted."""
 
+import asyncio
+import re
 from collections.abc import Callable
 from typing import Any, Final
 from urllib.parse import quote
@@ -9,13 +11,13 @@ from confluent_kafka import TopicPartition
 from moldau.proxies.rest.consuming.instance import BEGINNING, END, Instance, Partition
 from moldau.proxies.rest.failures import TOPIC_NAME, check_topic_name, format_mismatch, unprocessable
 from moldau.proxies.rest.http.answers import JSON, Answer, json_answer, no_content
-from moldau.proxies.rest.http.call import INT_MAX, LONG_MAX, Call
+from moldau.proxies.rest.http.call import INT_MAX, LONG_MAX, Call, as_whole
 from moldau.proxies.rest.http.negotiation import EMBEDDED, PRODUCED, choose, embedded_type
 from moldau.proxies.rest.http.routing import Route
 
 BASE: Final = "/consumers/{group}/instances/{instance}"
 METADATA_MAX: Final = 4_096
-PATTERN_MAX: Final = 1_000
+PATTERN: Final = re.compile(r"[ -~]{1,1000}")
 
 
 async def create(call: Call) -> Answer:
@@ -39,12 +41,13 @@ async def subscribe(call: Call) -> Answer:
     if (topics is None) == (pattern is None):
         raise unprocessable("Give either topics, an array of names, or topic_pattern, a regular expression.")
     if pattern is not None:
-        if not isinstance(pattern, str) or not pattern.isprintable() or not 0 < len(pattern) <= PATTERN_MAX:
-            raise unprocessable(f"topic_pattern is not a text of at most {PATTERN_MAX} characters.")
+        if not isinstance(pattern, str) or not PATTERN.fullmatch(pattern):
+            raise unprocessable("topic_pattern is not a text of at most 1000 printable characters.")
         topics = [pattern if pattern.startswith("^") else f"^{pattern}"]
     elif not isinstance(topics, list) or not topics or not all(map(_is_topic, topics)):
         raise unprocessable("topics is not an array of names.")
-    await _use(call, lambda instance: instance.subscribe(topics))
+    names = list(dict.fromkeys(topics))
+    await _use(call, lambda instance: instance.subscribe(names))
     return no_content()
 
 
@@ -92,12 +95,17 @@ async def _read(call: Call, topic: str | None) -> Answer:
     bytes_max = bytes_max if asked_bytes < 0 else min(asked_bytes, bytes_max)
     text_offsets = call.wants_text_offsets
 
+    gone = asyncio.create_task(call.wait_until_gone())
+
     def work(instance: Instance, left_s: float) -> list[dict[str, Any]]:
         if topic is not None:
-            return instance.read_topic(topic, left_s, bytes_max, text_offsets=text_offsets)
-        return instance.read(left_s, bytes_max, text_offsets=text_offsets)
+            instance.subscribe_to_one(topic)
+        return instance.read(left_s, bytes_max, text_offsets=text_offsets, is_wanted=lambda: not gone.done())
 
-    records = await proxy.instances.read(group, name, timeout_ms / 1000, work)
+    try:
+        records = await proxy.instances.read(group, name, timeout_ms / 1000, work)
+    finally:
+        gone.cancel()
     proxy.metrics.consumed(len(records))
     return json_answer(records, content_type=content_type)
 
@@ -198,7 +206,8 @@ def _partition(given: dict[str, Any]) -> Partition:
     topic, partition = given.get("topic"), given.get("partition")
     if not isinstance(topic, str) or not _is_topic(topic):
         raise unprocessable("topic may not be empty; it is the name of a topic.")
-    if type(partition) is not int or not 0 <= partition <= INT_MAX:
+    partition = as_whole(partition)
+    if partition is None or not 0 <= partition <= INT_MAX:
         raise unprocessable("partition is not a number of at least 0.")
     return topic, partition
 
@@ -208,13 +217,16 @@ def _offset(given: dict[str, Any]) -> int:
     offset = given.get("offset")
     if isinstance(offset, str) and offset.isascii() and offset.isdigit() and len(offset) < 20:
         offset = int(offset)
-    if type(offset) is not int or not 0 <= offset <= LONG_MAX:
+    offset = as_whole(offset)
+    if offset is None or not 0 <= offset <= LONG_MAX:
         raise unprocessable("offset is not a number of at least 0.")
     return offset
 
 
 def _metadata(given: dict[str, Any]) -> str:
-    text = given.get("metadata") or ""
+    text = given.get("metadata")
+    if text is None:
+        return ""
     if not isinstance(text, str) or len(text) > METADATA_MAX or "\0" in text:
         raise unprocessable(f"metadata is not a text of at most {METADATA_MAX} characters.")
     return text

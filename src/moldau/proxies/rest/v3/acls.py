@@ -91,13 +91,13 @@ def _filter(call: Call) -> AclBindingFilter:
     if "\0" in f"{name}{principal}{host}":
         raise bad_request("a text of the search has a NUL in it.")
     return AclBindingFilter(
-        _resource(call.query("resource_type") or ANY),
+        _resource(call.query_or("resource_type", ANY)),
         name,
-        _word(ResourcePatternType, "pattern_type", call.query("pattern_type") or ANY),
+        _word(ResourcePatternType, "pattern_type", call.query_or("pattern_type", ANY)),
         principal,
         host,
-        _word(AclOperation, "operation", call.query("operation") or ANY),
-        _word(AclPermissionType, "permission", call.query("permission") or ANY),
+        _word(AclOperation, "operation", call.query_or("operation", ANY)),
+        _word(AclPermissionType, "permission", call.query_or("permission", ANY)),
     )
 
 

@@ -6,7 +6,7 @@ from confluent_kafka.admin import NewPartitions, NewTopic, OffsetSpec
 
 from moldau.proxies.rest.failures import partition_not_found, unprocessable
 from moldau.proxies.rest.http.answers import Answer, json_answer, no_content
-from moldau.proxies.rest.http.call import INT_MAX, Call
+from moldau.proxies.rest.http.call import INT_MAX, Call, as_whole
 from moldau.proxies.rest.http.routing import Route
 from moldau.proxies.rest.v3.resources import Json, Links, links_of, missing
 
@@ -257,10 +257,10 @@ def _assignments(given: Any) -> list[list[int]]:
 
 
 def _number(given: Json, name: str, at_most: int) -> int | None:
-    value = given.get(name)
-    if value is None:
+    if given.get(name) is None:
         return None
-    if type(value) is not int or not 1 <= value <= at_most:
+    value = as_whole(given[name])
+    if value is None or not 1 <= value <= at_most:
         raise unprocessable(f"{name} is not a number between 1 and {at_most}.")
     return value
 
