@@ -14,11 +14,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple, Protocol
 
 from moldau.core.errors import ConfigError
 from moldau.core.settings.listeners import SecurityProtocol
-from moldau.net.connection import Connection, Session
+from moldau.net.connection import IPV4_MAPPED, Connection, Session
 from moldau.net.fair_share import FairShare
 from moldau.net.frames import FrameAssembler
 from moldau.net.tls_connection import TlsConnection, TlsIdentity, TlsWorkshop
@@ -39,16 +39,22 @@ CONGESTION_CONTROL: Final = getattr(socket, "TCP_CONGESTION", None)
 """The socket option, where there is one (Linux)."""
 
 NO_IDENTITIES: Final[Mapping[str, TlsIdentity]] = MappingProxyType({})
+NO_LIMITS: Final[Mapping[str, int]] = MappingProxyType({})
+HELD_BACK_MAX: Final = 1000
+"""How many connections that come too quickly are kept waiting; more are closed at once."""
 OpenSession = Callable[[Connection], Session]
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectionLimits:
+class ConnectionLimits(NamedTuple):
     request_bytes_max: int
     idle_ms_max: int
     connections_max: int
     connections_per_ip_max: int
     handshake_ms_max: int = 10_000
+    connections_max_of: Mapping[str, int] = NO_LIMITS
+    """Of single listeners."""
+    connections_max_from: Mapping[str, int] = NO_LIMITS
+    """Of single addresses, in place of `connections_per_ip_max`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +63,24 @@ class Endpoint:
     host: str
     port: int
     protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
+
+
+class AcceptRates(Protocol):
+    """How quickly connections may come."""
+
+    def listener_wait_ms(self, listener: str) -> int:
+        """Counts a new connection. How long the listener must wait before it accepts the next."""
+
+    def address_wait_ms(self, ip: str) -> int:
+        """Counts a new connection, or says how long to keep it waiting before it is closed."""
+
+
+class NoRates:
+    def listener_wait_ms(self, listener: str) -> int:
+        return 0
+
+    def address_wait_ms(self, ip: str) -> int:
+        return 0
 
 
 class Listeners:
@@ -71,6 +95,7 @@ class Listeners:
         backlog: int,
         send_buffer_bytes: int,
         identities: Mapping[str, TlsIdentity] = NO_IDENTITIES,
+        rates: AcceptRates | None = None,
     ) -> None:
         """`limits` is called whenever they apply, since they may change at run time. With a `send_buffer_bytes` of -1,
         and always for clients on this machine, the operating system sizes the send buffer. `identities`: for each
@@ -81,6 +106,9 @@ class Listeners:
         self._send_buffer_bytes = send_buffer_bytes
         self._open_session = open_session
         self._identities = identities
+        self._rates = rates or NoRates()
+        self._per_listener: Counter[str] = Counter()
+        self._held_back: set[socket.socket] = set()
         self._tls = TlsWorkshop(loop)
         self._share = FairShare()
         self._scratch = memoryview(bytearray(SCRATCH_BYTES))
@@ -129,6 +157,8 @@ class Listeners:
         self._disconnect_check.cancel()
         for connection in self.connections:
             connection.close()
+        for sock in self._held_back:
+            sock.close()
         self._disconnects.close()
         self._tls.close()
 
@@ -141,12 +171,22 @@ class Listeners:
             except OSError as error:
                 self._pause_accepting(listening, endpoint, error)
                 return
-            refusal = self._refusal(address[0])
+            ip = address[0].removeprefix(IPV4_MAPPED)
+            refusal = self._refusal(ip, endpoint.name)
             if refusal is not None:
-                _log.warning("rejecting a connection from %s on %s: %s", address[0], endpoint.name, refusal)
+                _log.warning("rejecting a connection from %s on %s: %s", ip, endpoint.name, refusal)
                 sock.close()
                 continue
-            self._admit(sock, address[0], endpoint)
+            too_quick_ms = self._rates.address_wait_ms(ip)
+            if too_quick_ms:
+                self._hold_back(sock, too_quick_ms)
+                continue
+            wait_ms = self._rates.listener_wait_ms(endpoint.name)
+            self._admit(sock, ip, endpoint)
+            if wait_ms:
+                self._loop.remove_reader(listening)
+                self._loop.call_later(wait_ms / 1000, self._resume_accepting, listening, endpoint)
+                return
 
     def _admit(self, sock: socket.socket, ip: str, endpoint: Endpoint) -> None:
         sock.setblocking(False)
@@ -154,12 +194,13 @@ class Listeners:
         try:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-            self._fit_sending(sock, ip)
+            self._fit_sending(sock)
             connection = self._connection(sock, endpoint, frames)
         except OSError:  # The peer has already disconnected.
             sock.close()
             return
         self._per_ip[ip] += 1
+        self._per_listener[endpoint.name] += 1
         self._ip_of[connection] = ip
         self._by_file[sock.fileno()] = connection
         self._disconnects.register(sock, select.EPOLLRDHUP)
@@ -183,8 +224,8 @@ class Listeners:
             self._limits.handshake_ms_max / 1000,
         )
 
-    def _fit_sending(self, sock: socket.socket, ip: str) -> None:
-        if ip != sock.getsockname()[0]:
+    def _fit_sending(self, sock: socket.socket) -> None:
+        if sock.getpeername()[0] != sock.getsockname()[0]:
             if self._send_buffer_bytes >= 0:
                 sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self._send_buffer_bytes)
         elif CONGESTION_CONTROL is not None:
@@ -193,15 +234,34 @@ class Listeners:
             with contextlib.suppress(OSError):
                 sock.setsockopt(socket.IPPROTO_TCP, CONGESTION_CONTROL, b"reno")
 
-    def _refusal(self, ip: str) -> str | None:
+    def _hold_back(self, sock: socket.socket, wait_ms: int) -> None:
+        """Closes a connection later: a client that was closed at once would come again at once."""
+        if len(self._held_back) >= HELD_BACK_MAX:
+            sock.close()
+            return
+        self._held_back.add(sock)
+        self._loop.call_later(wait_ms / 1000, self._let_go, sock)
+
+    def _let_go(self, sock: socket.socket) -> None:
+        self._held_back.discard(sock)
+        sock.close()
+
+    def _refusal(self, ip: str, listener: str) -> str | None:
         limits = self._limits
+        of_listener = limits.connections_max_of.get(listener, limits.connections_max)
+        if self._per_listener[listener] >= of_listener:
+            return (
+                f"{of_listener} connections are already open on this listener "
+                f"(listener.name.{listener.lower()}.max.connections)"
+            )
         if len(self._ip_of) >= limits.connections_max:
             return f"{limits.connections_max} connections are already open (max.connections)"
         descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         if len(self._ip_of) >= descriptors // DESCRIPTORS_SHARE:
             return f"half of the {descriptors} file descriptors of this process are connections; raise `ulimit -n`"
-        if self._per_ip[ip] >= limits.connections_per_ip_max:
-            return f"it already has {limits.connections_per_ip_max} connections (max.connections.per.ip)"
+        per_ip_max = limits.connections_max_from.get(ip, limits.connections_per_ip_max)
+        if self._per_ip[ip] >= per_ip_max:
+            return f"it already has {per_ip_max} connections (max.connections.per.ip)"
         return None
 
     def _pause_accepting(self, listening: socket.socket, endpoint: Endpoint, error: OSError) -> None:
@@ -221,6 +281,7 @@ class Listeners:
     def _forget(self, connection: Connection) -> None:
         ip = self._ip_of.pop(connection)
         del self._by_file[connection.file_number]
+        self._per_listener[connection.listener] -= 1
         self._per_ip[ip] -= 1
         if not self._per_ip[ip]:
             del self._per_ip[ip]

@@ -13,10 +13,11 @@ from moldau.core.ports import Clock
 from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.core.settings.listeners import Listener, broker_listeners
 from moldau.core.settings.resolve import BrokerLayers
-from moldau.net.listener import ConnectionLimits, Endpoint, Listeners
+from moldau.net.listener import Endpoint, Listeners
 from moldau.node.assembly import assemble
 from moldau.node.broker_id import with_broker_id
 from moldau.node.compaction import Compaction
+from moldau.node.connection_limits import BrokerConnectionLimits, check_overrides
 from moldau.node.housekeeping import Housekeeping
 from moldau.node.loop_scheduler import LoopScheduler
 from moldau.node.opening import OpenedData, open_data
@@ -70,19 +71,25 @@ class BrokerNode:
             self._check_logins(broker)
             broker.security.watch(loop.call_soon_threadsafe)
             broker.tokens.watch(loop.call_soon_threadsafe)
+            await self._files.run_in_worker(lambda: check_overrides(broker.configs.broker))
+            broker.configs.check_broker = check_overrides
             await self._files.run_in_worker(lambda: self._identities.load(broker.configs.broker))
             coordinators = (broker.groups.shards, broker.transactions.shards)
             for shards in coordinators:
                 await self._files.run_in_worker(shards.load)
             for shards in coordinators:
                 shards.start()
+            limits = BrokerConnectionLimits(
+                lambda: broker.configs.broker, broker.security, broker.clock.monotonic_ms
+            )
             self._net = Listeners(
                 loop,
-                lambda: _limits(broker.configs.broker),
+                limits.current,
                 lambda connection: self._session(broker, connection),
                 backlog=self._settings.socket_listen_backlog_size,
                 send_buffer_bytes=self._settings.socket_send_buffer_bytes,
                 identities=self._identities.by_listener,
+                rates=limits,
             )
             self._stalls = StallWatch(loop)
             if self._cluster is not None:
@@ -223,16 +230,6 @@ class BrokerNode:
         if self._bound:
             self._net.close()
             self._stalls.stop()
-
-
-def _limits(settings: BrokerSettings) -> ConnectionLimits:
-    return ConnectionLimits(
-        request_bytes_max=settings.socket_request_max_bytes,
-        idle_ms_max=settings.connections_max_idle_ms,
-        connections_max=settings.max_connections,
-        connections_per_ip_max=settings.max_connections_per_ip,
-        handshake_ms_max=settings.socket_connection_setup_timeout_ms,
-    )
 
 
 def _bracketed(host: str) -> str:

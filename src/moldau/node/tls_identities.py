@@ -43,9 +43,16 @@ class TlsIdentities:
             tls.check(settings)
 
     def start(self, broker: Broker) -> None:
-        if self._names:
-            broker.configs.check_broker = self.check
-            broker.scheduler.spawn(self._keep_current(broker))
+        if not self._names:
+            return
+        check_others = broker.configs.check_broker
+
+        def check(settings: BrokerSettings) -> None:
+            check_others(settings)
+            self.check(settings)
+
+        broker.configs.check_broker = check
+        broker.scheduler.spawn(self._keep_current(broker))
 
     async def _keep_current(self, broker: Broker) -> None:
         loop = asyncio.get_running_loop()

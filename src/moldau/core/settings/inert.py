@@ -21,4 +21,3 @@ ONE_CHECKPOINT: Final = (
 )
 ONE_CLEANER: Final = "one compaction runs at a time"
 SYSTEM_SOCKETS: Final = "the operating system sizes each socket's receive buffer"
-ONE_LIMIT_PER_ADDRESS: Final = "`max.connections.per.ip` applies to every address"

@@ -3,7 +3,6 @@
 from moldau.core.settings.inert import (
     JVM,
     NO_FOLLOWERS,
-    ONE_LIMIT_PER_ADDRESS,
     ONE_LOOP,
     SYSTEM_SOCKETS,
 )
@@ -133,7 +132,6 @@ class NetworkKeys(SettingsView):
         "",
         "Exceptions to `max.connections.per.ip`: `host:count` pairs, comma separated.",
         scope=CLUSTER,
-        inert=ONE_LIMIT_PER_ADDRESS,
     )
     max_connection_creation_rate = integer(
         "max.connection.creation.rate",
