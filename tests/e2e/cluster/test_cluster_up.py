@@ -103,6 +103,8 @@ def test_up_starts_the_platform_on_three_brokers(tmp_path: Path) -> None:
         "0",
         "--rest-port",
         "0",
+        "--mqtt-port",
+        "0",
         "--registry-override",
         f"listeners={registry}",
     ) as running:

@@ -15,11 +15,12 @@ from moldau.testing import LocalCluster
 
 
 def test_up_starts_broker_registry_and_sql_and_stops_them(tmp_path: Path) -> None:
-    port, registry_port, sql_port, connect_port, rest_port = (free_port() for _ in range(5))
+    port, registry_port, sql_port, connect_port, rest_port, mqtt_port = (free_port() for _ in range(6))
     # Nothing is protected, so nobody else is let in unless `--host` says so.
     command = [MOLDAU, "up", "--data", str(tmp_path / "data"), "--port", str(port)]
     command += ["--registry-override", f"listeners=http://127.0.0.1:{registry_port}"]
     command += ["--connect-port", str(connect_port), "--rest-port", str(rest_port)]
+    command += ["--mqtt-port", str(mqtt_port)]
     command += ["--sql-port", str(sql_port), "--sql-override", "ksql.service.id=shop_"]
     with (tmp_path / "log").open("wb") as log:
         process = subprocess.Popen(
@@ -50,6 +51,8 @@ def test_up_starts_broker_registry_and_sql_and_stops_them(tmp_path: Path) -> Non
         assert SqlClient(url).ask("GET", "/info")["KsqlServerInfo"]["ksqlServiceId"] == "shop_"
         assert lines[3].split() == ["connect", f"http://127.0.0.1:{connect_port}"]
         assert SqlClient(url).ksql("SHOW CONNECTOR PLUGINS;")[0]["connectorsPlugins"]
+        assert lines[5].split() == ["mqtt", f"mqtt://127.0.0.1:{mqtt_port}"]
+        assert any(line.startswith(f"  mosquitto_sub -h 127.0.0.1 -p {mqtt_port} ") for line in lines)
         assert lines[4].split() == ["rest", f"http://127.0.0.1:{rest_port}"]
         topics = ask(f"http://127.0.0.1:{rest_port}", "GET", "/topics")
         assert topics.status == 200 and "_schemas" in topics.body
@@ -61,7 +64,8 @@ def test_up_starts_broker_registry_and_sql_and_stops_them(tmp_path: Path) -> Non
         process.wait()
         process.stdout.close()
     deadline = time.monotonic() + PATIENCE_S
-    while any(is_served(each) for each in (port, registry_port, sql_port, connect_port, rest_port)):
+    ports = (port, registry_port, sql_port, connect_port, rest_port, mqtt_port)
+    while any(is_served(each) for each in ports):
         assert time.monotonic() < deadline, "something was left running"
 
 

@@ -1,4 +1,4 @@
-"""`moldau up`: the broker and what runs beside it, each in a process of its own: registry, REST proxy, Connect, SQL."""
+"""`moldau up`: the broker and what runs beside it, each in a process of its own: registry, proxies, Connect, SQL."""
 
 import contextlib
 from collections.abc import Sequence
@@ -28,6 +28,8 @@ REGISTRY_HINT = "  {moldau} schemas list{registry}"
 REGISTRY_PORT = 8081
 CURL_HINT = "  curl{login} {url}"
 REST_PORT = 8082
+MQTT_HINT = "  mosquitto_sub -h {host} -p {port} -t '#' -v"
+MQTT_PORT = 1883
 CONNECT_HINT = "  {moldau} connect plugins{connect}"
 CONNECT_PORT = 8083
 SQL_HINT = "  {moldau} sql{sql} --execute 'SHOW TOPICS;'"
@@ -85,6 +87,13 @@ BROKER_SETTINGS = ("group.initial.rebalance.delay.ms=0",)
     help="Port of the REST proxy. 0 picks a free port.",
 )
 @click.option(
+    "--mqtt-port",
+    type=click.IntRange(0, 65_535),
+    default=MQTT_PORT,
+    show_default=True,
+    help="Port of the MQTT proxy. 0 picks a free port.",
+)
+@click.option(
     "--broker-override",
     "broker",
     metavar="KEY=VALUE",
@@ -119,10 +128,22 @@ BROKER_SETTINGS = ("group.initial.rebalance.delay.ms=0",)
     multiple=True,
     help="A setting for the REST proxy. Repeatable.",
 )
+@click.option(
+    "--mqtt-override",
+    "mqtt",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="A setting for the MQTT proxy. Repeatable.",
+)
 @click.option("--no-registry", is_flag=True, help="Do not start a schema registry.")
 @click.option("--no-sql", is_flag=True, help="Do not start a SQL server.")
 @click.option("--no-connect", is_flag=True, help="Do not start a Connect worker.")
 @click.option("--no-rest", is_flag=True, help="Do not start a REST proxy.")
+@click.option(
+    "--no-mqtt",
+    is_flag=True,
+    help="Do not start an MQTT proxy. With --secure there is none: it has no logins.",
+)
 @click.option(
     "--secure",
     is_flag=True,
@@ -142,7 +163,7 @@ def command(
     **beside: Any,
 ) -> None:
     """Start the platform: a broker on port 9092, a schema registry on 8081, a REST proxy on 8082, a Connect worker on
-    8083 and a SQL server on 8088.
+    8083, a SQL server on 8088 and an MQTT proxy on 1883.
 
     Ctrl-C stops it. Connectors and persistent queries run on Spark, which starts with the first of them and needs Java.
     """
@@ -208,6 +229,7 @@ class _Platform:
         """Until it is ready."""
         self._connect_url: str | None = None
         self._rest: Service | None = None
+        self._mqtt: Service | None = None
         self.sql_url = ""
         self.sql_argument = ""
         """What follows `moldau sql` to reach the server."""
@@ -225,10 +247,13 @@ class _Platform:
         sql_port: int,
         rest: Sequence[str],
         rest_port: int,
+        mqtt: Sequence[str],
+        mqtt_port: int,
         no_registry: bool,
         no_connect: bool,
         no_sql: bool,
         no_rest: bool,
+        no_mqtt: bool,
     ) -> None:
         """Returns when all that is wanted is ready."""
         if not no_registry:
@@ -237,10 +262,13 @@ class _Platform:
             self.start_connect(connect_port, connect)
         if not no_rest:
             self.start_rest(rest_port, rest)
+        if not no_mqtt and self._guard is None:
+            self.start_mqtt(mqtt_port, mqtt)
         if not no_sql:
             self.start_sql(sql_port, sql)
         self.await_connect()
         self.await_rest()
+        self.await_mqtt()
 
     def start_registry(self, more: Sequence[str]) -> None:
         listener = f"listeners=http://{self._host}:{REGISTRY_PORT}"
@@ -270,6 +298,20 @@ class _Platform:
             listens = self._rest.wait_until_ready()
             click.echo(f"{'rest':<10}{listens}")
             self._hint(f"http://{dialled(listens)}/topics")
+
+    def start_mqtt(self, port: int, more: Sequence[str]) -> None:
+        """Returns at once."""
+        settings = [f"bootstrap.servers={self._servers}", f"listeners=mqtt://{self._host}:{port}", *more]
+        self._mqtt = Service("MQTT proxy", ["mqtt", *overrides(settings)], self._log("mqtt"))
+        self._services.append(self._mqtt)
+
+    def await_mqtt(self) -> None:
+        """Prints where the proxy listens."""
+        if self._mqtt is not None:
+            listens = self._mqtt.wait_until_ready()
+            click.echo(f"{'mqtt':<10}{listens}")
+            host, _, port = dialled(listens).rpartition(":")
+            self.hints.append(MQTT_HINT.format(host=host, port=port))
 
     def start_connect(self, port: int, more: Sequence[str]) -> None:
         """Returns at once, unless the SQL server could not be told of its address."""
