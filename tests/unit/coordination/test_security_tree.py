@@ -1,7 +1,8 @@
 """Rules of access and settings of users in the tree: their nodes, their changes, and how brokers follow them."""
 
 import asyncio
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 
 import orjson
 import pytest
@@ -19,11 +20,12 @@ from moldau.coordination.security.entity_nodes import (
     user_entity,
 )
 from moldau.coordination.security.rule_nodes import resource_of, rules_path
-from moldau.coordination.security.security_tree import SecurityTree
+from moldau.coordination.security.security_tree import READS_AT_ONCE, SecurityTree
 from moldau.coordination.sqlite import SqliteStore
 from moldau.coordination.store import Store, parent_of
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
+from moldau.node.loop_scheduler import LoopScheduler
 from moldau.security.access.model import (
     ANYONE,
     WILDCARD,
@@ -36,6 +38,8 @@ from moldau.security.access.model import (
     RuleFilter,
 )
 from moldau.testing.simulation.sim_clock import SimClock
+
+ROUNDS = 5
 
 
 def rule(
@@ -215,3 +219,39 @@ def test_two_writers_at_once_lose_nothing() -> None:
 
     asyncio.run(tree.write_entity(user_entity("alice"), edit))
     assert tree.user_configs("alice") == {"a": "1", "b": "2"}
+
+
+async def test_what_is_written_while_everything_is_read_again_is_not_undone() -> None:
+    """A change of its own is read before, between and after the portions of a reading of everything."""
+    kit = TreeKit()
+    session = kit.tree.connect()
+    loop = asyncio.get_running_loop()
+    thread = LoopScheduler(loop, name="store", workers_max=1)
+    try:
+        tree = SecurityTree(session, thread)
+        tree.watch(loop.call_soon_threadsafe)
+        await tree.add_rules([rule(f"old-{number}") for number in range(2 * READS_AT_ONCE)])
+        for number in range(ROUNDS):
+            tree.note(None)
+            await asyncio.gather(
+                tree.add_rules([rule(f"new-{number}")]),
+                tree.remove_rules([RuleFilter(name=f"old-{number}")]),
+                tree.write_entity(user_entity("alice"), lambda texts, number=number: {"n": str(number)}),  # type: ignore[misc]
+            )
+            assert tree.user_configs("alice") == {"n": str(number)}
+        await eventually(lambda: {each.name for each in tree.rules} == wanted_names())
+    finally:
+        await thread.close()
+
+
+def wanted_names() -> set[str]:
+    return {f"old-{number}" for number in range(ROUNDS, 2 * READS_AT_ONCE)} | {
+        f"new-{number}" for number in range(20)
+    }
+
+
+async def eventually(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline, "it did not come about"
+        await asyncio.sleep(0.01)

@@ -7,7 +7,7 @@ writes here sees the change in memory when the call returns; other brokers see i
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -59,10 +59,14 @@ class SecurityTree:
         self._is_closed = False
         self._listeners: list[Callable[[frozenset[Entity]], None]] = []
         store.watch(_Watch(self))
-        first = _read_all(store)
-        self.rules = first.everything or Rules()
+        self._meanwhile: _Content | None = None
+        """What changed here while everything was being read."""
+        first = _read_some(store, _all_paths(store))
+        self.rules = _indexed(first)
         """Changes in place."""
-        self.entities: Mapping[Entity, Texts] = first.entities
+        self.entities: Mapping[Entity, Texts] = {
+            each: texts for each, texts in first.entities.items() if texts
+        }
         """The settings of those that have any. A change replaces the mapping."""
 
     def user_configs(self, user: str) -> Texts:
@@ -144,9 +148,8 @@ class SecurityTree:
         try:
             while (taken := self._take()) is not None and not self._is_closed:
                 paths, is_stale = taken
-                job = partial(_read_all, self._store) if is_stale else partial(_read_some, self._store, paths)
                 try:
-                    self._publish(await self._scheduler.run_in_worker(job))
+                    self._publish(await (self._read_all() if is_stale else self._read(paths)))
                 except StorageFault as fault:
                     _log.warning("rules and users could not be read; retrying in %d ms: %s", RETRY_MS, fault)
                     with self._turn:
@@ -155,6 +158,25 @@ class SecurityTree:
                     return
         finally:
             self._is_reading = False
+
+    def _read(self, paths: Sequence[str]) -> Awaitable[_Content]:
+        return self._scheduler.run_in_worker(partial(_read_some, self._store, paths))
+
+    async def _read_all(self) -> _Content:
+        """In portions: the store's thread has other work to do in between, however many rules there are."""
+        meanwhile = self._meanwhile = _Content({}, {})
+        try:
+            run = self._scheduler.run_in_worker
+            paths = await run(partial(_all_paths, self._store))
+            read = _Content({}, {})
+            for start in range(0, len(paths), READS_AT_ONCE):
+                portion = await self._read(paths[start : start + READS_AT_ONCE])
+                read.rules.update(portion.rules)
+                read.entities.update(portion.entities)
+            everything = await run(partial(_indexed, read))
+        finally:
+            self._meanwhile = None
+        return _Content(meanwhile.rules, {**read.entities, **meanwhile.entities}, everything)
 
     def _take(self) -> tuple[list[str], bool] | None:
         with self._turn:
@@ -167,13 +189,15 @@ class SecurityTree:
 
     def _publish(self, read: _Content) -> None:
         before = self.entities
+        if self._meanwhile is not None:
+            self._meanwhile.rules.update(read.rules)
+            self._meanwhile.entities.update(read.entities)
         if read.everything is not None:
             self.rules.replace(read.everything)
-            after: Mapping[Entity, Texts] = read.entities
-        else:
-            if read.rules:
-                self.rules.put_all(read.rules)
-            after = {entity: texts for entity, texts in {**before, **read.entities}.items() if texts}
+        if read.rules:
+            self.rules.put_all(read.rules)
+        known = before if read.everything is None else {}
+        after = {entity: texts for entity, texts in {**known, **read.entities}.items() if texts}
         changed = frozenset(
             entity for entity in before.keys() | after.keys() if before.get(entity) != after.get(entity)
         )
@@ -197,12 +221,14 @@ class _Watch:
         self._tree.note(None)
 
 
-def _read_all(store: Store) -> _Content:
-    read = _read_some(store, [*rule_paths(store, rule_folders(store)), *entity_paths(store)])
-    entities = {entity: texts for entity, texts in read.entities.items() if texts}
+def _all_paths(store: Store) -> list[str]:
+    return [*rule_paths(store, rule_folders(store)), *entity_paths(store)]
+
+
+def _indexed(read: _Content) -> Rules:
     rules = Rules()
     rules.put_all(read.rules)
-    return _Content({}, entities, rules)
+    return rules
 
 
 def _read_some(store: Store, paths: Sequence[str]) -> _Content:
