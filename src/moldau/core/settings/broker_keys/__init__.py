@@ -14,6 +14,7 @@ from moldau.core.settings.broker_keys.replication import ReplicationKeys
 from moldau.core.settings.broker_keys.retired import RetiredKeys
 from moldau.core.settings.broker_keys.security import SecurityKeys
 from moldau.core.settings.broker_keys.tiered import TieredStorageKeys
+from moldau.core.settings.broker_keys.tls import TlsKeys
 from moldau.core.settings.broker_keys.transaction import TransactionKeys
 
 NO_OVERRIDES: Final[Mapping[str, Any]] = MappingProxyType({})
@@ -27,6 +28,7 @@ class BrokerSettings(
     GroupCoordinatorKeys,
     TransactionKeys,
     SecurityKeys,
+    TlsKeys,
     TieredStorageKeys,
     MetricsKeys,
     KraftKeys,

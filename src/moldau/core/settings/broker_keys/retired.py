@@ -68,6 +68,7 @@ class RetiredKeys(SettingsView):
         "Bytes per second each producer may send.",
         at_least=1,
         importance=LOW,
+        inert=RETIRED,
     )
     quota_consumer_default = long(
         "quota.consumer.default",
@@ -75,6 +76,7 @@ class RetiredKeys(SettingsView):
         "Bytes per second each consumer may fetch.",
         at_least=1,
         importance=LOW,
+        inert=RETIRED,
     )
     leader_replication_throttled_rate = long(
         "leader.replication.throttled.rate",

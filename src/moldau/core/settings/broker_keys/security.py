@@ -1,7 +1,13 @@
-"""TLS, SASL, delegation tokens and authorization."""
+"""SASL, delegation tokens and authorization."""
 
 from moldau.core.settings.checks import one_of
-from moldau.core.settings.inert import JVM, NO_GSSAPI
+from moldau.core.settings.inert import (
+    JVM,
+    KRAFT,
+    NO_GSSAPI,
+    NO_OAUTH_BETWEEN_BROKERS,
+    RETRIED_AT_ONE_PACE,
+)
 from moldau.core.settings.key import (
     Importance,
     Scope,
@@ -94,6 +100,7 @@ class SecurityKeys(SettingsView):
         "GSSAPI",
         "SASL mechanism towards controllers.",
         importance=HIGH,
+        inert=KRAFT,
     )
     sasl_mechanism_inter_broker_protocol = string(
         "sasl.mechanism.inter.broker.protocol",
@@ -129,48 +136,56 @@ class SecurityKeys(SettingsView):
         None,
         "Connection timeout towards an identity provider.",
         importance=LOW,
+        inert=NO_OAUTH_BETWEEN_BROKERS,
     )
     sasl_login_read_timeout_ms = integer(
         "sasl.login.read.timeout.ms",
         None,
         "Read timeout towards an identity provider.",
         importance=LOW,
+        inert=NO_OAUTH_BETWEEN_BROKERS,
     )
     sasl_login_refresh_buffer_seconds = short(
         "sasl.login.refresh.buffer.seconds",
         300,
         "Seconds before a credential expires in which no refresh is begun.",
         scope=PER_BROKER,
+        inert=NO_OAUTH_BETWEEN_BROKERS,
     )
     sasl_login_refresh_min_period_seconds = short(
         "sasl.login.refresh.min.period.seconds",
         60,
         "Fewest seconds between two refreshes of a credential.",
         scope=PER_BROKER,
+        inert=NO_OAUTH_BETWEEN_BROKERS,
     )
     sasl_login_refresh_window_factor = double(
         "sasl.login.refresh.window.factor",
         0.8,
         "Share of a credential's life after which it is refreshed.",
         scope=PER_BROKER,
+        inert=NO_OAUTH_BETWEEN_BROKERS,
     )
     sasl_login_refresh_window_jitter = double(
         "sasl.login.refresh.window.jitter",
         0.05,
         "Random share added to that.",
         scope=PER_BROKER,
+        inert=NO_OAUTH_BETWEEN_BROKERS,
     )
     sasl_login_retry_backoff_max_ms = long(
         "sasl.login.retry.backoff.max.ms",
         10_000,
         "Longest wait between attempts to log in.",
         importance=LOW,
+        inert=NO_OAUTH_BETWEEN_BROKERS,
     )
     sasl_login_retry_backoff_ms = long(
         "sasl.login.retry.backoff.ms",
         100,
         "First wait between attempts to log in.",
         importance=LOW,
+        inert=NO_OAUTH_BETWEEN_BROKERS,
     )
     sasl_kerberos_kinit_cmd = string(
         "sasl.kerberos.kinit.cmd", "/usr/bin/kinit", "Path of kinit.", scope=PER_BROKER, inert=NO_GSSAPI
@@ -215,9 +230,13 @@ class SecurityKeys(SettingsView):
         "RS256",
         "Algorithm that signs OAuth assertions.",
         check=one_of("ES256", "RS256", ignore_case=True),
+        inert=NO_OAUTH_BETWEEN_BROKERS,
     )
     sasl_oauthbearer_assertion_claim_aud = string(
-        "sasl.oauthbearer.assertion.claim.aud", None, "Audience claim of assertions."
+        "sasl.oauthbearer.assertion.claim.aud",
+        None,
+        "Audience claim of assertions.",
+        inert=NO_OAUTH_BETWEEN_BROKERS,
     )
     sasl_oauthbearer_assertion_claim_exp_seconds = integer(
         "sasl.oauthbearer.assertion.claim.exp.seconds",
@@ -226,14 +245,19 @@ class SecurityKeys(SettingsView):
         at_least=0,
         at_most=86_400,
         importance=LOW,
+        inert=NO_OAUTH_BETWEEN_BROKERS,
     )
     sasl_oauthbearer_assertion_claim_iss = string(
-        "sasl.oauthbearer.assertion.claim.iss", None, "Issuer claim of assertions."
+        "sasl.oauthbearer.assertion.claim.iss",
+        None,
+        "Issuer claim of assertions.",
+        inert=NO_OAUTH_BETWEEN_BROKERS,
     )
     sasl_oauthbearer_assertion_claim_jti_include = boolean(
         "sasl.oauthbearer.assertion.claim.jti.include",
         False,
         "Whether assertions carry a unique id.",
+        inert=NO_OAUTH_BETWEEN_BROKERS,
     )
     sasl_oauthbearer_assertion_claim_nbf_seconds = integer(
         "sasl.oauthbearer.assertion.claim.nbf.seconds",
@@ -242,34 +266,47 @@ class SecurityKeys(SettingsView):
         at_least=0,
         at_most=3600,
         importance=LOW,
+        inert=NO_OAUTH_BETWEEN_BROKERS,
     )
     sasl_oauthbearer_assertion_claim_sub = string(
-        "sasl.oauthbearer.assertion.claim.sub", None, "Subject claim of assertions."
+        "sasl.oauthbearer.assertion.claim.sub",
+        None,
+        "Subject claim of assertions.",
+        inert=NO_OAUTH_BETWEEN_BROKERS,
     )
     sasl_oauthbearer_assertion_file = string(
-        "sasl.oauthbearer.assertion.file", None, "File with a ready assertion."
+        "sasl.oauthbearer.assertion.file",
+        None,
+        "File with a ready assertion.",
+        inert=NO_OAUTH_BETWEEN_BROKERS,
     )
     sasl_oauthbearer_assertion_private_key_file = string(
         "sasl.oauthbearer.assertion.private.key.file",
         None,
         "File with the key that signs assertions.",
+        inert=NO_OAUTH_BETWEEN_BROKERS,
     )
     sasl_oauthbearer_assertion_private_key_passphrase = password(
-        "sasl.oauthbearer.assertion.private.key.passphrase", "Passphrase of that key."
+        "sasl.oauthbearer.assertion.private.key.passphrase",
+        "Passphrase of that key.",
+        inert=NO_OAUTH_BETWEEN_BROKERS,
     )
     sasl_oauthbearer_assertion_template_file = string(
         "sasl.oauthbearer.assertion.template.file",
         None,
         "File with a template of assertions.",
+        inert=NO_OAUTH_BETWEEN_BROKERS,
     )
     sasl_oauthbearer_client_credentials_client_id = string(
         "sasl.oauthbearer.client.credentials.client.id",
         None,
         "Client id for the client credentials grant.",
+        inert=NO_OAUTH_BETWEEN_BROKERS,
     )
     sasl_oauthbearer_client_credentials_client_secret = password(
         "sasl.oauthbearer.client.credentials.client.secret",
         "Client secret for the client credentials grant.",
+        inert=NO_OAUTH_BETWEEN_BROKERS,
     )
     sasl_oauthbearer_clock_skew_seconds = integer(
         "sasl.oauthbearer.clock.skew.seconds",
@@ -306,6 +343,7 @@ class SecurityKeys(SettingsView):
         100,
         "First wait between attempts to fetch the keys.",
         importance=LOW,
+        inert=RETRIED_AT_ONE_PACE,
     )
     sasl_oauthbearer_jwks_endpoint_url = string(
         "sasl.oauthbearer.jwks.endpoint.url", None, "URL of the provider's keys."
@@ -322,7 +360,12 @@ class SecurityKeys(SettingsView):
         "A class that checks tokens.",
         inert=JVM,
     )
-    sasl_oauthbearer_scope = string("sasl.oauthbearer.scope", None, "Scope requested.")
+    sasl_oauthbearer_scope = string(
+        "sasl.oauthbearer.scope",
+        None,
+        "Scope requested.",
+        inert=NO_OAUTH_BETWEEN_BROKERS,
+    )
     sasl_oauthbearer_scope_claim_name = string(
         "sasl.oauthbearer.scope.claim.name",
         "scope",
@@ -336,104 +379,8 @@ class SecurityKeys(SettingsView):
         importance=LOW,
     )
     sasl_oauthbearer_token_endpoint_url = string(
-        "sasl.oauthbearer.token.endpoint.url", None, "URL of the token endpoint."
-    )
-    ssl_allow_dn_changes = boolean(
-        "ssl.allow.dn.changes",
-        False,
-        "Whether a new certificate may change the distinguished name.",
-        importance=LOW,
-    )
-    ssl_allow_san_changes = boolean(
-        "ssl.allow.san.changes",
-        False,
-        "Whether a new certificate may drop alternative names.",
-        importance=LOW,
-    )
-    ssl_cipher_suites = strings(
-        "ssl.cipher.suites",
-        (),
-        "Cipher suites; empty takes the library's.",
-        scope=PER_BROKER,
-    )
-    ssl_client_auth = string(
-        "ssl.client.auth",
-        "none",
-        "Whether clients must, may or need not present a certificate.",
-        check=one_of("required", "requested", "none"),
-        scope=PER_BROKER,
-    )
-    ssl_enabled_protocols = strings(
-        "ssl.enabled.protocols",
-        (
-            "TLSv1.2",
-            "TLSv1.3",
-        ),
-        "TLS versions offered.",
-        scope=PER_BROKER,
-    )
-    ssl_endpoint_identification_algorithm = string(
-        "ssl.endpoint.identification.algorithm",
-        "https",
-        "How a server's name is checked against its certificate; empty does not.",
-        scope=PER_BROKER,
-        importance=LOW,
-    )
-    ssl_engine_factory_class = class_name(
-        "ssl.engine.factory.class",
+        "sasl.oauthbearer.token.endpoint.url",
         None,
-        "A class that creates TLS engines.",
-        scope=PER_BROKER,
-        importance=LOW,
-        inert=JVM,
-    )
-    ssl_key_password = password("ssl.key.password", "Password of the private key.", scope=PER_BROKER)
-    ssl_keymanager_algorithm = string(
-        "ssl.keymanager.algorithm", "SunX509", "Java key manager algorithm.", scope=PER_BROKER, inert=JVM
-    )
-    ssl_keystore_certificate_chain = password(
-        "ssl.keystore.certificate.chain", "Certificate chain, PEM.", scope=PER_BROKER
-    )
-    ssl_keystore_key = password("ssl.keystore.key", "Private key, PEM.", scope=PER_BROKER)
-    ssl_keystore_location = string("ssl.keystore.location", None, "Key store file.", scope=PER_BROKER)
-    ssl_keystore_password = password("ssl.keystore.password", "Password of the key store.", scope=PER_BROKER)
-    ssl_keystore_type = string(
-        "ssl.keystore.type",
-        "JKS",
-        "Kind of key store: JKS, PKCS12 or PEM.",
-        scope=PER_BROKER,
-    )
-    ssl_principal_mapping_rules = string(
-        "ssl.principal.mapping.rules",
-        "DEFAULT",
-        "Rules that turn a certificate's name into a principal.",
-        importance=LOW,
-    )
-    ssl_protocol = string("ssl.protocol", "TLSv1.3", "TLS version tried first.", scope=PER_BROKER)
-    ssl_provider = string(
-        "ssl.provider", None, "Java security provider for TLS.", scope=PER_BROKER, inert=JVM
-    )
-    ssl_secure_random_implementation = string(
-        "ssl.secure.random.implementation",
-        None,
-        "Java random generator for TLS.",
-        scope=PER_BROKER,
-        importance=LOW,
-        inert=JVM,
-    )
-    ssl_trustmanager_algorithm = string(
-        "ssl.trustmanager.algorithm", "PKIX", "Java trust manager algorithm.", scope=PER_BROKER, inert=JVM
-    )
-    ssl_truststore_certificates = password(
-        "ssl.truststore.certificates", "Trusted certificates, PEM.", scope=PER_BROKER
-    )
-    ssl_truststore_location = string("ssl.truststore.location", None, "Trust store file.", scope=PER_BROKER)
-    ssl_truststore_password = password(
-        "ssl.truststore.password", "Password of the trust store.", scope=PER_BROKER
-    )
-    ssl_truststore_type = string(
-        "ssl.truststore.type",
-        "JKS",
-        "Kind of trust store: JKS, PKCS12 or PEM.",
-        scope=PER_BROKER,
+        "URL of the token endpoint.",
+        inert=NO_OAUTH_BETWEEN_BROKERS,
     )
