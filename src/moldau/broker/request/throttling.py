@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from moldau.broker.request.client_session import Client, ClientSession
 
 PRODUCE_KEY: Final = 0
-FRAME_LENGTH_SIZE: Final = 4
 
 
 def serve_metered(session: "ClientSession", frame: memoryview) -> list[Chunk] | None:
@@ -30,8 +29,7 @@ def serve_metered(session: "ClientSession", frame: memoryview) -> list[Chunk] | 
     if not is_exempt:
         throttle_ms = quotas.wait_for_work_ms(user, client_id, now_ms)
         if header.api_key == PRODUCE_KEY:
-            size = len(frame) + FRAME_LENGTH_SIZE
-            throttle_ms = max(throttle_ms, quotas.produced(user, client_id, size, now_ms))
+            throttle_ms = max(throttle_ms, quotas.produced(user, client_id, len(frame), now_ms))
     session.throttle_ms = throttle_ms
     if throttle_ms:
         session.connection.rest(throttle_ms / 1000)
