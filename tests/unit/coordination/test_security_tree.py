@@ -246,7 +246,7 @@ async def test_what_is_written_while_everything_is_read_again_is_not_undone() ->
 
 def wanted_names() -> set[str]:
     return {f"old-{number}" for number in range(ROUNDS, 2 * READS_AT_ONCE)} | {
-        f"new-{number}" for number in range(20)
+        f"new-{number}" for number in range(ROUNDS)
     }
 
 
