@@ -29,7 +29,7 @@ async def handle(ctx: RequestContext, request: CreateAclsRequest) -> CreateAclsR
     read = read_rules(request.creations)
     refusal = None
     if not ctx.may_with_cluster(Operation.ALTER):
-        refusal = ApiError(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
+        refusal = ApiError(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, "Cluster authorization failed.")
     refusal = refusal or security_disabled(ctx.broker.authorizer)
     rules = [each for each in read if isinstance(each, Rule)]
     if refusal is None and rules:

@@ -34,7 +34,9 @@ async def handle(ctx: RequestContext, request: DeleteAclsRequest) -> DeleteAclsR
     ]
     problems = [filter_problem(each) for each in filters]
     if not ctx.may_with_cluster(Operation.ALTER):
-        problems = [ApiError(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)] * len(filters)
+        problems = [ApiError(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, "Cluster authorization failed.")] * len(
+            filters
+        )
     elif (disabled := security_disabled(ctx.broker.authorizer)) is not None:
         problems = [disabled] * len(filters)
     valid = [each for each, problem in zip(filters, problems, strict=True) if problem is None]

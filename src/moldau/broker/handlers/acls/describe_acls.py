@@ -21,7 +21,7 @@ from moldau.security.access.rules import entries_by_resource, find_rules
 
 async def handle(ctx: RequestContext, request: DescribeAclsRequest) -> DescribeAclsResponse:
     if not ctx.may_with_cluster(Operation.DESCRIBE):
-        return _refused(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, None)
+        return _refused(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, "Cluster authorization failed.")
     disabled = security_disabled(ctx.broker.authorizer)
     if disabled is not None:
         return _refused(disabled.code, disabled.message)
