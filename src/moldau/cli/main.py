@@ -74,6 +74,7 @@ platform = Platform(
         Noun("acls", "acls", "Add, list and remove access rules."),
         Noun("certs", "certs", "Issue, renew, rotate and revoke certificates."),
         Noun("users", "users", "Add, list and remove users who log in with SCRAM."),
+        Noun("quotas", "quotas", "List, set and remove quotas of users, clients and addresses."),
         Noun("tokens", "tokens", "Create, list, renew and end delegation tokens."),
         Noun("produce", "produce", "Write records to a topic."),
         Noun("consume", "consume", "Read records from a topic."),
