@@ -9,14 +9,17 @@ from typing import Final, NamedTuple
 
 from moldau.core.errors import ConfigError
 from moldau.security.credentials.scram_credential import MECHANISMS
-from moldau.security.sasl.exchange import OAUTHBEARER, PLAIN
+from moldau.security.sasl.exchange import GSSAPI, OAUTHBEARER, PLAIN
 
 PLAIN_MODULE: Final = "org.apache.kafka.common.security.plain.PlainLoginModule"
 SCRAM_MODULE: Final = "org.apache.kafka.common.security.scram.ScramLoginModule"
+KERBEROS_MODULE: Final = "com.sun.security.auth.module.Krb5LoginModule"
 OAUTHBEARER_MODULE: Final = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
-MODULES: Final = {PLAIN: PLAIN_MODULE, OAUTHBEARER: OAUTHBEARER_MODULE} | dict.fromkeys(
-    MECHANISMS, SCRAM_MODULE
-)
+MODULES: Final = {
+    PLAIN: PLAIN_MODULE,
+    OAUTHBEARER: OAUTHBEARER_MODULE,
+    GSSAPI: KERBEROS_MODULE,
+} | dict.fromkeys(MECHANISMS, SCRAM_MODULE)
 """The login module of each mechanism."""
 USER_PREFIX: Final = "user_"
 _FLAGS: Final = ("required", "requisite", "sufficient", "optional")

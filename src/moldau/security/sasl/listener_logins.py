@@ -15,8 +15,10 @@ from moldau.core.ports import Scheduler
 from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.core.settings.listener_keys import LISTENER_PREFIX, listener_setting, mechanism_setting
 from moldau.security.credentials.scram_credential import MECHANISMS, ScramMechanism, parse_credential
-from moldau.security.sasl.exchange import OAUTHBEARER, PLAIN, Exchange, Login
-from moldau.security.sasl.jaas import PLAIN_MODULE, LoginModule, check_module, parse_jaas
+from moldau.security.sasl.exchange import GSSAPI, OAUTHBEARER, PLAIN, Exchange, Login
+from moldau.security.sasl.jaas import KERBEROS_MODULE, PLAIN_MODULE, LoginModule, check_module, parse_jaas
+from moldau.security.sasl.kerberos import KerberosExchange, KerberosKeys
+from moldau.security.sasl.kerberos_names import RULES_KEY, parse_rules, short_name
 from moldau.security.sasl.oauthbearer import OAuthBearerExchange
 from moldau.security.sasl.own_checks import own_check
 from moldau.security.sasl.plain import PlainExchange, check_against
@@ -84,9 +86,11 @@ class ListenerLogins:
             module = login_module(settings, listener, mechanism)
             check, is_slow = self._sources.token_checks.check_for(settings, listener, module)
             return lambda: OAuthBearerExchange(check, is_slow=is_slow)
+        if mechanism == GSSAPI:
+            return self._offer_kerberos(settings, listener)
         raise ConfigError(
             f"listener {listener} offers the SASL mechanism {mechanism}, which is not supported; "
-            f"set sasl.enabled.mechanisms to some of {', '.join((PLAIN, *MECHANISMS, OAUTHBEARER))}"
+            f"set sasl.enabled.mechanisms to some of {', '.join((PLAIN, *MECHANISMS, OAUTHBEARER, GSSAPI))}"
         )
 
     def _offer_plain(self, settings: BrokerSettings, listener: str) -> Begin:
@@ -101,6 +105,18 @@ class ListenerLogins:
             )
         check = check_against(module.passwords)
         return lambda: PlainExchange(check)
+
+    def _offer_kerberos(self, settings: BrokerSettings, listener: str) -> Begin:
+        module, setting = login_module(settings, listener, GSSAPI), jaas_setting(listener, GSSAPI)
+        if module is None:
+            raise ConfigError(
+                f"listener {listener} offers GSSAPI but has no keys; set {setting}={KERBEROS_MODULE} required "
+                'useKeyTab=true keyTab="/etc/kafka.keytab" principal="kafka/host@REALM";, or choose other mechanisms '
+                "in sasl.enabled.mechanisms"
+            )
+        rules = parse_rules(listener_setting(settings, listener, RULES_KEY, GSSAPI))
+        keys = KerberosKeys(module, setting)
+        return lambda: KerberosExchange(keys.accept, lambda name: short_name(name, rules, keys.realm))
 
     def _offer_scram(self, mechanism: ScramMechanism) -> Begin:
         def find(name: str, is_token: bool) -> Known | None:

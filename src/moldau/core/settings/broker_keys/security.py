@@ -4,7 +4,7 @@ from moldau.core.settings.checks import one_of
 from moldau.core.settings.inert import (
     JVM,
     KRAFT,
-    NO_GSSAPI,
+    NO_KERBEROS_PEERS,
     NO_OAUTH_BETWEEN_BROKERS,
     RETRIED_AT_ONE_PACE,
 )
@@ -188,42 +188,45 @@ class SecurityKeys(SettingsView):
         inert=NO_OAUTH_BETWEEN_BROKERS,
     )
     sasl_kerberos_kinit_cmd = string(
-        "sasl.kerberos.kinit.cmd", "/usr/bin/kinit", "Path of kinit.", scope=PER_BROKER, inert=NO_GSSAPI
+        "sasl.kerberos.kinit.cmd",
+        "/usr/bin/kinit",
+        "Path of kinit.",
+        scope=PER_BROKER,
+        inert=NO_KERBEROS_PEERS,
     )
     sasl_kerberos_min_time_before_relogin = long(
         "sasl.kerberos.min.time.before.relogin",
         60_000,
         "Shortest time between two Kerberos logins.",
         scope=PER_BROKER,
-        inert=NO_GSSAPI,
+        inert=NO_KERBEROS_PEERS,
     )
     sasl_kerberos_principal_to_local_rules = strings(
         "sasl.kerberos.principal.to.local.rules",
         ("DEFAULT",),
         "Rules that turn Kerberos principals into short names.",
         scope=PER_BROKER,
-        inert=NO_GSSAPI,
     )
     sasl_kerberos_service_name = string(
         "sasl.kerberos.service.name",
         None,
         "Kerberos service name of the brokers.",
         scope=PER_BROKER,
-        inert=NO_GSSAPI,
+        inert=NO_KERBEROS_PEERS,
     )
     sasl_kerberos_ticket_renew_jitter = double(
         "sasl.kerberos.ticket.renew.jitter",
         0.05,
         "Random share added to the renewal time of tickets.",
         scope=PER_BROKER,
-        inert=NO_GSSAPI,
+        inert=NO_KERBEROS_PEERS,
     )
     sasl_kerberos_ticket_renew_window_factor = double(
         "sasl.kerberos.ticket.renew.window.factor",
         0.8,
         "Share of a ticket's life after which it is renewed.",
         scope=PER_BROKER,
-        inert=NO_GSSAPI,
+        inert=NO_KERBEROS_PEERS,
     )
     sasl_oauthbearer_assertion_algorithm = string(
         "sasl.oauthbearer.assertion.algorithm",
