@@ -38,6 +38,8 @@ from moldau.proxies.mqtt.codec.reason_codes import (
 )
 from moldau.proxies.mqtt.codec.topics import check_name, filter_problem, name_of, shared
 
+_PUBLISH: Final = int(PacketType.PUBLISH)
+"""Compared for every packet, which is slower with a member of an enumeration."""
 PROTOCOL_NAME: Final = b"MQTT"
 OLD_PROTOCOL_NAME: Final = b"MQIsdp"
 _FLAGS_OF_TWO: Final = frozenset({PacketType.PUBREL, PacketType.SUBSCRIBE, PacketType.UNSUBSCRIBE})
@@ -46,7 +48,7 @@ _FLAGS_OF_TWO: Final = frozenset({PacketType.PUBREL, PacketType.SUBSCRIBE, Packe
 def decode(first: int, body: bytes, version: int) -> Packet:
     """The packet with this first byte. A CONNECT says its version itself."""
     number = first >> 4
-    if number == PacketType.PUBLISH:
+    if number == _PUBLISH:
         return _publish(first & 0x0F, body, version)
     read = _READERS.get(number)
     if read is None or (number == PacketType.AUTH and version != V5):
@@ -66,9 +68,8 @@ def _publish(flags: int, body: bytes, version: int) -> Publish:
         raise MalformedPacket("a PUBLISH has QoS 3")  # [MQTT-3.3.1-4]
     if flags & 8 and not qos:
         raise MalformedPacket("a PUBLISH of QoS 0 is marked as a duplicate")  # [MQTT-3.3.1-2]
-    position = 2 + int.from_bytes(body[:2], "big")
     size = len(body)
-    if position + (2 if qos else 0) > size or size < 2:
+    if size < 2 or (position := 2 + (body[0] << 8 | body[1])) + (2 if qos else 0) > size:
         raise MalformedPacket("a PUBLISH ends within its topic name or packet identifier")
     topic = name_of(body[2:position])
     packet_id = 0

@@ -53,7 +53,7 @@ class FrameReader:
                     self.failure = self._too_large(self._needed)
                     return frames
                 break
-            frames.append((data[position], bytes(data[start:stop])))
+            frames.append((data[position], data[start:stop]))
             position = stop
         self._rest = data[position:]
         return frames

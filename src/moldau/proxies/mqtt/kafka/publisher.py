@@ -61,7 +61,9 @@ class Publisher:
         self._timer: asyncio.TimerHandle | None = None
         self._quiet_turns = 0
         self.outstanding = 0
-        self._reported = 0
+        self.reported = 0
+        """Reports of this turn; each adds one, and its size to `reported_bytes`."""
+        self.reported_bytes = 0
         self._report = asyncio.Event()
 
     def publish(
@@ -72,7 +74,7 @@ class Publisher:
         headers: Headers,
         report: Report,
     ) -> None:
-        """`report` gets the error, if there is one, and must call `took` with the size of the record."""
+        """`report` gets the error, if there is one, and must add itself to `reported`."""
         self._producer.produce(topic, value, key, headers=list(headers) or None, on_delivery=report)
         self.outstanding += 1
         self._backlog.add(len(value) + RECORD_OVERHEAD_BYTES)
@@ -80,13 +82,7 @@ class Publisher:
             self._quiet_turns = 0
             self._timer = self._loop.call_later(TURN_S, self._turn)
 
-    def took(self, size: int) -> None:
-        """A record with a value of this size has been reported."""
-        self.outstanding -= 1
-        self._reported += 1
-        self._backlog.remove(size + RECORD_OVERHEAD_BYTES)
-
-    async def reported(self) -> None:
+    async def some_reported(self) -> None:
         """Returns when something has been reported."""
         self._report.clear()
         await self._report.wait()
@@ -100,10 +96,12 @@ class Publisher:
 
     def _turn(self) -> None:
         self._timer = None
-        before = self._reported
         self._producer.poll(0)
-        if self._reported != before:
+        if self.reported:
             self._quiet_turns = 0
+            self.outstanding -= self.reported
+            self._backlog.remove(self.reported_bytes + self.reported * RECORD_OVERHEAD_BYTES)
+            self.reported = self.reported_bytes = 0
             self._report.set()
             self._after_reports()
         else:

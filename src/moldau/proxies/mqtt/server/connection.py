@@ -179,7 +179,7 @@ class Connection(asyncio.Protocol):
 
     def write(self, data: bytes) -> None:
         """The same for a packet that is encoded already."""
-        if not self.is_closed and self._transport is not None and self.session is not None:
+        if data and not self.is_closed and self._transport is not None and self.session is not None:
             self._transport.write(data)
 
     def problem(self, text: str) -> Properties:

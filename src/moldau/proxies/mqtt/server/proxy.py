@@ -196,7 +196,7 @@ class _Run:
         try:
             async with asyncio.timeout(STOP_S):
                 while hub.publisher.outstanding:
-                    await hub.publisher.reported()
+                    await hub.publisher.some_reported()
                 hub.sessions.store_all()
                 await hub.state.stored()
         except TimeoutError:

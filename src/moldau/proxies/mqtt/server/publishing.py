@@ -59,13 +59,17 @@ class OnItsWay:
 
     def __call__(self, error: KafkaError | None, _message: Any) -> None:
         connection = self.connection
-        connection.hub.publisher.took(self.size)
         connection.outstanding -= 1
-        connection.hub.publishing.touched.add(connection)
-        self.settle(error)
+        self.missing -= 1
+        if error is not None:
+            self.error = error
+        hub = connection.hub
+        hub.publisher.reported += 1
+        hub.publisher.reported_bytes += self.size
+        hub.publishing.touched.add(connection)
 
     def settle(self, error: KafkaError | None) -> None:
-        """One of its writes is finished."""
+        """One of its writes is finished, outside of the producer."""
         self.missing -= 1
         if error is not None:
             self.error = error
@@ -190,22 +194,25 @@ class Publishing:
     def acknowledge(self, connection: Connection) -> None:
         """Acknowledges what has arrived, as far as nothing before it is on its way [MQTT-4.6.0-2], [MQTT-4.6.0-3]."""
         acks = connection.acks
+        answers = bytearray()
         while acks and not acks[0].missing:
             first = acks.popleft()
-            error = first.error
-            if error is None:
-                if first.qos == 2 and connection.session is not None:
-                    connection.session.incoming[first.packet_id] = True
-                connection.write(
-                    (b"\x40\x02" if first.qos == 1 else b"\x50\x02") + first.packet_id.to_bytes(2, "big")
-                )
-            else:
-                self._fail(connection, first.qos, first.packet_id, error)
+            packet_id = first.packet_id
+            if first.error is not None:
+                connection.write(bytes(answers))
+                answers.clear()
+                self._fail(connection, first.qos, packet_id, first.error)
+                continue
+            if first.qos == 2 and connection.session is not None:
+                connection.session.incoming[packet_id] = True
+            answers += bytes((0x40 if first.qos == 1 else 0x50, 2, packet_id >> 8, packet_id & 0xFF))
+        connection.write(bytes(answers))
 
     def after_reports(self) -> None:
-        """More may be read from the clients whose messages have arrived."""
+        """Acknowledges what has arrived; then more may be read from those clients."""
         touched, self.touched = self.touched, set()
         for connection in touched:
+            self.acknowledge(connection)
             connection.update_reading()
 
     def _is_new(self, connection: Connection, session: Session, packet_id: int) -> bool:
