@@ -221,7 +221,7 @@ def test_nobody_becomes_another_user(attacked: Guarded) -> None:
     with attacked.connect() as client:
         log_in(client, "bob", "word")
         line = refused_line(attacked, client, log_in(client))
-        assert "login of User:bob was to be renewed as 'User:alice'" in line
+        assert "login of 'User:bob' was to be renewed as 'User:alice'" in line
 
 
 def token(key: RSAKey = KEY, **changed: object) -> str:

@@ -82,6 +82,7 @@ class ConnectionLogin:
         "_ends_at_ms",
         "_exchange",
         "_failure",
+        "_is_gone",
         "_is_wrapped",
         "_logins",
         "_mechanism",
@@ -105,6 +106,7 @@ class ConnectionLogin:
         self._renewed_at_ms: int | None = None
         self._ends_at_ms: int | None = None
         self._failure: str | None = None
+        self._is_gone = False
         self._time_limit: Cancellable | None = session.broker.scheduler.call_later(
             LOGIN_MS_MAX, self._cut_off
         )
@@ -124,7 +126,7 @@ class ConnectionLogin:
             return False
         if self._ends_at_ms is not None and broker.clock.monotonic_ms() > self._ends_at_ms:
             raise PeerError(
-                f"the login of {self._session.client.principal} has expired and the client did not renew it "
+                f"the login of {shown(self._session.client.principal)} has expired and the client did not renew it "
                 "(connections.max.reauth.ms, or the end of its credential)"
             )
         return True
@@ -149,6 +151,7 @@ class ConnectionLogin:
 
     def closed(self) -> None:
         self._stop_timer()
+        self._is_gone = True
         reason, self._failure = self._failure, None
         if (
             self._exchange is not None
@@ -157,10 +160,7 @@ class ConnectionLogin:
         ):
             reason = f"login with {self._mechanism} failed: {self._exchange.problem}"
         if reason is not None:
-            connection = self._session.connection
-            _log.warning(
-                "%s on %s did not wait for the answer: %s", connection.peer, connection.listener, reason
-            )
+            self._log_gone(reason)
 
     def _begin(self, frame: memoryview) -> list[Chunk] | None:
         """ApiVersions or SaslHandshake. Anything else is not even decoded."""
@@ -240,7 +240,7 @@ class ConnectionLogin:
                 raise LoginRefused(text, told=text)
             if principal != known:
                 raise LoginRefused(
-                    f"the login of {known} was to be renewed as {shown(principal)}",
+                    f"the login of {shown(known)} was to be renewed as {shown(principal)}",
                     told="Cannot change principals during re-authentication from "
                     f"{known.replace(':', '.', 1)}: {principal.replace(':', '.', 1)}",
                 )
@@ -296,8 +296,16 @@ class ConnectionLogin:
         self._failure = reason
         if self._session.broker.audit is not None:
             self._session.broker.audit.login_failed(self._session.client, self._mechanism, reason)
+        if self._is_gone:  # While its credential was checked.
+            self._failure = None
+            self._log_gone(reason)
+            return
         delay_ms = self._logins.failure_delay_ms
         self._session.broker.scheduler.call_later(delay_ms, lambda: self._end(answer))
+
+    def _log_gone(self, reason: str) -> None:
+        connection = self._session.connection
+        _log.warning("%s on %s did not wait for the answer: %s", connection.peer, connection.listener, reason)
 
     def _end(self, answer: list[Chunk]) -> None:
         reason, self._failure = self._failure, None

@@ -274,7 +274,7 @@ def test_a_login_is_renewed() -> None:
     rig.clock.advance(5000)
     assert talk.send(DescribeClusterRequest(), 1).error_code == ErrorCode.NONE
     rig.clock.advance(1)
-    with pytest.raises(PeerError, match="User:alice has expired"):
+    with pytest.raises(PeerError, match="'User:alice' has expired"):
         talk.send(DescribeClusterRequest(), 1)
     # A late renewal is accepted: the client may have had nothing to send.
     assert talk.log_in("alice", "secret").session_lifetime_ms == 5000
