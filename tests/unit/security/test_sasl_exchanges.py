@@ -156,6 +156,12 @@ def test_first_messages_that_are_refused(first: bytes) -> None:
         server(SHA_256, "user", "pencil", b"salt", "s3rv3r").answer(first)
 
 
+def test_names_are_escaped_and_nonces_differ() -> None:
+    first, second = (next(client_login("SCRAM-SHA-512", "a=b,c", "x")) for _ in range(2))
+    assert first.startswith(b"n,,n=a=3Db=2Cc,r=")
+    assert first != second
+
+
 def test_a_recorded_login_is_useless() -> None:
     recorded = []
     exchange = server(SHA_256, "user", "pencil", b"salt", "one")

@@ -8,8 +8,8 @@ from functools import cached_property
 
 import click
 
-from moldau.cli.client import sasl
 from moldau.cli.failures import Failure
+from moldau.security.sasl.client_login import SUPPORTED, ClientLogin, client_login
 
 PROTOCOLS = ("plaintext", "ssl", "sasl_plaintext", "sasl_ssl")
 
@@ -36,21 +36,21 @@ class Security:
         if not self.protocol.startswith("sasl"):
             return None
         mechanism = self.properties.get("sasl.mechanism") or self.properties.get("sasl.mechanisms", "GSSAPI")
-        if mechanism not in sasl.MECHANISMS:
+        if mechanism not in SUPPORTED:
             raise Failure(
                 f"this command cannot log in with sasl.mechanism={mechanism}.",
-                f"It connects without the client library and supports only {', '.join(sasl.MECHANISMS)}.",
+                f"It connects without the client library and supports only {', '.join(SUPPORTED)}.",
             )
         return mechanism
 
-    def login(self) -> sasl.Login:
+    def login(self) -> ClientLogin:
         mechanism = self.mechanism
         assert mechanism is not None
         names = ("sasl.username", "sasl.password")
         missing = [name for name in names if name not in self.properties]
         if missing:
             raise click.UsageError(f"{' and '.join(missing)} must be set for sasl.mechanism={mechanism}.")
-        return sasl.login(mechanism, *(self.properties[name] for name in names))
+        return client_login(mechanism, *(self.properties[name] for name in names))
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:
