@@ -12,6 +12,7 @@ from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
 from moldau.core.settings.resolve import ConfigSource
 from moldau.core.settings.text_form import ConfigType
+from moldau.security.access.kafka_authorizer import LOGGER as AUTHORIZER
 
 ROOT: Final = "root"
 OURS: Final = "moldau"
@@ -75,7 +76,7 @@ def _check(change: Change) -> None:
 def _names() -> list[str]:
     """The root logger and the loggers of this broker that exist so far."""
     known = logging.root.manager.loggerDict
-    ours = (name for name in known if name == OURS or name.startswith(f"{OURS}."))
+    ours = (name for name in known if name in (OURS, AUTHORIZER) or name.startswith(f"{OURS}."))
     return [ROOT, *sorted(ours)]
 
 

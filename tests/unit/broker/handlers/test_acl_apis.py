@@ -8,9 +8,15 @@ from admin_rig import Rig, make_rig
 from moldau.broker.handlers.acls import create_acls, delete_acls, describe_acls
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ConfigError, PeerError
+from moldau.protocol.messages.configs.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
 from moldau.protocol.messages.security.create_acls import AclCreation, CreateAclsRequest
 from moldau.protocol.messages.security.delete_acls import DeleteAclsFilter, DeleteAclsRequest
 from moldau.protocol.messages.security.describe_acls import DescribeAclsRequest
+from moldau.security.access.kafka_authorizer import LOGGER
 from moldau.security.access.model import Operation, Pattern, Permission, ResourceKind
 
 GUARDED = "authorizer.class.name=acl\nsuper.users=User:ANONYMOUS;User:admin\n"
@@ -212,3 +218,18 @@ def test_wrong_settings_are_refused_at_the_start(properties: str, says: str) -> 
 def test_kafkas_class_names_are_known(name: str) -> None:
     rig = make_rig(f"authorizer.class.name={name}\nsuper.users=User:ANONYMOUS")
     assert create(rig, creation()) == [(0, "")]
+
+
+def test_the_level_of_the_log_of_the_authorizer_can_be_changed() -> None:
+    rig = make_rig(GUARDED)
+    changed = AlterConfigsResource(
+        resource_type=ResourceType.BROKER_LOGGER,
+        resource_name=str(BROKER_ID),
+        configs=[AlterableConfig(name=LOGGER, config_operation=0, value="WARN")],
+    )
+    try:
+        answer = rig.ask(incremental_alter_configs.API, IncrementalAlterConfigsRequest(resources=[changed]))
+        assert answer.responses[0].error_code == ErrorCode.NONE
+        assert logging.getLogger(LOGGER).level == logging.WARNING
+    finally:
+        logging.getLogger(LOGGER).setLevel(logging.NOTSET)
