@@ -1,11 +1,14 @@
 """CreateAcls, DescribeAcls and DeleteAcls: what they accept, refuse and tell."""
 
+import logging
 from typing import Any
 
 import pytest
-from admin_rig import Rig, make_rig
+from admin_rig import BROKER_ID, Rig, make_rig
 
+from moldau.broker.configs.config_store import ResourceType
 from moldau.broker.handlers.acls import create_acls, delete_acls, describe_acls
+from moldau.broker.handlers.configs import incremental_alter_configs
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ConfigError, PeerError
 from moldau.protocol.messages.configs.incremental_alter_configs import (
