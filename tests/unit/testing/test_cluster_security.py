@@ -1,5 +1,6 @@
 """A `LocalCluster` with TLS, logins and rules of access, in every protocol; brokers reach each other the same way."""
 
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -67,3 +68,26 @@ def test_a_cluster_with_acls_lets_super_users_in() -> None:
         alice = AdminClient(cluster.client_settings("alice"))
         with pytest.raises(KafkaException, match="AUTHORIZATION_FAILED"):
             alice.create_topics([NewTopic("hers", 1)])["hers"].result(WAIT_S)
+
+
+def test_brokers_renew_their_logins_in_time() -> None:
+    """The connections of the followers outlive several lives of a login (KIP-368)."""
+    settings = {"connections.max.reauth.ms": "1500"}
+    with LocalCluster(brokers=3, security=Security(users=USERS), settings=settings) as cluster:
+        cluster.create_topic("orders", replication_factor=3)
+        leader = cluster.leader("orders")
+
+        def followers() -> set[str]:
+            """The other end of the connections that replicas fetch over."""
+            sessions = [each._session for each in cluster._brokers[leader].thread.node._net.connections]
+            return {each.connection.peer for each in sessions if getattr(each, "following", None)}
+
+        cluster.wait_until(lambda: len(cluster.call(leader, followers)) == 2, "both followers fetch")
+        before = cluster.call(leader, followers)
+        ends = time.monotonic() + 5
+        producer = Producer(cluster.client_settings("alice", mechanism="PLAIN"))
+        while time.monotonic() < ends:
+            producer.produce("orders", b"x")
+            assert producer.flush(WAIT_S) == 0
+        assert cluster.call(leader, followers) == before
+        assert len(cluster.partition("orders").isr) == 3
