@@ -79,7 +79,9 @@ def test_brokers_renew_their_logins_in_time() -> None:
 
         def followers() -> set[str]:
             """The other end of the connections that replicas fetch over."""
-            sessions = [each._session for each in cluster._brokers[leader].thread.node._net.connections]
+            sessions: list[Any] = [
+                each._session for each in cluster._brokers[leader].thread.node._net.connections
+            ]
             return {each.connection.peer for each in sessions if getattr(each, "following", None)}
 
         cluster.wait_until(lambda: len(cluster.call(leader, followers)) == 2, "both followers fetch")
