@@ -19,6 +19,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from moldau.broker.request.client_session import ClientSession
 from moldau.core.chunks import Chunk
+from moldau.core.settings.listeners import SecurityProtocol
 from moldau.core.settings.static_layer import static_layer
 from moldau.node.broker_node import BrokerNode
 from moldau.node.main import event_loop
@@ -39,6 +40,7 @@ class NoConnection:
     """Stands where a socket would: an answer goes nowhere, and none may come late."""
 
     peer, local_host, local_port, listener = "127.0.0.1:1", "127.0.0.1", 9, "PLAINTEXT"
+    protocol, tls_principal = SecurityProtocol.PLAINTEXT, None
 
     def reply(self, chunks: list[Chunk]) -> None:
         raise AssertionError("every request here is answered at once")
@@ -48,6 +50,12 @@ class NoConnection:
 
     def portion_bytes(self) -> int:
         return 1 << 20
+
+    def rest(self, seconds: float) -> None:
+        raise AssertionError("nobody has a quota")
+
+    def limit_frames(self, bytes_max: int, setting: str) -> None:
+        raise AssertionError("nobody logs in")
 
 
 def microseconds(call: Callable[[], object]) -> float:
