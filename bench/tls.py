@@ -8,6 +8,7 @@ each other, in turning order. Ends with code 1 if Moldau with TLS is slower than
 
 import argparse
 import json
+import socket
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -15,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-import compat.server_process
 from arena import Arena, Scale
 from load_client import load
 from process_cost import cpu_seconds
@@ -48,7 +48,7 @@ class Run:
 
 class Contestant:
     def __init__(self, system: str, folder: Path, files: TlsFiles) -> None:
-        self.tls_port = compat.server_process.free_port()
+        self.tls_port = free_port()
         self.server: ServerProcess = SYSTEMS[system](folder / system)
         plain = f"PLAINTEXT://127.0.0.1:{self.server.port},SSL://127.0.0.1:{self.tls_port}"
         settings = {**files.broker_settings(), "listeners": plain}
@@ -66,6 +66,13 @@ class Contestant:
         else:
             self.server._settings.update(settings)
         self.server.start()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
 
 
 def measured(contestant: Contestant, run: Run, record_bytes: int, arena: Arena, ca: Path) -> dict[str, float]:
