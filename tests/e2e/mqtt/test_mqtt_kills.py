@@ -1,0 +1,130 @@
+"""Exactly once at QoS 2, from a publisher through Kafka to a subscriber, while proxy and broker are killed at random.
+
+MOLDAU_KILL_ROUNDS=40 kills forty times; two by default.
+"""
+
+import os
+import random
+import threading
+import time
+from pathlib import Path
+
+import paho.mqtt.client as paho
+from confluent_kafka import Consumer, KafkaError, TopicPartition
+from paho.mqtt.enums import CallbackAPIVersion
+
+from compat.moldau_broker import MoldauBroker
+from compat.server_process import ServerProcess, wait_until
+from e2e.mqtt.mqtt_proxy import MqttProxy
+
+ROUNDS = int(os.environ.get("MOLDAU_KILL_ROUNDS", "2"))
+PROGRESS = 20
+"""So many messages arrive between two kills, at least."""
+OUTSTANDING_MAX = 40
+PATIENCE_S = 180
+TOPIC = "counted/messages"
+
+
+class Sender(threading.Thread):
+    """Publishes 0, 1, 2... with paho, which sends again what it does not know to have arrived."""
+
+    def __init__(self, port: int) -> None:
+        super().__init__(daemon=True)
+        self.client = client_of("sender", port)
+        self.client.on_publish = self._count
+        self.sent = self.acknowledged = 0
+        self._stopping = threading.Event()
+
+    def run(self) -> None:
+        # Not faster than it can be delivered, so that kills meet messages in every stage.
+        while not self._stopping.wait(0.005):
+            if self.sent - self.acknowledged < OUTSTANDING_MAX:
+                self.client.publish(TOPIC, b"%d" % self.sent, 2)
+                self.sent += 1
+
+    def finish(self) -> int:
+        """How many were sent, once all have arrived."""
+        self._stopping.set()
+        self.join()
+        wait_until(lambda: self.acknowledged >= self.sent, "all is acknowledged", PATIENCE_S)
+        return self.sent
+
+    def _count(self, *_: object) -> None:
+        self.acknowledged += 1
+
+
+def client_of(name: str, port: int) -> paho.Client:
+    """Keeps its session, and connects again at once."""
+    client = paho.Client(CallbackAPIVersion.VERSION2, client_id=name, clean_session=False)
+    client.reconnect_delay_set(1, 1)
+    client.connect_async("127.0.0.1", port)
+    client.loop_start()
+    return client
+
+
+def records(bootstrap: str) -> list[bytes]:
+    """What Kafka has of the topic, committed."""
+    consumer = Consumer(
+        {
+            "bootstrap.servers": bootstrap,
+            "group.id": "check",
+            "isolation.level": "read_committed",
+            "enable.partition.eof": True,
+        }
+    )
+    consumer.assign([TopicPartition("mqtt", 0, 0)])
+    found: list[bytes] = []
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        message = consumer.poll(1)
+        if message is None:
+            continue
+        error = message.error()
+        if error is None:
+            found.append(message.value() or b"")
+        elif error.code() == KafkaError._PARTITION_EOF:
+            break
+    consumer.close()
+    return found
+
+
+def test_every_message_arrives_once(tmp_path: Path) -> None:
+    seed = random.randrange(1 << 30)
+    print("seed", seed)
+    dice = random.Random(seed)
+    received: list[bytes] = []
+    subscribed = threading.Event()
+    broker = MoldauBroker(tmp_path / "broker").start()
+    proxy = MqttProxy(tmp_path / "proxy", broker.bootstrap, {"topic.partitions": "1"}).start()
+    sender = reader = None
+    try:
+        reader = client_of("reader", proxy.port)
+        reader.on_connect = lambda client, *_: client.subscribe(TOPIC, 2)
+        reader.on_subscribe = lambda *_: subscribed.set()
+        reader.on_message = lambda _client, _data, message: received.append(message.payload)
+        assert subscribed.wait(PATIENCE_S)
+        sender = Sender(proxy.port)
+        sender.start()
+        kills = {"broker": 0, "proxy": 0}
+        for _ in range(ROUNDS):
+            enough = len(received) + dice.randrange(PROGRESS, 4 * PROGRESS)
+            wait_until(lambda enough=enough: len(received) >= enough, "messages arrive", PATIENCE_S)
+            name = dice.choice(["proxy", "proxy", "broker"])
+            victim: ServerProcess = broker if name == "broker" else proxy
+            victim.kill9()
+            victim.start()
+            kills[name] += 1
+        count = sender.finish()
+        wait_until(lambda: len(received) >= count, "all has arrived", PATIENCE_S)
+        print(f"{count} messages, {kills}")
+        numbers = [b"%d" % number for number in range(count)]
+        assert records(broker.bootstrap) == numbers
+        assert received == numbers
+        assert "Traceback" not in proxy.log_text()
+    finally:
+        for client in (reader, sender.client if sender is not None else None):
+            if client is not None:
+                client.disconnect()
+                client.loop_stop()
+        proxy.kill9()
+        broker.kill9()
