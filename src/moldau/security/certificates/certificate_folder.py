@@ -128,9 +128,16 @@ class CertificateFolder:
                 f"{name!r} cannot be the name of a certificate: it is the name of files; use letters, digits and . _ @ "
                 f"- and none of {', '.join(sorted(RESERVED))}"
             )
-        issued = issue(
-            self.authority(), subject or common_name(name), now=_now(), hosts=hosts, days=days, kind=kind
-        )
+        authority = self.authority()
+        try:
+            issued = issue(
+                authority, subject or common_name(name), now=_now(), hosts=hosts, days=days, kind=kind
+            )
+        except ValueError as error:
+            raise ConfigError(
+                f"no certificate can have the subject or the hosts {', '.join(hosts)} of {name}: {error}; names of hosts "
+                "have ASCII letters alone, and a country has two"
+            ) from None
         _write(self.key_file(name), issued.key_pem, SECRET_MODE)
         _write(self.certificate_file(name), issued.certificate_pem, PUBLIC_MODE)
         _write(self.store(name), issued.key_pem + issued.certificate_pem, SECRET_MODE)

@@ -25,11 +25,13 @@ _KEYWORDS: Final = {
     NameOID.DOMAIN_COMPONENT: "DC",
     NameOID.USER_ID: "UID",
 }
-_ESCAPED: Final = re.compile(r'[,+<>;"\\]')
+_ESCAPED: Final = re.compile(r'[,=+<>#;"\\]')
+"""Java escapes some that RFC 2253 leaves alone."""
+_BLANKS: Final = " \r"
 _RULE: Final = r"(DEFAULT)|RULE:((?:\\.|[^\\/])*)/((?:\\.|[^\\/])*)/([LU]?).*?|(?:.*?)"
 _SPLITTER: Final = re.compile(rf"\s*({_RULE})\s*(?:,\s*|$)")
 _PARSER: Final = re.compile(r"(DEFAULT)|RULE:((?:\\.|[^\\/])*)/((?:\\.|[^\\/])*)/([LU]?)")
-_REFERENCE: Final = re.compile(r"\\(.)|\$(\d+)|\$\{(\w+)\}", re.DOTALL)
+_REFERENCE: Final = re.compile(r"\\(.)|\$(\d+)|\$\{(\w+)\}|\$", re.DOTALL)
 _JAVA_GROUP: Final = re.compile(r"\(\?<(?=[A-Za-z])")
 
 Rule = Callable[[str], str | None]
@@ -53,12 +55,13 @@ def _attribute(attribute: x509.NameAttribute[str | bytes]) -> str:
 
 
 def _escape(value: str) -> str:
-    escaped = _ESCAPED.sub(lambda match: f"\\{match[0]}", value)
-    if escaped.startswith((" ", "#")):
-        escaped = f"\\{escaped}"
-    if escaped.endswith(" ") and len(value) > 1:
-        escaped = f"{escaped[:-1]}\\ "
-    return escaped
+    escaped = _ESCAPED.sub(lambda match: f"\\{match[0]}", value).replace("\0", "\\00")
+    inner = escaped.strip(_BLANKS)
+    if not inner:
+        return "".join(f"\\{each}" for each in escaped)
+    begin = escaped.index(inner)
+    before, after = escaped[:begin], escaped[begin + len(inner) :]
+    return "".join(f"\\{each}" for each in before) + inner + "".join(f"\\{each}" for each in after)
 
 
 def _der(attribute: x509.NameAttribute[str | bytes]) -> bytes:
@@ -132,14 +135,27 @@ def _expand(replacement: str, found: re.Match[str]) -> str:
         if match[1] is not None:
             return match[1]
         if match[3] is not None:
+            if match[3] not in found.re.groupindex:
+                raise _no_such_group(replacement, match[0])
             return found.group(match[3]) or ""
-        digits = match[2]
+        if match[2] is None:
+            raise _no_such_group(replacement, match[0])
+        digits: str = match[2]
         used = len(digits)
         while used > 1 and int(digits[:used]) > groups:
             used -= 1
         number = int(digits[:used])
         if number > groups:
+            if not groups:
+                raise _no_such_group(replacement, match[0])
             return match[0]
         return (found.group(number) or "") + digits[used:]
 
     return _REFERENCE.sub(expand, replacement)
+
+
+def _no_such_group(replacement: str, reference: str) -> NoMatchingRule:
+    return NoMatchingRule(
+        f"ssl.principal.mapping.rules: the replacement {replacement!r} names {reference}, and its pattern has no such "
+        "group; correct the rule"
+    )

@@ -123,6 +123,7 @@ def test_what_is_wrong_is_said(folder: Path, tmp_path: Path) -> None:
     assert "cannot be the name" in run(folder, "issue", "ca", code=1)
     assert "there are: alice, broker" in run(folder, "renew", "carol", code=1)
     assert "not a distinguished name" in run(folder, "issue", "x", "--subject", "nonsense", code=2)
+    assert "names of hosts" in run(folder, "issue", "x", "--host", "mühle.example", code=1)
     short = run(
         folder, "export", "alice", "--to", str(tmp_path / "s"), "--password-file", "-", stdin="abc\n", code=1
     )
