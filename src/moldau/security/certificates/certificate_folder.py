@@ -135,8 +135,8 @@ class CertificateFolder:
             )
         except ValueError as error:
             raise ConfigError(
-                f"no certificate can have the subject or the hosts {', '.join(hosts)} of {name}: {error}; names of hosts "
-                "have ASCII letters alone, and a country has two"
+                f"no certificate can have the subject or the hosts {', '.join(hosts)} of {name}: {error}; names "
+                "of hosts have ASCII letters alone, and a country has two"
             ) from None
         _write(self.key_file(name), issued.key_pem, SECRET_MODE)
         _write(self.certificate_file(name), issued.certificate_pem, PUBLIC_MODE)
