@@ -19,8 +19,8 @@ LOG_OPTIONS = (
 
 
 class JavaDriver(PipedDriver):
-    def __init__(self, log_path: Path) -> None:
-        options = ["-Xmx256m", *LOG_OPTIONS]
+    def __init__(self, log_path: Path, more_options: Sequence[str] = ()) -> None:
+        options = ["-Xmx256m", *LOG_OPTIONS, *more_options]
         super().__init__([*java_command(*options, classpath=[_classes()]), "compat.Driver"], log_path)
 
 

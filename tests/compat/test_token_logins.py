@@ -22,9 +22,12 @@ from compat.client import Record
 from compat.confluent_client import ConfluentClient
 from compat.java_client import JavaClient, JavaDriver
 from compat.moldau_broker import MoldauBroker
+from compat.node_clients import KafkajsClient, PlatformaticClient
 from compat.server_process import free_port, wait_until
+from kafka_jars import KafkaJarsUnavailable
 
-MODULE = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
+PACKAGE = "org.apache.kafka.common.security.oauthbearer"
+MODULE = f"{PACKAGE}.OAuthBearerLoginModule"
 ISSUER = "https://provider.example"
 TOKEN_LIFE_S = 300
 TIMEOUT_S = 60
@@ -207,6 +210,37 @@ def test_kafka_python(guarded: Guarded) -> None:
     )
     producer.send("kafka-python", b"x").get(TIMEOUT_S)
     producer.close()
+
+
+@pytest.mark.parametrize("name", ["kafkajs", "platformatic"])
+def test_clients_of_node(guarded: Guarded, request: pytest.FixtureRequest, name: str) -> None:
+    driver = request.getfixturevalue(f"{name}_driver")
+    client = {"kafkajs": KafkajsClient, "platformatic": PlatformaticClient}[name](driver, guarded.signed)
+    ConfluentClient(guarded.open).create_topic(name)
+    client.produce(name, [Record(value=b"x")], {"sasl.token": guarded.provider.token()})
+    assert len(ConfluentClient(guarded.open).consume(name, count=1)) == 1
+
+
+@pytest.mark.java
+def test_signed_tokens_of_java(guarded: Guarded, tmp_path: Path) -> None:
+    """Java reads its token from a file; a JVM is told once from where it may."""
+    token = tmp_path / "token"
+    token.write_text(guarded.provider.token())
+    allowed = f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={token.as_uri()}"
+    try:
+        driver = JavaDriver(tmp_path / "driver.log", (allowed,))
+    except KafkaJarsUnavailable as reason:
+        pytest.skip(str(reason))
+    settings = {
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": "OAUTHBEARER",
+        "sasl.jaas.config": f"{MODULE} required;",
+        "sasl.login.callback.handler.class": f"{PACKAGE}.OAuthBearerLoginCallbackHandler",
+        "sasl.oauthbearer.token.endpoint.url": token.as_uri(),
+    }
+    ConfluentClient(guarded.open).create_topic("java-signed")
+    JavaClient(driver, guarded.signed).produce("java-signed", [Record(value=b"x")], settings)
+    driver.close()
 
 
 @pytest.mark.java

@@ -38,10 +38,15 @@ const CONFIG_SOURCES = [
   'DEFAULT_CONFIG'
 ]
 
+const loginOf = settings =>
+  'sasl.token' in settings
+    ? { mechanism: 'oauthbearer', oauthBearerProvider: async () => ({ value: settings['sasl.token'] }) }
+    : login(settings, name => name.toLowerCase())
+
 const kafka = (bootstrap, settings = {}) =>
   new Kafka({
     brokers: [bootstrap],
-    sasl: login(settings, name => name.toLowerCase()),
+    sasl: loginOf(settings),
     logLevel: logLevel.NOTHING,
     retry: { initialRetryTime: 50, retries: 6, factor: 0, multiplier: 2 }
   })

@@ -16,7 +16,8 @@ const CONFIG_SOURCES = [
 ]
 
 const shared = (bootstrap, settings = {}) => {
-  const sasl = login(settings, name => name)
+  const token = settings['sasl.token']
+  const sasl = token === undefined ? login(settings, name => name) : { mechanism: 'OAUTHBEARER', token }
   const always = { clientId: 'compat', bootstrapBrokers: [bootstrap], retries: 6, retryDelay: 200 }
   return sasl === undefined ? always : { ...always, sasl }
 }
