@@ -2,6 +2,7 @@
 
 import hmac
 import json
+import threading
 from base64 import urlsafe_b64encode
 from typing import Any
 
@@ -111,8 +112,42 @@ def test_keys_are_fetched_again() -> None:
     assert provider.keys.claims(new) == claims()
     provider.document = OSError("unreachable")
     provider.now_ms = 80_000
-    assert provider.keys.claims(new) == claims(), "the keys that are known stay in use"
+    for _ in range(2):
+        assert provider.keys.claims(new) == claims(), "the keys that are known stay in use"
     assert provider.fetched == 3
+    provider.now_ms += 10_000
+    provider.keys.claims(new)
+    assert provider.fetched == 4, "a failed fetch is tried again sooner"
+
+
+class SlowProvider(Provider):
+    """It answers when it is allowed to."""
+
+    def __init__(self, document: bytes) -> None:
+        super().__init__(document)
+        self.is_asked, self.may_answer = threading.Event(), threading.Event()
+        self.may_answer.set()
+
+    def fetch(self, url: str) -> bytes:
+        self.is_asked.set()
+        assert self.may_answer.wait(60)
+        return super().fetch(url)
+
+
+def test_a_slow_provider_keeps_nobody_waiting_whose_key_is_known() -> None:
+    provider = SlowProvider(key_set(RSA))
+    token = signed(RSA, "RS256", kid="rsa")
+    provider.keys.claims(token)
+    provider.is_asked.clear()
+    provider.may_answer.clear()
+    provider.now_ms = 60_000
+    waiting = threading.Thread(target=lambda: provider.keys.claims(token), daemon=True)
+    waiting.start()
+    assert provider.is_asked.wait(60)
+    assert provider.keys.claims(token) == claims()
+    provider.may_answer.set()
+    waiting.join(60)
+    assert provider.fetched == 2
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,7 @@ class TokenKeys:
         self._turn = threading.Lock()
         self._keys: list[Key] = []
         self._fetched_at_ms: int | None = None
+        self._is_due_at_ms = 0
         self._problem = ""
 
     def claims(self, token: str) -> Claims:
@@ -61,14 +62,16 @@ class TokenKeys:
         raise TokenRefused("the token's signature is wrong")
 
     def _candidates(self, key_id: object) -> "list[Key]":
-        with self._turn:
-            age_ms = self._age_ms()
-            if age_ms is None or age_ms >= self._refresh_ms:
-                self._refresh()
+        found = self._matching(key_id)
+        if not found or self._is_due(key_id):
+            # One thread fetches. The others wait only if they do not know the key.
+            if self._turn.acquire(blocking=not found):
+                try:
+                    if self._is_due(key_id):
+                        self._refresh()
+                finally:
+                    self._turn.release()
             found = self._matching(key_id)
-            if not found and (age_ms := self._age_ms()) is not None and age_ms >= self._retry_ms:
-                self._refresh()
-                found = self._matching(key_id)
         if not found:
             why = self._problem or f"the provider has no key {shown(str(key_id))}"
             raise TokenRefused(f"the token's signature cannot be checked: {why}")
@@ -77,17 +80,23 @@ class TokenKeys:
     def _matching(self, key_id: object) -> "list[Key]":
         return [key for key in self._keys if key_id is None or key.kid in (None, key_id)]
 
-    def _age_ms(self) -> int | None:
-        return None if self._fetched_at_ms is None else self._monotonic_ms() - self._fetched_at_ms
+    def _is_due(self, key_id: object) -> bool:
+        """Whether it is time for another fetch: earlier for a key that is not known."""
+        now_ms = self._monotonic_ms()
+        if self._fetched_at_ms is None or now_ms >= self._is_due_at_ms:
+            return True
+        return now_ms - self._fetched_at_ms >= self._retry_ms and not self._matching(key_id)
 
     def _refresh(self) -> None:
         """Keeps the keys it has if no others can be had."""
-        self._fetched_at_ms = self._monotonic_ms()
         try:
             self._keys, self._problem = _parsed_keys(self._fetch(self._url)), ""
         except (OSError, ValueError) as error:
             self._problem = f"the keys at {self._url} could not be read: {error}"
             _log.error("%s; correct sasl.oauthbearer.jwks.endpoint.url or repair the provider", self._problem)
+        self._fetched_at_ms = self._monotonic_ms()
+        wait_ms = min(self._retry_ms, self._refresh_ms) if self._problem else self._refresh_ms
+        self._is_due_at_ms = self._fetched_at_ms + wait_ms
 
 
 def unsecured_claims(token: str) -> Claims:
