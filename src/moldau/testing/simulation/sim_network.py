@@ -12,6 +12,7 @@ from typing import Final
 from moldau.broker.request.client_session import ClientSession
 from moldau.core.chunks import Chunk, FileSlice
 from moldau.core.errors import PeerError
+from moldau.core.settings.listeners import SecurityProtocol
 from moldau.testing.simulation.crash_disk import PowerCut
 from moldau.testing.simulation.sim_loop import SimLoop
 
@@ -111,6 +112,8 @@ class SimConnection:
         self.local_host = server
         self.local_port = PORT
         self.listener = LISTENER
+        self.protocol = SecurityProtocol.PLAINTEXT
+        self.tls_principal: str | None = None
         self._answer: asyncio.Future[memoryview] | None = None
         self._is_closed = False
         self.is_server_gone = False
