@@ -31,7 +31,7 @@ class Security:
     """What a cluster asks of its clients.
 
     `users` log in with their passwords by PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512; with SSL they have certificates, whose
-    principals are `User:CN=<name>`. With `acls` nobody may do anything without a rule, but `super_users`.
+    principals are `User:CN=<name>`. With `acls` all is refused that no rule allows, except to `super_users`.
     """
 
     protocol: str = "SASL_SSL"

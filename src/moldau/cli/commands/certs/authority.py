@@ -32,7 +32,7 @@ def init(folder: Path, name: str, kind: str, days: int) -> None:
     with told():
         CertificateFolder(folder).create(name, days=days, kind=KeyKind(kind))
     click.echo(f"The authority {name} is in {folder}. Clients and brokers trust {folder / 'trust.pem'}.")
-    click.echo(f"Keep {folder / 'ca.key'} secret: whoever has it can issue certificates.")
+    click.echo(f"Keep {folder / 'ca.key'} secret: it can issue certificates.")
 
 
 @click.command("list")
