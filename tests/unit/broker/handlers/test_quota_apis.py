@@ -9,7 +9,7 @@ from admin_rig import Connection, Rig, make_rig
 
 from access_requests import made, record_batch
 from moldau.broker.handlers.quotas import alter_client_quotas, describe_client_quotas
-from moldau.broker.handlers.topics import create_partitions, create_topics, delete_topics
+from moldau.broker.handlers.topics import create_partitions, create_topics, delete_topics, metadata
 from moldau.broker.request.client_session import ClientSession
 from moldau.core.chunks import FileSlice
 from moldau.protocol import codec
@@ -126,6 +126,17 @@ def test_creating_waits_for_the_quota_on_mutations(rig: Rig) -> None:
     assert create(rig, "old", version=5) == (0, 11_000)  # It does not know the error, and waits longer.
     rig.clock.advance(11_000)
     assert create(rig, "second") == (0, 0)
+
+
+def test_topics_that_are_created_in_passing_count_too(rig: Rig) -> None:
+    assert alter(rig, [ANONYMOUS], {"controller_mutation_rate": 1.0}) == 0
+    create(rig, "first", 11)
+
+    def named(topic: str) -> int:
+        body = {"topics": [{"name": topic}], "allow_auto_topic_creation": True}
+        return int(rig.ask(metadata.API, made(MetadataRequest, 9, body), 9).topics[0].error_code)
+
+    assert [named("second"), named("third")] == [0, 3]
 
 
 def sent(session: ClientSession, request: Request, version: int) -> Any:

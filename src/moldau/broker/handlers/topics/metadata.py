@@ -15,6 +15,7 @@ from moldau.broker.request.api_table import ApiSpec
 from moldau.broker.request.client_session import RequestContext
 from moldau.broker.topics.catalog import TopicEntry
 from moldau.broker.topics.internal_topics import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
+from moldau.broker.topics.mutation_quota import MutationQuota
 from moldau.broker.topics.topic_admin import topic_name_problem
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ApiError
@@ -64,8 +65,8 @@ API = ApiSpec.of(MetadataRequest, handle, is_cached=True)
 def _visible(
     ctx: RequestContext, wanted: Sequence[MetadataRequestTopic]
 ) -> tuple[list[MetadataRequestTopic], list[MetadataResponseTopic]]:
-    """The topics that the client may know of, and the answers for the others. Their ids and names are not
-    told to whoever does not know them."""
+    """The topics that the client may know of, and the answers for the others: with the id or the name by which the
+    client asked, not both."""
     names = [_name(ctx, topic) for topic in wanted]
     seen = ctx.allowed(Operation.DESCRIBE, ResourceKind.TOPIC, (name for name in names if name is not None))
     visible, hidden = [], []
@@ -94,21 +95,24 @@ async def _create_and_answer(
     hidden: Sequence[MetadataResponseTopic],
     missing: list[str],
 ) -> MetadataResponse:
+    quota = MutationQuota(ctx, strict_since=0)
     for name in missing:
         try:
-            await _create(ctx, name)
+            await _create(ctx, name, quota)
         except ApiError:  # If creation fails the topic is reported as unknown below.
             continue
     return _answer(ctx, request, [*(_topic(ctx, request, topic) for topic in wanted), *hidden])
 
 
-async def _create(ctx: RequestContext, name: str) -> None:
+async def _create(ctx: RequestContext, name: str, quota: MutationQuota) -> None:
     if name == OFFSETS_TOPIC:
         await ctx.broker.groups.shards.ensure()
     elif name == TRANSACTIONS_TOPIC:
         await ctx.broker.transactions.shards.ensure()
     else:
-        await ctx.broker.topics.create_with_defaults(name)
+        quota.check()
+        entry = await ctx.broker.topics.create_with_defaults(name)
+        quota.record(len(entry.partitions))
 
 
 def _may_create(ctx: RequestContext, request: MetadataRequest) -> bool:
