@@ -209,7 +209,9 @@ def test_a_session_asks_with_every_fetch(open_rig: Rig, world: World) -> None:
 
 def test_only_brokers_follow(open_rig: Rig, world: World) -> None:
     reader = guarded(open_rig, allowed((Operation.READ, TOPIC, world.topic)))
-    assert fetch(reader, [world.topic], replica_id=7)[0] == {world.topic: [29]}
+    assert fetch(reader, [world.topic], replica_id=7, wait_ms=0)[0] == {world.topic: [29]}
+    with pytest.raises(AssertionError, match="it waits"):
+        fetch(reader, [world.topic], replica_id=7)
     assert fetch(reader, [], replica_id=7, session_id=1, session_epoch=1)[1].error_code == 70
     broker = guarded(open_rig, allowed((Operation.CLUSTER_ACTION, CLUSTER, CLUSTER_NAME)))
     assert fetch(broker, [world.topic], replica_id=7, wait_ms=0)[0] != {world.topic: [29]}

@@ -105,14 +105,24 @@ def _serve_follower(
 
 def _not_followed(
     session: ClientSession, version: int, correlation_id: int, asked: FetchRequestView
-) -> list[Chunk]:
-    """The answer to a client that may not read as a replica does. A session it had before ends."""
+) -> list[Chunk] | None:
+    """The answer to a client that may not read as a replica does. A session it had before ends. It waits as if there
+    was nothing to read: a follower would ask again at once, and for ever."""
     if session.following is not None:
         session.following.close()
         session.following = None
     if asked.session_epoch > FULL_FETCH_EPOCH:
         return framed(version, correlation_id, ErrorCode.FETCH_SESSION_ID_NOT_FOUND, NO_SESSION, [])
-    return framed(version, correlation_id, ErrorCode.NONE, NO_SESSION, unread(asked.topics))
+    answer = framed(version, correlation_id, ErrorCode.NONE, NO_SESSION, unread(asked.topics))
+    if asked.max_wait_ms <= 0:
+        return answer
+
+    def send() -> None:
+        session.on_disconnect = None
+        session.connection.reply(answer)
+
+    session.on_disconnect = session.broker.scheduler.call_later(asked.max_wait_ms, send).cancel
+    return None
 
 
 def _quota_bytes(session: ClientSession) -> int:
