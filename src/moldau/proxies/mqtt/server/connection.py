@@ -44,6 +44,7 @@ WRITE_BUFFER_MAX: Final = 256 << 10
 CLOSE_S: Final = 5.0
 """How long a client may take to read the last bytes."""
 TOPIC_ALIAS_MAX: Final = 100
+CONNECT: Final = 0x10
 PINGRESP: Final = b"\xd0\x00"
 SLACK_S: Final = 1.0
 
@@ -56,6 +57,7 @@ class Connection(asyncio.Protocol):
     __slots__ = (
         "_aliases",
         "_first_seen",
+        "_has_begun",
         "_held",
         "_is_reading",
         "_last_seen",
@@ -97,6 +99,8 @@ class Connection(asyncio.Protocol):
         self._wants_reasons = True
         self._task: asyncio.Task[None] | None = None
         self._first_seen = self._last_seen = hub.loop.time()
+        self._has_begun = False
+        """Something has come."""
 
     @property
     def peer(self) -> str:
@@ -131,6 +135,12 @@ class Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         if self.is_closed:
             return
+        if not self._has_begun:
+            self._has_begun = True
+            if data[0] != CONNECT:
+                # Another protocol: what it calls a length would be waited for.
+                self.close(None, "the first packet is no CONNECT")  # [MQTT-3.1.0-1]
+                return
         self._last_seen = self.hub.loop.time()
         frames = self._reader.feed(data)
         if self._held is not None:

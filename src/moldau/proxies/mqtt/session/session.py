@@ -116,9 +116,7 @@ class Session:
     def leave_live(self, live: Mapping[Partition, int]) -> None:
         """From now on it has positions of its own; what waits is read again later."""
         if not self.is_behind:
-            self.positions = {
-                partition: max(offset, self.ahead.get(partition, 0)) for partition, offset in live.items()
-            }
+            self.positions = self._reached(live)
             self.is_behind = True
         self.ahead.clear()
         for one in self.waiting:
@@ -127,6 +125,10 @@ class Session:
                 self.positions[partition] = min(offset, self.positions.get(partition, offset))
         self.waiting = deque(one for one in self.waiting if one.source.is_retained)
         self.waiting_bytes = 0
+
+    def _reached(self, live: Mapping[Partition, int]) -> dict[Partition, int]:
+        """Of a session that reads along: the live reader may have come past what the session had read ahead."""
+        return {partition: max(offset, self.ahead.get(partition, 0)) for partition, offset in live.items()}
 
     def starts(self, live: Mapping[Partition, int]) -> dict[Partition, int]:
         """Where to read on, by partition: behind what the live reader has read, or where messages were in flight."""
@@ -167,7 +169,7 @@ class Session:
 
     def flow(self, live: Mapping[Partition, int]) -> bytes:
         """The stored form of what changes with every message."""
-        positions = dict(self.positions) if self.is_behind else {**live, **self.ahead}
+        positions = dict(self.positions) if self.is_behind else self._reached(live)
         for one in self.waiting:
             partition, offset = one.source
             if not one.source.is_retained:

@@ -1,0 +1,63 @@
+"""The trees of subscriptions and of retained messages find what a comparison of each filter finds."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from moldau.proxies.mqtt.codec.topics import filter_problem, matches
+from moldau.proxies.mqtt.session.messages import Message
+from moldau.proxies.mqtt.session.retained import RetainedMessages
+from moldau.proxies.mqtt.session.subscriptions import Subscription, SubscriptionTree
+
+levels = st.sampled_from(["a", "b", "", "$x"])
+names = st.lists(levels, min_size=1, max_size=4).map("/".join).filter(bool)
+filters = (
+    st.lists(st.sampled_from(["a", "b", "", "$x", "+", "#"]), min_size=1, max_size=4)
+    .map("/".join)
+    .filter(lambda text: filter_problem(text) is None)
+)
+
+
+@given(
+    st.lists(st.tuples(filters, st.booleans(), st.integers(0, 2)), max_size=25), st.lists(names, max_size=8)
+)
+def test_subscriptions(steps: list[tuple[str, bool, int]], topics: list[str]) -> None:
+    tree: SubscriptionTree[int] = SubscriptionTree()
+    plain: dict[tuple[int, str], Subscription] = {}
+    for text, is_added, subscriber in steps:
+        if is_added:
+            plain[subscriber, text] = Subscription(text, subscriber)
+            tree.add(subscriber, plain[subscriber, text])
+        else:
+            plain.pop((subscriber, text), None)
+            tree.remove(subscriber, text)
+        for topic in topics:
+            wanted = {
+                (subscriber, one.filter)
+                for (subscriber, text), one in plain.items()
+                if matches(text.split("/"), topic)
+            }
+            found = {(who, one.filter) for who, several in tree.matching(topic) for one in several}
+            assert found == wanted
+    assert tree.count == len(plain)
+    for subscriber, text in list(plain):
+        tree.remove(subscriber, text)
+    assert not tree._root.below
+
+
+@given(st.lists(st.tuples(names, st.booleans()), max_size=25), st.lists(filters, max_size=8))
+def test_retained_messages(steps: list[tuple[str, bool]], wanted: list[str]) -> None:
+    tree, plain = RetainedMessages(), dict[str, Message]()
+    for topic, is_kept in steps:
+        message = Message(topic, b"x" if is_kept else b"")
+        tree.put(message)
+        plain.pop(topic, None)
+        if is_kept:
+            plain[topic] = message
+        assert tree.count == len(plain)
+        assert tree.get(topic) is plain.get(topic)
+        for text in wanted:
+            expected = {name for name in plain if matches(text.split("/"), name)}
+            assert {one.topic for one in tree.matching(text)} == expected
+    for topic in list(plain):
+        tree.remove(topic)
+    assert not tree._root.below
