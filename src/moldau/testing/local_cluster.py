@@ -60,7 +60,8 @@ class LocalCluster:
     With a `data_directory` the cluster opens the data in it and keeps it at the end. The addresses stay the same
     however often brokers are killed and restarted. The brokers of a cluster of several have the ids 1, 2, 3... With
     `registry` there is a schema registry, too: it starts and stops with the cluster, and survives `kill` and
-    `restart` as a registry elsewhere would. With `security` clients connect with `client_settings`.
+    `restart` as a registry elsewhere would. With `security` clients connect with `client_settings`;
+    the registry is the first user.
     """
 
     def __init__(
@@ -73,10 +74,6 @@ class LocalCluster:
         racks: Mapping[int, str] | None = None,
         security: "Security | None" = None,
     ) -> None:
-        if security is not None and registry:
-            raise ValueError(
-                "registry=True cannot be combined with security yet: start a LocalRegistry beside it"
-            )
         self._security = security
         self._secured: SecuredCluster | None = None
         self.settings: Mapping[str, str] = {**TEST_SETTINGS, **_replicated(brokers), **(settings or {})}
@@ -318,7 +315,9 @@ class LocalCluster:
         # Imported here: most tests need no registry, nor the HTTP server it brings.
         from moldau.testing.local_registry import LocalRegistry
 
-        return LocalRegistry(self.bootstrap_servers)
+        client = self.client_settings()
+        servers = client.pop("bootstrap.servers")
+        return LocalRegistry(servers, {f"kafkastore.{name}": text for name, text in client.items()})
 
     def _is_led(self, topic: str) -> bool:
         entry = self._any().thread.node.broker.catalog.find(topic)

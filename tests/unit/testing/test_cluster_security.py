@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, KafkaException, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
 
 from moldau.testing import LocalCluster, Security
 
@@ -93,3 +94,9 @@ def test_brokers_renew_their_logins_in_time() -> None:
             assert producer.flush(WAIT_S) == 0
         assert cluster.call(leader, followers) == before
         assert len(cluster.partition("orders").isr) == 3
+
+
+def test_the_registry_logs_in_as_the_first_user() -> None:
+    with LocalCluster(security=Security(users=USERS, acls=True), registry=True) as cluster:
+        client = SchemaRegistryClient({"url": cluster.registry_url})
+        assert client.register_schema("s", Schema('"int"', "AVRO")) == 1
