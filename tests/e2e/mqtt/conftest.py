@@ -60,12 +60,13 @@ def start_proxy(kafka: LocalCluster, tmp_path: Path) -> Iterator[StartProxy]:
     """Proxies with sessions of their own. What they log must not hold a traceback."""
     proxies: list[MqttProxy] = []
 
-    def start(bootstrap: str = "", **settings: str) -> MqttProxy:
+    def start(bootstrap: str = "", scheme: str = "mqtt", **settings: str) -> MqttProxy:
         """Settings are written with underscores for dots."""
         dotted = {key.replace("_", "."): value for key, value in settings.items()}
         dotted.setdefault("proxy.id", fresh("proxy"))
         dotted.setdefault("topic.default", fresh("mqtt-"))
-        proxy = MqttProxy(tmp_path / fresh("proxy"), bootstrap or kafka.bootstrap_servers, dotted).start()
+        servers = bootstrap or kafka.bootstrap_servers
+        proxy = MqttProxy(tmp_path / fresh("proxy"), servers, dotted, scheme).start()
         proxies.append(proxy)
         return proxy
 

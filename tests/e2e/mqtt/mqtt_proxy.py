@@ -10,10 +10,12 @@ from compat.server_process import ServerProcess
 class MqttProxy(ServerProcess):
     """Its sessions are in the cluster: it can be stopped or killed, and started again."""
 
-    def __init__(self, folder: Path, bootstrap: str, settings: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, folder: Path, bootstrap: str, settings: Mapping[str, str] | None = None, scheme: str = "mqtt"
+    ) -> None:
         super().__init__(folder)
         self._settings = {
-            "listeners": f"mqtt://127.0.0.1:{self.port}",
+            "listeners": f"{scheme}://127.0.0.1:{self.port}",
             "bootstrap.servers": bootstrap,
             **(settings or {}),
         }

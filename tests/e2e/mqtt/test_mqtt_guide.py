@@ -44,7 +44,7 @@ def test_the_commands_of_mosquitto(start_proxy: StartProxy, kafka: LocalCluster)
         pytest.skip("mosquitto's clients are not installed")
     topic = fresh("mqtt-")
     proxy = start_proxy(topic_default=topic)
-    publish, consume = (one.text for one in PAGE.blocks("sh"))
+    publish, consume, _ = (one.text for one in PAGE.blocks("sh"))
     assert printed(publish, proxy.port, kafka, topic) == 'sensors/prague/boiler {"celsius": 61.5}\n'
     assert "sensors/prague/boiler" in printed(consume, proxy.port, kafka, topic)
 

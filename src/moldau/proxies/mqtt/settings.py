@@ -9,19 +9,20 @@ from typing import Final
 
 from moldau.core.errors import ConfigError
 from moldau.core.settings.key import Importance, integer, string, strings
-from moldau.core.settings.view import SettingsView
 from moldau.proxies.mqtt.mapping.rules import Rule, Rules, rule_of
 from moldau.services.configuration import setting_texts
 from moldau.services.listening import Address, parse_listeners
+from moldau.services.security.keys import HttpSecurity
 
 PORT_DEFAULT: Final = 1883
+TLS_PORT_DEFAULT: Final = 8883
 CLIENT_PREFIX: Final = "kafka."
 RULE_PREFIX: Final = "mapping."
 HIGH: Final = Importance.HIGH
 LOW: Final = Importance.LOW
 
 
-class MqttSettings(SettingsView):
+class MqttSettings(HttpSecurity):
     """Of one proxy."""
 
     KIND = "MQTT proxy"
@@ -32,7 +33,7 @@ class MqttSettings(SettingsView):
     listeners = strings(
         "listeners",
         (f"mqtt://0.0.0.0:{PORT_DEFAULT}",),
-        "Where the proxy listens: one address, `mqtt://host:port`.",
+        "Where the proxy listens: one address, `mqtt://host:port`, or with TLS `mqtts://host:port`.",
         importance=HIGH,
     )
     proxy_id = string(
@@ -119,7 +120,12 @@ class MqttSettings(SettingsView):
     @property
     def address(self) -> Address:
         """Where it listens. Raises ConfigError."""
-        return parse_listeners(self.listeners, port_default=PORT_DEFAULT, schemes=("mqtt",))
+        is_encrypted = any(one.startswith("mqtts:") for one in self.listeners)
+        return parse_listeners(
+            self.listeners,
+            port_default=TLS_PORT_DEFAULT if is_encrypted else PORT_DEFAULT,
+            schemes=("mqtt", "mqtts"),
+        )
 
     @property
     def stored_in(self) -> str:

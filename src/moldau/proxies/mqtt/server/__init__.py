@@ -1,6 +1,7 @@
 """The proxy as a server. Start at `proxy.py`, or at `connection.py` to follow a packet.
 
 proxy.py         puts the parts together; starts, stops, and starts again when the state was lost
+security.py      TLS and logins
 hub.py           the parts, for each other
 connection.py    one client's socket: packets in, packets out, when to stop reading
 publishing.py    messages from clients to Kafka, and their acknowledgements in order

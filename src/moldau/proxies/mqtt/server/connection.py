@@ -108,6 +108,11 @@ class Connection(asyncio.Protocol):
         found = self._transport.get_extra_info("peername") if self._transport is not None else None
         return f"{found[0]}:{found[1]}" if isinstance(found, tuple) else "unknown"
 
+    def is_allowed(self, packet: Connect) -> bool:
+        """Whether the client may connect."""
+        assert self._transport is not None
+        return self.hub.security.allows(packet, self._transport)
+
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         # uvloop's is no subclass.
         self._transport = transport = cast(asyncio.Transport, transport)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from moldau.proxies.mqtt.server.connection import Connection
     from moldau.proxies.mqtt.server.delivery import Delivery
     from moldau.proxies.mqtt.server.publishing import Publishing
+    from moldau.proxies.mqtt.server.security import Security
     from moldau.proxies.mqtt.server.sessions import Sessions
     from moldau.proxies.mqtt.server.sharing import Sharing
     from moldau.proxies.mqtt.server.subscribing import Subscribing
@@ -31,6 +32,7 @@ class Hub:
 
     settings: MqttSettings
     rules: Rules
+    security: Security
     backlog: Backlog
     publisher: Publisher
     state: StateLog

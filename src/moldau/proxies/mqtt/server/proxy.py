@@ -22,11 +22,12 @@ from moldau.proxies.mqtt.server.connection import Connection
 from moldau.proxies.mqtt.server.delivery import Delivery
 from moldau.proxies.mqtt.server.hub import Hub
 from moldau.proxies.mqtt.server.publishing import Publishing
+from moldau.proxies.mqtt.server.security import Security, report
 from moldau.proxies.mqtt.server.sessions import FLOW_S, Sessions
 from moldau.proxies.mqtt.server.sharing import Sharing
 from moldau.proxies.mqtt.server.subscribing import Subscribing
 from moldau.proxies.mqtt.settings import Configuration
-from moldau.services.listening import Address, bound_socket
+from moldau.services.listening import bound_socket
 
 TURN_S: Final = 0.5
 LIVE_IDLE_S: Final = 30.0
@@ -55,10 +56,11 @@ class Proxy:
     def __init__(self, configuration: Configuration) -> None:
         self._configuration = configuration
         self._settings = configuration.settings
+        self._security = Security(self._settings)
         self._socket = bound_socket(self._settings.address, "MQTT proxy")
         # Those that are accepted have it too: a peer that vanished without a word is noticed.
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        self.address = Address("mqtt", self._settings.address.host, self._socket.getsockname()[1])
+        self.address = self._settings.address._replace(port=self._socket.getsockname()[1])
         self._owner = uuid.uuid4().bytes
         self._has_owned = False
         self._stop: asyncio.Event | None = None
@@ -86,12 +88,13 @@ class Proxy:
     async def _serve(self, on_ready: Callable[[], None], *, with_signals: bool) -> None:
         self._loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
+        self._loop.set_exception_handler(report)
         if with_signals:
             for number in (signal.SIGINT, signal.SIGTERM):
                 self._loop.add_signal_handler(number, self._stop.set)
         try:
             while not self._stop.is_set():
-                await _Run(self._configuration, self._socket, self._stop).serve(
+                await _Run(self._configuration, self._security, self._socket, self._stop).serve(
                     self._owner, self._owner if self._has_owned else None, on_ready
                 )
                 self._has_owned, on_ready = True, lambda: None
@@ -102,7 +105,10 @@ class Proxy:
 class _Run:
     """From reading the state to its loss, or to the end of the proxy."""
 
-    def __init__(self, configuration: Configuration, listener: socket.socket, stop: asyncio.Event) -> None:
+    def __init__(
+        self, configuration: Configuration, security: Security, listener: socket.socket, stop: asyncio.Event
+    ) -> None:
+        self._security = security
         self._configuration = configuration
         self._listener = listener
         self._stop = stop
@@ -114,7 +120,7 @@ class _Run:
     def _assembled(self) -> Hub:
         configuration, settings = self._configuration, self._configuration.settings
         hub = Hub(asyncio.get_running_loop())
-        hub.settings, hub.rules = settings, configuration.rules
+        hub.settings, hub.rules, hub.security = settings, configuration.rules, self._security
         hub.backlog = Backlog(settings.backlog_bytes_max, self._update_reading, self._update_reading)
         hub.sessions, hub.publishing = Sessions(hub), Publishing(hub)
         hub.subscribing, hub.delivery = Subscribing(hub), Delivery(hub)
@@ -158,10 +164,15 @@ class _Run:
         for message in stored.retained.values():
             hub.retained.put(message)
         hub.sessions.restore(stored)
-        server = await hub.loop.create_server(lambda: Connection(hub), sock=self._listener.dup())
+        context = self._security.context
+        handshake_s = None if context is None else settings.connect_timeout_ms / 1000
+        server = await hub.loop.create_server(
+            lambda: Connection(hub), sock=self._listener.dup(), ssl=context, ssl_handshake_timeout=handshake_s
+        )
         writing = asyncio.create_task(hub.state.run(), name="mqtt-state")
         watching = asyncio.create_task(self._watch(), name="mqtt-times")
         stopping = asyncio.create_task(self._stop.wait())
+        refreshing = asyncio.create_task(self._security.keep_fresh(), name="mqtt-files")
         on_ready()
         try:
             waited_for: list[asyncio.Future[Any]] = [writing, watching, stopping, self._failure]
@@ -173,7 +184,7 @@ class _Run:
                 self._say_why(writing, watching)
                 await self._pause()
         finally:
-            await self._end(writing, watching, stopping)
+            await self._end(writing, watching, stopping, refreshing)
 
     def _say_why(self, *tasks: asyncio.Task[None]) -> None:
         failures = [task.exception() for task in tasks if task.done() and not task.cancelled()]

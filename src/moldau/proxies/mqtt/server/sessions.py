@@ -4,6 +4,7 @@ A session with an expiry is stored in the state topic. A will is too, even of a 
 it is published when the proxy starts again, unless the client has come back soon.
 """
 
+import asyncio
 import logging
 import uuid
 from typing import Any, Final
@@ -18,6 +19,8 @@ from moldau.proxies.mqtt.server.hub import Hub
 from moldau.proxies.mqtt.session.session import Session
 
 CLIENT_ID_BYTES_MAX: Final = 1_024
+REFUSED_S: Final = 0.1
+"""A failed login waits so long for its answer, as in Kafka: guessing takes time."""
 FLOW_S: Final = 5.0
 """Positions and acknowledgements that need not be stored at once are stored this often."""
 
@@ -63,6 +66,11 @@ class Sessions:
 
     async def connect(self, connection: Connection, packet: Connect) -> None:
         """Answers a CONNECT, and gives the client its session."""
+        if not connection.is_allowed(packet):
+            await asyncio.sleep(REFUSED_S)
+            reason = Reason.NOT_AUTHORIZED if packet.username is None else Reason.BAD_USER_NAME_OR_PASSWORD
+            connection.refuse(reason, "no certificate, and no name and password that are right")
+            return
         if Property.AUTHENTICATION_METHOD in packet.properties:
             connection.refuse(
                 Reason.BAD_AUTHENTICATION_METHOD, "there is no authentication by AUTH packets here"

@@ -1,0 +1,76 @@
+"""TLS of the listener, and logins: by a certificate, or by a name and a password of the users' file."""
+
+import asyncio
+import logging
+import ssl
+from typing import Any, Final
+
+from moldau.core.errors import ConfigError
+from moldau.proxies.mqtt.codec.packets import Connect
+from moldau.proxies.mqtt.settings import MqttSettings
+from moldau.services.security.https import Https
+from moldau.services.security.keys import BASIC
+from moldau.services.security.logins import UsersFile
+
+REFRESH_S: Final = 5.0
+
+log = logging.getLogger("moldau.mqtt")
+
+
+class Security:
+    """Made before the proxy listens, so that mistakes are known."""
+
+    def __init__(self, settings: MqttSettings) -> None:
+        """Raises ConfigError."""
+        values = settings.security
+        is_encrypted = settings.address.scheme == "mqtts"
+        self._tls = Https(values, ["mqtt"]) if is_encrypted else None
+        self._users: UsersFile | None = None
+        if values["authentication.method"] == BASIC:
+            self._users = UsersFile(values["authentication.users.file"], values["authentication.roles"])
+            if not is_encrypted:
+                log.warning("passwords travel unencrypted to %s: use mqtts", settings.address)
+
+    @property
+    def context(self) -> ssl.SSLContext | None:
+        """None: the listener is not encrypted."""
+        return None if self._tls is None else self._tls.context
+
+    def allows(self, packet: Connect, transport: asyncio.BaseTransport) -> bool:
+        """Whether the client may connect: it has shown a certificate, or knows a password."""
+        if self._users is None:
+            return True
+        connection: Any = transport.get_extra_info("ssl_object")
+        if connection is not None and connection.getpeercert(binary_form=True):
+            return True
+        if packet.username is None or packet.password is None:
+            return False
+        try:
+            password = packet.password.decode()
+        except UnicodeDecodeError:
+            return False
+        return self._users.allows(packet.username, password)
+
+    async def keep_fresh(self) -> None:
+        """Takes over changed files, until it is cancelled."""
+        while True:
+            await asyncio.sleep(REFRESH_S)
+            await asyncio.to_thread(self._refresh)
+
+    def _refresh(self) -> None:
+        if self._tls is not None:
+            self._tls.refresh()
+        if self._users is not None:
+            try:
+                self._users.refresh()
+            except ConfigError as error:
+                log.error("the users stay as they were: %s", error)
+
+
+def report(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """The loop's handler of exceptions: a failed handshake is the peer's affair, and worth a line."""
+    error = context.get("exception")
+    if isinstance(error, ssl.SSLError | ConnectionError | TimeoutError):
+        log.info("a connection has failed: %s", error)
+    else:
+        loop.default_exception_handler(context)
