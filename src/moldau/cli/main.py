@@ -86,7 +86,7 @@ platform = Platform(
         Noun("mirror", "mirror", "Mirror topics between Kafka clusters, as MirrorMaker 2 does."),
         Noun("sql", "sql", "Query streams and tables; start a SQL server; test SQL."),
         Noun("transactions", "transactions", "List, describe and abort transactions."),
-        Noun("explain", "explain", "Explain rebalances and offset changes of a group, and who may do what."),
+        Noun("explain", "explain", "Explain rebalances, offset changes, and who may do what."),
         Noun("log", "log", "Dump and verify log files."),
         Noun("perf", "perf", "Measure throughput and latency."),
         Noun("profile", "profile", "Store clusters by name."),
