@@ -222,6 +222,44 @@ def test_a_record_that_is_refused_is_reported_alone(service: Service) -> None:
     assert '{"error": "no 3"}' in str(reports.failed[0][1])
 
 
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308, 304])
+@pytest.mark.parametrize("method", ["POST", "DELETE"])
+def test_a_redirect_is_no_success(service: Service, status: int, method: str) -> None:
+    """Whatever errors.tolerance says: it would be so with every record."""
+    moved = Answer(status, headers={} if status == 304 else {"Location": "/v2/orders?token=s"})
+    service.answer = lambda request: moved
+    reports = Reports()
+    task = sink(service, reports, http__method=method)
+    with pytest.raises(ConnectError, match=rf"{status} .*http\.url") as failed:
+        task.put([order(0)])
+    assert not isinstance(failed.value, RetriableError)
+    assert status == 304 or "redirect to /v2/orders," in str(failed.value)
+    assert len(service.requests) == 1 and not reports.failed
+    service.answer = lambda request: Answer()
+    task.put([order(0)])
+    assert len(service.requests) == 2
+
+
+@pytest.mark.parametrize("key", [".", "..", "", "../shop", "a/..", "..\\"])
+def test_a_key_does_not_lead_to_another_address(service: Service, key: str) -> None:
+    reports = Reports()
+    url = f"{service.url}/shop/${{key}}"
+    task = sink(service, reports, http__url=url, behavior__on__null__values="delete")
+    task.put([sink_record("orders", 0, key, None), sink_record("orders", 1, key, {"a": 1})])
+    task.put([sink_record("orders", 2, "...", None), sink_record("orders", 3, "a.", None)])
+    assert [one.offset for one, _ in reports.failed] == [0, 1]
+    assert [one.path for one in service.requests] == ["/shop/...", "/shop/a."]
+
+
+def test_an_empty_key_deletes_nothing(service: Service) -> None:
+    reports = Reports()
+    url = f"{service.url}/shop?id=${{key}}"
+    task = sink(service, reports, http__url=url, behavior__on__null__values="delete")
+    task.put([sink_record("orders", 0, "", None), sink_record("orders", 1, "..", None)])
+    assert [one.offset for one, _ in reports.failed] == [0]
+    assert [one.path for one in service.requests] == ["/shop?id=.."]
+
+
 def test_a_wrong_password_fails_the_task(service: Service) -> None:
     service.answer = lambda request: Answer(401)
     with pytest.raises(ConnectError, match=r"401 Unauthorized.*http.authorization.type") as failed:
@@ -270,6 +308,7 @@ def test_a_token_is_renewed(service: Service) -> None:
     ("settings", "text"),
     [
         ({"http.url": "orders"}, "http.url"),
+        ({"http.url": "http://shop${key}/"}, "http.url"),
         ({"http.authorization.type": "basic"}, "http.user"),
         ({"http.headers.additional": "no colon"}, "http.headers.additional"),
         ({"retry.on.status.codes": "many"}, "retry.on.status.codes"),

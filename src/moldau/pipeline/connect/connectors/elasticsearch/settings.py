@@ -143,6 +143,8 @@ def access_of(values: Mapping[str, Any]) -> Access:
         trusts_all=False,
         headers={},
         retried=RETRIED,
+        url_setting="connection.url",
+        ca_setting="elastic.https.ssl.ca",
     )
 
 

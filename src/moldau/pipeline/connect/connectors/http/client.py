@@ -10,6 +10,7 @@ from moldau.pipeline.connect.api import ConnectError, RetriableError
 from moldau.pipeline.connect.connectors.http.settings import Access
 
 BODY_SHOWN: Final = 300
+REDIRECTION: Final = 300
 SERVER_ERROR: Final = 500
 TOKEN_SPARE_S: Final = 30.0
 """A token is renewed so long before it ends."""
@@ -75,24 +76,27 @@ class HttpClient:
             self._renew_token()
             answer = self._answer(method, url, headers=dict(headers), data=body, params=params)
         status = answer.status_code
-        if answer.ok:
+        if status < REDIRECTION:
             return answer
         text = f"{method} {shown(url)} was answered with {status} {answer.reason}: {_shown_body(answer)}"
         if any(status in one for one in self._access.retried):
             raise Busy(f"{text}. It is tried again", _retry_after_s(answer))
         if status in (requests.codes.unauthorized, requests.codes.forbidden):
             raise ConnectError(f"{text}. Check http.authorization.type and what belongs to it")
+        if status < requests.codes.bad_request:
+            raise ConnectError(_redirect_text(f"{method} {shown(url)}", answer, self._access.url_setting))
         raise Refused(text, status)
 
     def _answer(self, method: str, url: str, **more: Any) -> requests.Response:
+        access = self._access
         try:
             # A redirect would lose the body, or show the token to another host.
             return self._session.request(
-                method, url, timeout=self._access.timeout_s, allow_redirects=method == "GET", **more
+                method, url, timeout=access.timeout_s, allow_redirects=method == "GET", **more
             )
         except (requests.exceptions.SSLError, requests.exceptions.InvalidURL) as failure:
             raise ConnectError(
-                f"{method} {shown(url)} failed: {failure}. Check the address and http.ssl.ca"
+                f"{method} {shown(url)} failed: {failure}. Check {access.url_setting} and {access.ca_setting}"
             ) from failure
         except requests.RequestException as failure:
             raise RetriableError(f"{method} {shown(url)} failed: {failure}. It is tried again") from failure
@@ -131,6 +135,17 @@ class HttpClient:
 def shown(url: str) -> str:
     """Without its query, which may have a key."""
     return url.partition("?")[0]
+
+
+def _redirect_text(asked: str, answer: requests.Response, setting: str) -> str:
+    """It concerns the address, not the record: nothing was done, and nothing would be with the next one."""
+    to = answer.headers.get("Location")
+    if not to:
+        return f"{asked} was answered with {answer.status_code} {answer.reason}, which is no success: check {setting}"
+    return (
+        f"{asked} was answered with {answer.status_code} {answer.reason}, a redirect to {shown(to)}, which is not "
+        f"followed: set {setting} to the address the service wants"
+    )
 
 
 def _shown_body(answer: requests.Response) -> str:

@@ -128,9 +128,12 @@ class Access:
     trusts_all: bool
     headers: Mapping[str, str] = field(repr=False)
     retried: Sequence[range]
+    url_setting: str
+    """What messages say that a person should look at."""
+    ca_setting: str
 
     @classmethod
-    def of(cls, values: Mapping[str, Any]) -> "Access":
+    def of(cls, values: Mapping[str, Any], url_setting: str) -> "Access":
         """Raises ConfigError for settings that do not fit together."""
         kind = values["http.authorization.type"].lower()
         needed = {
@@ -158,6 +161,8 @@ class Access:
             trusts_all=values["http.ssl.trust.all.certs"],
             headers=headers_of(values["http.headers.additional"]),
             retried=[_statuses(one) for one in values["retry.on.status.codes"]],
+            url_setting=url_setting,
+            ca_setting="http.ssl.ca",
         )
 
 
@@ -187,7 +192,7 @@ def _statuses(text: str) -> range:
 
 def check_url(name: str, text: str) -> None:
     """An address, perhaps with placeholders. They do not choose the host."""
-    if not re.match(r"https?://[^/$?#]+", text):
+    if not re.match(r"https?://[^/$?#]+(?:[/?#]|$)", text):
         raise ConfigError(
             f"Invalid value {text} for configuration {name}: it takes an address such as https://service/orders"
         )

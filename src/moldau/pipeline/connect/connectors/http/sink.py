@@ -156,7 +156,7 @@ class HttpSinkTask(SinkTask):
         values = values_of(DECLARATIONS, config, of=OF)
         _check(values)
         self._context = context
-        self._client = HttpClient(Access.of(values))
+        self._client = HttpClient(Access.of(values, "http.url"))
         self._url = Template(values["http.url"])
         self._method: str = values["http.method"].upper()
         self._content_type: str = values["http.headers.content.type"]
@@ -227,6 +227,8 @@ class HttpSinkTask(SinkTask):
                     "its value is null, and behavior.on.null.values=fail: set it to ignore, or to delete"
                 )
             method = "DELETE"
+        if method == "DELETE" and "key" in self._url.names and _part_of(record, "key") == "":
+            raise DataError("its key is empty, and says what to delete: nothing was deleted")
         url = self._url.filled(partial(_part_of, record), is_url=True)
         headers = self._headers(record)
         has_body = method != "DELETE"
@@ -326,7 +328,7 @@ def _part_of(record: SinkRecord, name: str) -> Any:
 def _check(values: Mapping[str, Any]) -> None:
     """Raises ConfigError for settings that do not fit together."""
     check_url("http.url", values["http.url"])
-    Access.of(values)
+    Access.of(values, "http.url")
     if values["http.headers.idempotency.key"] and values["batch.max.size"] > 1:
         raise ConfigError(
             "http.headers.idempotency.key needs batch.max.size=1: a batch that is sent again may have other records"

@@ -171,7 +171,7 @@ class HttpSourceTask(SourceTask):
         values = values_of(DECLARATIONS, config, of=OF)
         _check(values)
         self._values = values
-        self._client = HttpClient(Access.of(values))
+        self._client = HttpClient(Access.of(values, "http.request.url"))
         self._url, self._query, self._body = (
             Template(values[f"http.request.{name}"]) for name in ("url", "params", "body")
         )
@@ -321,7 +321,7 @@ def _pairs(values: Mapping[str, Any], setting: str) -> dict[str, str]:
 def _check(values: Mapping[str, Any]) -> None:
     """Raises ConfigError for settings that do not fit together."""
     check_url("http.request.url", values["http.request.url"])
-    Access.of(values)
+    Access.of(values, "http.request.url")
     known = {*_pairs(values, "http.response.record.offset.pointer"), *_pairs(values, "http.offset.initial")}
     for setting in ("url", "params", "body"):
         for name in Template(values[f"http.request.{setting}"]).names:

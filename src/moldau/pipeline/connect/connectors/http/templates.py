@@ -7,6 +7,9 @@ from urllib.parse import quote
 
 from moldau.pipeline.connect.data.errors import DataError
 
+_FILLED: Final = "\0"
+"""Surrounds what was filled into an address. An escaped value has none."""
+_SEPARATOR: Final = re.compile(r"/|\\|%2F|%5C", re.IGNORECASE)
 _PLACE: Final = re.compile(r"\$\{([^}!]+)(?:!([^}]*))?\}")
 
 
@@ -17,7 +20,8 @@ class Template:
 
     def filled(self, value_of: Callable[[str], Any], *, is_url: bool = False) -> str:
         """In an address values are escaped, also slashes. `${name!text}` has the text where there is no value; without
-        a text, DataError is raised."""
+        a text, DataError is raised, and so it is for values that would make another path of an address: empty ones,
+        `.` and `..`, which no escaping keeps."""
 
         def text_of(found: re.Match[str]) -> str:
             value = value_of(found[1].strip())
@@ -26,9 +30,24 @@ class Template:
                     raise DataError(f"{self.text} needs {found[1].strip()}, which is missing or null")
                 value = found[2]
             text = plain_text(value)
-            return quote(text, safe="") if is_url else text
+            return f"{_FILLED}{quote(text, safe='')}{_FILLED}" if is_url else text
 
-        return _PLACE.sub(text_of, self.text) if self.names else self.text
+        if not self.names:
+            return self.text
+        filled = _PLACE.sub(text_of, self.text)
+        return self._checked(filled) if is_url else filled
+
+    def _checked(self, filled: str) -> str:
+        for segment in re.split(r"[?#]", filled)[0].split("/"):
+            if _FILLED not in segment:
+                continue
+            whole = segment.replace(_FILLED, "")
+            if not whole or any(one in (".", "..") for one in _SEPARATOR.split(whole)):
+                raise DataError(
+                    f"it makes {whole or 'nothing'} of a part of the address {self.text}, and so another address: "
+                    "leave such records out with a transformation, or put the value into the query"
+                )
+        return filled.replace(_FILLED, "")
 
 
 def plain_text(value: Any) -> str:
