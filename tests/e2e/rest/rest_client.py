@@ -47,12 +47,13 @@ class RestClient:
     def __init__(self, url: str) -> None:
         self.url = url
         self.address = urlsplit(url).netloc
+        self.headers: dict[str, str] = {}
 
     def __call__(
         self, method: str, path: str, body: Any = None, *, type: str | None = None, accept: str | None = None
     ) -> Reply:
         """`path` may be a whole URL, as a base_uri is. A body that is no bytes is sent as JSON."""
-        headers = {}
+        headers = dict(self.headers)
         if type is not None or body is not None:
             headers["Content-Type"] = type or V2
         if accept is not None:

@@ -18,28 +18,36 @@ log = logging.getLogger("moldau.rest")
 class Proxy:
     """`listen_url` is where it listens, `own_url` what answers name instead of the request's Host header."""
 
-    def __init__(self, configuration: Configuration, listen_url: str, own_url: str | None) -> None:
+    def __init__(
+        self,
+        configuration: Configuration,
+        listen_url: str,
+        own_url: str | None,
+        *,
+        shared: "Proxy | None" = None,
+    ) -> None:
+        """With `shared`, the proxy of one user: it has its own clients of Kafka, and all else of the other one."""
         settings = configuration.settings
         self.settings = settings
         self.listen_url = listen_url
         self.own_url = own_url
-        self.metrics = Metrics()
-        self.threads = Threads(settings.consumer_threads + settings.simple_consumers_max)
-        self.schemas = Schemas(configuration.registry)
+        self.shared = shared
+        threads = settings.consumer_threads + settings.simple_consumers_max
+        self.metrics: Metrics = shared.metrics if shared else Metrics()
+        self.threads: Threads = shared.threads if shared else Threads(threads)
+        self.schemas: Schemas = shared.schemas if shared else Schemas(configuration.registry)
+        self.is_stopping: asyncio.Event = shared.is_stopping if shared else asyncio.Event()
+        """Set before connections are closed: answers without an end come to one."""
         self.producer = SharedProducer(configuration.client("producer"))
         self.cluster = Cluster(configuration.client("admin"), settings.client_timeout_ms / 1000, self.threads)
-        self.instances = Instances(settings, configuration.client("consumer"), self.schemas, self.threads)
-        self.simple = SimpleConsumers(settings, configuration.client("consumer"), self.schemas, self.threads)
-        self.is_stopping = asyncio.Event()
-        """Set before connections are closed: answers without an end come to one."""
-        self.metrics.gauge(
-            "moldau_rest_consumer_instances", "Consumer instances that exist.", lambda: len(self.instances)
-        )
-        self.metrics.gauge(
-            "moldau_rest_simple_consumers",
-            "Reads and streams of events without an instance.",
-            lambda: self.simple.in_use,
-        )
+        consumer = configuration.client("consumer")
+        self.instances = Instances(settings, consumer, self.schemas, self.threads)
+        self.simple = SimpleConsumers(settings, consumer, self.schemas, self.threads)
+
+    @property
+    def is_idle(self) -> bool:
+        """Nothing of a client would be lost if it were stopped."""
+        return not len(self.instances) and not self.simple.in_use and not self.producer.in_flight
 
     async def start(self) -> None:
         self.producer.start()
@@ -52,5 +60,6 @@ class Proxy:
         await self.instances.close()
         await asyncio.to_thread(self.producer.close)
         await asyncio.to_thread(self.simple.close)
-        await asyncio.to_thread(self.schemas.close)
-        self.threads.close()
+        if self.shared is None:
+            await asyncio.to_thread(self.schemas.close)
+            self.threads.close()

@@ -11,6 +11,7 @@ from moldau.proxies.rest.http.routing import Router
 from moldau.proxies.rest.proxy import Proxy
 from moldau.proxies.rest.settings import Configuration
 from moldau.proxies.rest.tables import ROUTES
+from moldau.proxies.rest.users import UserProxies
 from moldau.services.http_server import HttpServer
 from moldau.services.listening import bound_socket, reachable_host
 from moldau.services.security.guard import Security
@@ -32,7 +33,7 @@ class RestServer:
         self.address = address._replace(port=port)
         self.url = str(self.address._replace(host=reachable_host(address.host)))
         try:
-            self.proxy = Proxy(configuration, self.url, settings.own_url(port))
+            proxy = Proxy(configuration, self.url, settings.own_url(port))
         except KafkaException as error:
             listener.close()
             raise ConfigError(
@@ -42,14 +43,15 @@ class RestServer:
         except BaseException:
             listener.close()
             raise
+        users = UserProxies(configuration, proxy)
         self._server = HttpServer(
-            RestApp(self.proxy, Router(ROUTES)),
+            RestApp(users, Router(ROUTES)),
             listener,
             security=security,
             connections_max=settings.connections_max,
-            on_start=self.proxy.start,
-            before_shutdown=self.proxy.before_shutdown,
-            on_stop=self.proxy.stop,
+            on_start=users.start,
+            before_shutdown=proxy.before_shutdown,
+            on_stop=users.stop,
         )
 
     def run(self, on_ready: Callable[[], None] | None = None) -> None:

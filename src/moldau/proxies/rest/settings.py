@@ -5,11 +5,12 @@ Kafka clients without the prefix, for example `client.security.protocol` or `pro
 `schema.registry.` go to the client of the schema registry.
 """
 
+import copy
 from collections.abc import Sequence
 from typing import Final
 
 from moldau.core.errors import ConfigError
-from moldau.core.settings.key import Importance, integer, long, string, strings
+from moldau.core.settings.key import Importance, boolean, integer, long, string, strings
 from moldau.services.configuration import setting_texts
 from moldau.services.listening import Address, parse_listeners
 from moldau.services.security.keys import HttpSecurity
@@ -130,6 +131,18 @@ class RestSettings(HttpSecurity):
         "How many reads without a consumer instance, and streams of events, may run at the same time.",
         at_least=1,
     )
+    login_passthrough = boolean(
+        "client.login.passthrough",
+        False,
+        "Whether every user reaches Kafka with the name and the password of the request, so that the cluster's access "
+        "rules hold for the user. client.security.protocol and client.sasl.mechanism say how.",
+    )
+    login_users_max = integer(
+        "client.login.users.max",
+        100,
+        "How many users may have clients of their own at a time, with client.login.passthrough.",
+        at_least=1,
+    )
     batch_entries_max = integer(
         "produce.batch.maximum.entries", 1_000, "How many records a v3 batch may have.", at_least=1
     )
@@ -157,6 +170,13 @@ class Configuration:
         self.settings = RestSettings.parse(own)
         self.settings.address  # noqa: B018 Reports an invalid address now, not later.
         self.settings.own_url(PORT_DEFAULT)
+        mechanism = texts.get("client.sasl.mechanism", texts.get("client.sasl.mechanisms", ""))
+        own_login = {"client.sasl.username", "client.sasl.password"} <= texts.keys()
+        if self.settings.login_passthrough and not (own_login and mechanism.startswith(("PLAIN", "SCRAM"))):
+            raise ConfigError(
+                "client.login.passthrough needs client.sasl.mechanism, which is PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512, "
+                "and client.sasl.username with client.sasl.password: the proxy's own user, who asks for /health."
+            )
         self.without_effect = sorted(WITHOUT_EFFECT & texts.keys())
         extra = {name: text for name, text in texts.items() if name not in own and name not in WITHOUT_EFFECT}
         self._extra = extra
@@ -175,6 +195,12 @@ class Configuration:
     def client(self, kind: str) -> dict[str, str]:
         """Properties for a Kafka client; `kind` is producer, consumer or admin."""
         return self._common | self._without_prefix(f"{kind}.")
+
+    def for_user(self, name: str, password: str) -> "Configuration":
+        """The same, with the clients of Kafka logged in as that user."""
+        found = copy.copy(self)
+        found._common = self._common | {"sasl.username": name, "sasl.password": password}
+        return found
 
     def _without_prefix(self, prefix: str) -> dict[str, str]:
         return {

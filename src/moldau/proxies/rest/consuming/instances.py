@@ -10,7 +10,7 @@ import time
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from confluent_kafka import KafkaException
 
@@ -53,6 +53,14 @@ NAME: Final = re.compile(r"[^/\x00-\x1f]{1,200}")
 log = logging.getLogger("moldau.rest")
 
 
+class Place(NamedTuple):
+    """Where an instance is found. `owner` is the user that created it; no other one finds it."""
+
+    owner: str
+    group: str
+    name: str
+
+
 @dataclass
 class Hosted:
     """An instance with its turn-taking. `timeout_ms` is the default wait of its reads."""
@@ -73,7 +81,7 @@ class Instances:
         self._properties = dict(properties)
         self._schemas = schemas
         self._threads = threads
-        self._hosted: dict[tuple[str, str], Hosted | None] = {}
+        self._hosted: dict[Place, Hosted | None] = {}
         """None while it is being created."""
         self._sweeper: asyncio.Task[None] | None = None
 
@@ -91,14 +99,14 @@ class Instances:
         self._hosted.clear()
         await asyncio.gather(*(self._end(each, received=False) for each in hosted))
 
-    async def create(self, group: str, wanted: Mapping[str, Any]) -> str:
+    async def create(self, owner: str, group: str, wanted: Mapping[str, Any]) -> str:
         """Returns its name. Raises RestFailure."""
         if not GROUP.fullmatch(group):
             raise invalid_consumer("the name of a group is a text of at most 200 characters.")
         parsed = _Wanted(wanted)
         settings = self._settings
         name = parsed.name or self._new_name()
-        key = (group, name)
+        key = Place(owner, group, name)
         if key in self._hosted:
             raise instance_exists(group, name)
         if len(self._hosted) >= settings.consumer_instances_max:
@@ -124,56 +132,51 @@ class Instances:
         self._hosted[key] = Hosted(instance, timeout_ms)
         return name
 
-    def find(self, group: str, name: str) -> Hosted:
+    def find(self, place: Place) -> Hosted:
         """Raises RestFailure 40403."""
-        hosted = self._hosted.get((group, name))
+        hosted = self._hosted.get(place)
         if hosted is None:
-            raise instance_not_found(group, name)
+            raise instance_not_found(place.group, place.name)
         hosted.used_s = time.monotonic()
         return hosted
 
-    async def delete(self, group: str, name: str) -> None:
-        hosted = self.find(group, name)
-        del self._hosted[group, name]
+    async def delete(self, place: Place) -> None:
+        hosted = self.find(place)
+        del self._hosted[place]
         await self._end(hosted, received=True)
 
-    async def use(self, group: str, name: str, work: Callable[[Instance], T]) -> T:
+    async def use(self, place: Place, work: Callable[[Instance], T]) -> T:
         """Runs it on a thread when the instance is free. Raises RestFailure."""
-        return await self._in_turn(group, name, work, self._threads.control, BUSY_S_MAX)
+        return await self._in_turn(place, work, self._threads.control, BUSY_S_MAX)
 
-    async def read(self, group: str, name: str, timeout_s: float, work: Callable[[Instance, float], T]) -> T:
+    async def read(self, place: Place, timeout_s: float, work: Callable[[Instance, float], T]) -> T:
         """Like `use`, for work that waits for records. The wait for its turn counts."""
         deadline = time.monotonic() + timeout_s
         return await self._in_turn(
-            group,
-            name,
+            place,
             lambda instance: work(instance, max(deadline - time.monotonic(), 0.0)),
             self._threads.reads,
             timeout_s,
         )
 
-    async def _in_turn(
-        self, group: str, name: str, work: Callable[[Instance], T], pool: Any, patience_s: float
-    ) -> T:
-        hosted = self.find(group, name)
+    async def _in_turn(self, place: Place, work: Callable[[Instance], T], pool: Any, patience_s: float) -> T:
+        hosted = self.find(place)
         try:
             async with asyncio.timeout(max(patience_s, 0.1)):
                 await hosted.lock.acquire()
         except TimeoutError:
             raise illegal_state(
-                f"another request is using consumer instance {name!r} of group {group!r}. Send its requests one after "
-                "the other, or create an instance for each reader."
+                f"another request is using consumer instance {place.name!r} of group {place.group!r}. Send its "
+                "requests one after the other, or create an instance for each reader."
             ) from None
-        running = asyncio.ensure_future(self._locked(hosted, (group, name), work, pool))
+        running = asyncio.ensure_future(self._locked(hosted, place, work, pool))
         # A client that goes away does not stop the thread, and the instance stays locked until it is done.
         return await asyncio.shield(running)
 
-    async def _locked(
-        self, hosted: Hosted, key: tuple[str, str], work: Callable[[Instance], T], pool: Any
-    ) -> T:
+    async def _locked(self, hosted: Hosted, place: Place, work: Callable[[Instance], T], pool: Any) -> T:
         try:
-            if self._hosted.get(key) is not hosted:
-                raise instance_not_found(*key)
+            if self._hosted.get(place) is not hosted:
+                raise instance_not_found(place.group, place.name)
             return await self._on(pool, lambda: work(hosted.instance))
         except KafkaException as error:
             raise of_kafka(error) from None
@@ -201,12 +204,12 @@ class Instances:
                     continue
                 del self._hosted[key]
                 log.info(
-                    "instance %s of group %s was idle for %g s and is deleted", key[1], key[0], timeout_s
+                    "instance %s of group %s was idle for %g s and is deleted", key.name, key.group, timeout_s
                 )
                 try:
                     await self._end(hosted, received=False)
                 except KafkaException:
-                    log.exception("closing instance %s of group %s failed", key[1], key[0])
+                    log.exception("closing instance %s of group %s failed", key.name, key.group)
 
     def _new_name(self) -> str:
         own = f"{self._settings.instance_id}-" if self._settings.instance_id else ""

@@ -17,10 +17,13 @@ from moldau.proxies.rest.http.negotiation import PRODUCED, choose
 from moldau.proxies.rest.http.routing import Router
 
 if TYPE_CHECKING:
-    from moldau.proxies.rest.proxy import Proxy
+    from moldau.proxies.rest.users import UserProxies
 
 CLOSING: Final = frozenset({408, 413})
 """Answers that may come before the body was read: the connection cannot be used again."""
+UNAUTHORIZED: Final = 401
+OPEN_TO_ALL: Final = frozenset({"/", "/openapi.json", "/metrics", "/health", "/try"})
+"""Paths that ask nothing of Kafka in the name of a user."""
 UNNEGOTIATED: Final = frozenset(
     {"/", "/openapi.json", "/metrics", "/health", "/events", "/try", "/produce", "/poll"}
 )
@@ -32,21 +35,24 @@ log = logging.getLogger("moldau.rest")
 class RestApp:
     """Answers every request, whatever happens."""
 
-    def __init__(self, proxy: "Proxy", router: Router) -> None:
-        self._proxy = proxy
+    def __init__(self, users: "UserProxies", router: Router) -> None:
+        self._users = users
+        self._metrics = users.shared.metrics
         self._router = router
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
         begun = time.perf_counter()
-        call = Call(self._proxy, scope, receive)
+        call = Call(self._users.shared, scope, receive)
         route, content_type = "", JSON
         try:
             match = self._router.find(scope["method"], scope.get("raw_path") or scope["path"].encode())
             call.parameters = match.parameters
             route = match.route.path
             content_type = _content_type(call, route)
+            if route not in OPEN_TO_ALL:
+                call.proxy = await self._users.of(call.headers.get("authorization"))
             answer = await match.route.handler(call)
         except ClientDisconnect:
             return
@@ -55,7 +61,7 @@ class RestApp:
         except Exception:  # The error boundary: one request fails, the server continues.
             log.exception("%s %s failed", scope["method"], scope["path"])
             answer = refusal(RestFailure(500, "Internal Server Error: see the proxy's log for details."))
-        self._proxy.metrics.answered(scope["method"], route, answer.status, time.perf_counter() - begun)
+        self._metrics.answered(scope["method"], route, answer.status, time.perf_counter() - begun)
         if isinstance(answer, Streamed):
             await self._stream(answer, content_type, send)
             return
@@ -64,6 +70,8 @@ class RestApp:
             headers.append((b"content-type", (answer.content_type or content_type).encode()))
         if answer.status in CLOSING:
             headers.append((b"connection", b"close"))
+        if answer.status == UNAUTHORIZED:
+            headers.append((b"www-authenticate", b'Basic realm="Kafka"'))
         if answer.allowed is not None:
             headers.append((b"allow", answer.allowed.encode()))
         await send({"type": "http.response.start", "status": answer.status, "headers": headers})

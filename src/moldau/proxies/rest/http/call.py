@@ -11,6 +11,7 @@ from starlette.types import Receive, Scope
 
 from moldau.proxies.rest.failures import RestFailure, bad_request, unprocessable
 from moldau.proxies.rest.http.negotiation import check_json, embedded_format
+from moldau.services.security.guard import ANONYMOUS, PRINCIPAL
 
 if TYPE_CHECKING:
     from moldau.proxies.rest.proxy import Proxy
@@ -40,6 +41,11 @@ class Call:
     @property
     def path(self) -> str:
         return str(self._scope["path"])
+
+    @property
+    def principal(self) -> str:
+        """Who the request is from, as `User:name`."""
+        return str(self._scope.get(PRINCIPAL, ANONYMOUS))
 
     @property
     def base_url(self) -> str:

@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import logging
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
@@ -23,7 +24,9 @@ DEFAULTS: Final = {
     "queue.buffering.max.kbytes": "262144",
 }
 """A linger of a millisecond joins the records of a request; its response time stays below five."""
+PURGED: Final = frozenset({KafkaError._PURGE_QUEUE, KafkaError._PURGE_INFLIGHT, KafkaError._FATAL})
 TURN_S: Final = 0.5
+SHORT_TURN_S: Final = 0.05
 FLUSH_S: Final = 10.0
 QUEUE_WAIT_S: Final = 0.005
 
@@ -49,30 +52,60 @@ class Written(NamedTuple):
     error: KafkaError | None = None
 
 
+class _Client:
+    """A producer of Kafka, and the error that was fatal to it."""
+
+    def __init__(self, properties: Mapping[str, Any]) -> None:
+        self.fatal: KafkaError | None = None
+        self.producer = Producer({**properties, "error_cb": self._on_error}, logger=log)
+
+    def poll(self, timeout_s: float = TURN_S) -> None:
+        """Serves delivery reports for a while."""
+        try:
+            self.producer.poll(timeout_s)
+        except KafkaException as error:
+            # This is how the library tells of a fatal error.
+            self._on_error(error.args[0])
+            if self.fatal is None:
+                log.error("serving the producer failed: %s", error)
+
+    def reason(self, error: KafkaError) -> KafkaError:
+        """Records that were purged have not reached Kafka because of the fatal error."""
+        return self.fatal if self.fatal is not None and error.code() in PURGED else error
+
+    def _on_error(self, error: KafkaError) -> None:
+        if error.fatal() or error.code() == KafkaError._FATAL:
+            self.fatal = error
+
+
 class _Pending:
     """The records of one request that Kafka has not acknowledged yet. `done` is called by the producer's thread."""
 
-    __slots__ = ("_left", "_loop", "future", "written")
+    __slots__ = ("_client", "_left", "_lock", "_loop", "future", "written")
 
-    def __init__(self, count: int, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, client: _Client, count: int, loop: asyncio.AbstractEventLoop) -> None:
         self.written: list[Written | None] = [None] * count
         self.future: asyncio.Future[list[Written]] = loop.create_future()
+        self._client = client
         self._left = count
+        self._lock = threading.Lock()
         self._loop = loop
 
     def done(self, index: int, error: KafkaError | None, message: Message) -> None:
-        self._put(
-            index,
-            Written(message.partition(), message.offset(), message.timestamp()[1], error),  # type: ignore[arg-type]
-        )
+        if error is not None:
+            self.fail(index, error)
+            return
+        self._put(index, Written(message.partition(), message.offset(), message.timestamp()[1]))  # type: ignore[arg-type]
 
     def fail(self, index: int, error: KafkaError) -> None:
-        self._put(index, Written(-1, -1, 0, error))
+        self._put(index, Written(-1, -1, 0, self._client.reason(error)))
 
     def _put(self, index: int, written: Written) -> None:
-        self.written[index] = written
-        self._left -= 1
-        if not self._left:
+        with self._lock:
+            self.written[index] = written
+            self._left -= 1
+            is_last = not self._left
+        if is_last:
             with contextlib.suppress(RuntimeError):  # The loop has ended before Kafka answered.
                 self._loop.call_soon_threadsafe(self._finish)
 
@@ -86,9 +119,10 @@ class SharedProducer:
 
     def __init__(self, properties: Mapping[str, str]) -> None:
         self._properties: dict[str, Any] = {**DEFAULTS, **_renamed(properties)}
-        self._lock = threading.Lock()
-        self._producer = Producer(self._properties, logger=log)
+        self._client = _Client(self._properties)
         self._is_open = True
+        self.in_flight = 0
+        """Requests that wait for Kafka."""
         self._thread = threading.Thread(target=self._serve, name="rest-producer", daemon=True)
 
     def start(self) -> None:
@@ -96,7 +130,8 @@ class SharedProducer:
 
     def close(self) -> None:
         """Waits for records that are under way. Blocks."""
-        self._producer.flush(FLUSH_S)
+        with contextlib.suppress(KafkaException):
+            self._client.producer.flush(FLUSH_S)
         self._is_open = False
         if self._thread.is_alive():
             self._thread.join()
@@ -108,9 +143,11 @@ class SharedProducer:
     async def begin(self, topic: str, records: Sequence[Record]) -> "asyncio.Future[list[Written]]":
         """Hands over the records, which keep their order. The future is done when Kafka has acknowledged or refused
         each of them; there is at least one."""
-        pending = _Pending(len(records), asyncio.get_running_loop())
-        producer = self._producer
-        produce, done = producer.produce, pending.done
+        client = self._client
+        pending = _Pending(client, len(records), asyncio.get_running_loop())
+        produce, done = client.producer.produce, pending.done
+        self.in_flight += 1
+        pending.future.add_done_callback(self._answered)
         for index, (key, value, partition, timestamp_ms, headers) in enumerate(records):
             while True:
                 try:
@@ -131,27 +168,30 @@ class SharedProducer:
                     found: KafkaError = error.args[0]
                     pending.fail(index, found)
                     break
-        pending.future.add_done_callback(partial(self._watch, producer))
         return pending.future
 
-    def _watch(self, producer: Producer, future: "asyncio.Future[list[Written]]") -> None:
-        if not future.cancelled() and any(
-            each.error is not None and each.error.fatal() for each in future.result()
-        ):
-            threading.Thread(target=self._replace, args=[producer], name="rest-new-producer").start()
+    def _answered(self, _future: "asyncio.Future[list[Written]]") -> None:
+        self.in_flight -= 1
 
     def _serve(self) -> None:
         while self._is_open:
-            self._producer.poll(TURN_S)
+            client = self._client
+            client.poll()
+            if client.fatal is not None:
+                self._replace(client)
 
-    def _replace(self, broken: Producer) -> None:
-        with self._lock:
-            if self._producer is not broken:
-                return
-            log.warning("the producer met a fatal error and is replaced")
-            self._producer = Producer(self._properties, logger=log)
-        broken.purge()
-        broken.flush(FLUSH_S)
+    def _replace(self, broken: _Client) -> None:
+        assert broken.fatal is not None
+        log.warning("the producer is replaced after a fatal error: %s", broken.fatal.str())
+        if broken.fatal.code() == KafkaError.CLUSTER_AUTHORIZATION_FAILED:
+            # A user who may not write idempotently may perhaps write, or learns exactly what is not allowed.
+            self._properties["enable.idempotence"] = "false"
+        self._client = _Client(self._properties)
+        # Their records fail, and so do those that are handed over from now on.
+        broken.producer.purge()
+        deadline = time.monotonic() + FLUSH_S
+        while len(broken.producer) and time.monotonic() < deadline:
+            broken.poll(SHORT_TURN_S)
 
 
 def _renamed(properties: Mapping[str, str]) -> dict[str, str]:

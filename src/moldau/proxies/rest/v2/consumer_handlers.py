@@ -9,6 +9,7 @@ from urllib.parse import quote
 from confluent_kafka import TopicPartition
 
 from moldau.proxies.rest.consuming.instance import BEGINNING, END, Instance, Partition
+from moldau.proxies.rest.consuming.instances import Place
 from moldau.proxies.rest.failures import TOPIC_NAME, check_topic_name, format_mismatch, unprocessable
 from moldau.proxies.rest.http.answers import JSON, Answer, json_answer, no_content
 from moldau.proxies.rest.http.call import INT_MAX, LONG_MAX, Call, as_whole
@@ -25,13 +26,13 @@ async def create(call: Call) -> Answer:
     given = await call.json()
     if given is not None and not isinstance(given, dict):
         raise unprocessable("The body is not a JSON object with name, format and auto.offset.reset.")
-    name = await call.proxy.instances.create(group, given or {})
+    name = await call.proxy.instances.create(call.principal, group, given or {})
     uri = f"{call.base_url}/consumers/{quote(group, safe='')}/instances/{quote(name, safe='')}"
     return json_answer({"instance_id": name, "base_uri": uri})
 
 
 async def delete(call: Call) -> Answer:
-    await call.proxy.instances.delete(call.parameters["group"], call.parameters["instance"])
+    await call.proxy.instances.delete(_place(call))
     return no_content()
 
 
@@ -81,9 +82,9 @@ async def read_topic(call: Call) -> Answer:
 
 
 async def _read(call: Call, topic: str | None) -> Answer:
-    group, name = call.parameters["group"], call.parameters["instance"]
+    place = _place(call)
     proxy = call.proxy
-    hosted = proxy.instances.find(group, name)
+    hosted = proxy.instances.find(place)
     content_type = _records_type(call, hosted.instance.format)
     settings = proxy.settings
     asked_ms = call.query_number("timeout", -1)
@@ -103,7 +104,7 @@ async def _read(call: Call, topic: str | None) -> Answer:
         return instance.read(left_s, bytes_max, text_offsets=text_offsets, is_wanted=lambda: not gone.done())
 
     try:
-        records = await proxy.instances.read(group, name, timeout_ms / 1000, work)
+        records = await proxy.instances.read(place, timeout_ms / 1000, work)
     finally:
         gone.cancel()
     proxy.metrics.consumed(len(records))
@@ -184,7 +185,11 @@ async def _seek_all(call: Call, offset: int) -> Answer:
 
 
 async def _use(call: Call, work: Callable[[Instance], Any]) -> Any:
-    return await call.proxy.instances.use(call.parameters["group"], call.parameters["instance"], work)
+    return await call.proxy.instances.use(_place(call), work)
+
+
+def _place(call: Call) -> Place:
+    return Place(call.principal, call.parameters["group"], call.parameters["instance"])
 
 
 def _is_topic(value: Any) -> bool:

@@ -1,0 +1,112 @@
+"""Users: the cluster's rules hold for the user of a request, and nobody finds the instances of somebody else."""
+
+import base64
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from e2e.rest.rest_client import LocalProxy, RestClient, embedded, fresh
+from moldau.testing import LocalCluster
+from moldau.testing.cluster_security import Security
+
+USERS = {"admin": "admin-secret", "alice": "alice-secret", "bob": "bob-secret"}
+MECHANISM = "SCRAM-SHA-256"
+
+
+class UserClient(RestClient):
+    """Logs in with every request."""
+
+    def __init__(self, rest: RestClient, user: str, password: str | None = None) -> None:
+        super().__init__(rest.url)
+        pair = f"{user}:{USERS.get(user, '') if password is None else password}"
+        self.headers = {"Authorization": f"Basic {base64.b64encode(pair.encode()).decode()}"}
+
+
+@pytest.fixture(scope="module")
+def secured() -> Iterator[LocalCluster]:
+    security = Security(protocol="SASL_PLAINTEXT", users=USERS, mechanism=MECHANISM, acls=True)
+    with LocalCluster(security=security) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def door(secured: LocalCluster) -> Iterator[RestClient]:
+    settings = {
+        "client_login_passthrough": "true",
+        "client_security_protocol": "SASL_PLAINTEXT",
+        "client_sasl_mechanism": MECHANISM,
+        "client_sasl_username": "admin",
+        "client_sasl_password": USERS["admin"],
+    }
+    with LocalProxy(secured.bootstrap_servers, **settings) as rest:
+        yield rest
+
+
+def allow(admin: RestClient, base: str, user: str, kind: str, name: str, *operations: str) -> None:
+    for operation in operations:
+        rule = {
+            "resource_type": kind,
+            "resource_name": name,
+            "pattern_type": "LITERAL",
+            "principal": f"User:{user}",
+            "host": "*",
+            "operation": operation,
+            "permission": "ALLOW",
+        }
+        assert admin("POST", f"{base}/acls", rule).status == 201
+
+
+def test_the_rules_of_the_cluster_hold_for_the_user_of_a_request(door: RestClient) -> None:
+    admin, alice, bob = (UserClient(door, user) for user in USERS)
+    base = f"/v3/clusters/{admin.ok('GET', '/v3/clusters')['data'][0]['cluster_id']}"
+    topic = fresh("guarded")
+    admin.ok("POST", f"{base}/topics", {"topic_name": topic, "partitions_count": 1})
+    allow(admin, base, "alice", "TOPIC", topic, "WRITE", "READ", "DESCRIBE")
+    allow(admin, base, "alice", "GROUP", "alices", "READ")
+    allow(admin, base, "bob", "TOPIC", topic, "READ", "DESCRIBE")
+    found = admin.ok("GET", f"{base}/acls?principal=User:bob")["data"]
+    assert {each["operation"] for each in found} == {"READ", "DESCRIBE"}
+
+    alice.produce(topic, "hers")
+    records: Any = {"records": [{"value": "his"}]}
+    refused = bob("POST", f"/topics/{topic}", records, type=embedded("json"))
+    assert (refused.status, refused.json["offsets"][0]["error_code"]) == (403, 40301)
+    one = bob("POST", f"{base}/topics/{topic}/records", {"value": {"type": "JSON", "data": 1}})
+    one.refused(40301)
+    consumer = alice.consumer("alices").subscribe(topic)
+    assert consumer.values(1) == ["hers"]
+    # Each has instances of its own, whatever their names.
+    path = consumer.uri.removeprefix(door.url)
+    bob("GET", f"{path}/records").refused(40403)
+    bob("DELETE", path).refused(40403)
+    assert alice("DELETE", path).status == 204
+    deleted = admin.ok(
+        "DELETE",
+        f"{base}/acls?principal=User:bob&resource_type=ANY&pattern_type=ANY&operation=ANY&permission=ANY",
+    )
+    assert len(deleted["data"]) == 2
+
+
+def test_a_wrong_login_is_refused(door: RestClient) -> None:
+    door("GET", "/topics").refused(40101, "Basic authentication")
+    UserClient(door, "alice", "wrong")("GET", "/topics").refused(40101, "refused the login", "alice")
+    UserClient(door, "nobody", "x")("GET", "/topics").refused(40101)
+    assert UserClient(door, "alice")("GET", "/topics").status == 200
+    # What asks Kafka nothing in the name of a user is open.
+    assert door("GET", "/health").status == 200
+    assert door("GET", "/openapi.json").status == 200
+
+
+def test_users_of_the_proxy_do_not_share_instances(cluster: LocalCluster, tmp_path: Path) -> None:
+    users = tmp_path / "users"
+    users.write_text("alice: alice-secret\nbob: bob-secret\n")
+    users.chmod(0o600)
+    settings = {"authentication_method": "BASIC", "authentication_users_file": str(users)}
+    with LocalProxy(cluster.bootstrap_servers, **settings) as rest:
+        alice, bob = UserClient(rest, "alice"), UserClient(rest, "bob")
+        assert rest("GET", "/topics").status == 401
+        path = alice.consumer(name="mine").uri.removeprefix(rest.url)
+        bob("DELETE", path).refused(40403)
+        assert alice("DELETE", path).status == 204
