@@ -1,8 +1,8 @@
 """Collects events of the audit and writes them shortly after: nothing that a client does waits for them.
 
-Equal denials of one interval are one event with a count, so that a client that is denied again and again fills neither
-the memory nor the disk. When the topic cannot be written for long the oldest events are kept, and a later event says
-how many were lost.
+Equal denials and equal logins of one interval are one event with a count, so that a client that tries again and again
+fills neither the memory nor the disk. When the topic cannot be written for long the oldest events are kept, and a later
+event says how many were lost.
 """
 
 import logging
@@ -16,7 +16,9 @@ from moldau.core.ports import Clock, Scheduler
 from moldau.security.access.decision import Decision
 from moldau.security.access.model import Caller, Operation, ResourceKind
 from moldau.security.audit.audit_events import (
+    TEXT_SIZE_MAX,
     AuditEvent,
+    LoginAttempt,
     change_event,
     cloud_event,
     denial_event,
@@ -50,6 +52,7 @@ class AuditStream:
         self._source = source
         self._waiting: list[tuple[bytes, bytes]] = []
         self._denials: dict[Question, tuple[Decision, int]] = {}
+        self._logins: dict[LoginAttempt, int] = {}
         self._lost = 0
         self._is_due = False
         self._is_failing = False
@@ -86,9 +89,14 @@ class AuditStream:
         await self._write()
 
     def _login(self, client: "Client", principal: str | None, mechanism: str, failure: str | None) -> None:
+        reason = None if failure is None else failure[:TEXT_SIZE_MAX]
         listener = client.connection.listener
-        host = client.caller.host
-        self._put(login_event(principal, host, mechanism=mechanism, listener=listener, failure=failure))
+        attempt = LoginAttempt(principal, client.caller.host, listener, mechanism, reason)
+        if attempt in self._logins or len(self._logins) < EVENTS_MAX:
+            self._logins[attempt] = self._logins.get(attempt, 0) + 1
+        else:
+            self._lost += 1
+        self._write_soon()
 
     def _put(self, event: AuditEvent) -> None:
         if len(self._waiting) >= EVENTS_MAX:
@@ -112,20 +120,28 @@ class AuditStream:
         if not self._is_closed:
             self._scheduler.spawn(self._write())
 
-    async def _write(self) -> None:
+    def _collect(self) -> None:
+        """Makes events of what was counted."""
+        logins, self._logins = self._logins, {}
         denials, self._denials = self._denials, {}
-        for question, (decision, count) in denials.items():
-            if len(self._waiting) < EVENTS_MAX:
-                self._waiting.append(self._record(denial_event(*question, decision, count)))
-            else:
-                self._lost += count
-        if self._lost:
-            lost, self._lost = self._lost, 0
-            self._waiting.append(self._record(loss_event(lost)))
+        counted = [(login_event(attempt, count), count) for attempt, count in logins.items()]
+        counted += [
+            (denial_event(*question, decision, count), count)
+            for question, (decision, count) in denials.items()
+        ]
+        room = max(0, EVENTS_MAX - len(self._waiting))
+        self._waiting += [self._record(event) for event, _ in counted[:room]]
+        self._lost += sum(count for _, count in counted[room:])
+
+    async def _write(self) -> None:
+        self._collect()
         taken, self._waiting = self._waiting, []
+        lost = self._lost
+        report = [self._record(loss_event(lost))] if lost else []
         try:
-            if taken:
-                await self._writer.write(taken, self._clock.now_ms())
+            if taken or report:
+                await self._writer.write([*taken, *report], self._clock.now_ms())
+            self._lost -= lost
             self._is_failing = False
         except (ApiError, StorageFault) as problem:
             if not self._is_failing or self._is_closed:
@@ -135,5 +151,5 @@ class AuditStream:
             self._is_failing = True
             self._waiting = taken + self._waiting
         self._is_due = False
-        if self._waiting or self._denials:
+        if self._waiting or self._denials or self._logins:
             self._write_soon()

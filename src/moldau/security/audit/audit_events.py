@@ -30,10 +30,18 @@ class AuditEvent(NamedTuple):
     data: Mapping[str, object]
 
 
-def login_event(
-    principal: str | None, host: str, *, mechanism: str, listener: str, failure: str | None
-) -> AuditEvent:
-    """`principal` None: the client failed to show who it is. `failure` None: it has logged in."""
+class LoginAttempt(NamedTuple):
+    principal: str | None
+    """None: the client failed to show who it is."""
+    host: str
+    listener: str
+    mechanism: str
+    failure: str | None
+    """None: it has logged in."""
+
+
+def login_event(attempt: LoginAttempt, count: int) -> AuditEvent:
+    principal, host, listener, mechanism, failure = attempt
     return AuditEvent(
         LOGIN,
         principal or "",
@@ -44,7 +52,8 @@ def login_event(
             "listener": listener,
             "mechanism": mechanism,
             "succeeded": failure is None,
-            "reason": None if failure is None else failure[:TEXT_SIZE_MAX],
+            "reason": failure,
+            "count": count,
         },
     )
 

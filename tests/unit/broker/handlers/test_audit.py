@@ -103,6 +103,11 @@ def test_logins_are_told_with_the_reason_of_a_failure() -> None:
     good, bad = (event["data"] for event in told(rig))
     assert good["succeeded"] and good["principal"] == "User:bob" and good["mechanism"] == "PLAIN"
     assert not bad["succeeded"] and bad["principal"] is None and bad["reason"] == "wrong password"
+    for _ in range(1000):
+        stream(rig).login_failed(rig.client, "PLAIN", "wrong password")
+    rig.clock.advance(WRITE_INTERVAL_MS)
+    (*_, repeated) = told(rig)
+    assert repeated["data"]["count"] == 1000 and len(told(rig)) == 3
 
 
 def test_a_change_is_told_with_what_failed_of_it() -> None:
@@ -185,8 +190,8 @@ def test_while_nothing_can_be_written_events_wait_and_the_excess_is_counted() ->
     for number in range(EVENTS_MAX + 7):
         audit.denied(ALICE, Operation.READ, ResourceKind.TOPIC, f"t{number}", DENIED)
     clock.advance(WRITE_INTERVAL_MS)
-    for _ in range(5):
-        audit.login_failed(client, "PLAIN", "x")
+    for number in range(5):
+        audit.login_failed(client, "PLAIN", f"reason {number}")
     assert writer.written == []
     writer.is_open = True
     clock.advance(RETRY_MS)
