@@ -19,6 +19,8 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
+from e2e.hostility import API_VERSIONS
+from e2e.wire import framed
 from moldau.testing import LocalCluster, Security
 
 pytestmark = pytest.mark.slow
@@ -101,6 +103,7 @@ class Load:
         self.acknowledged = 0
         self.read = 0
         self._is_over = threading.Event()
+        self._is_written = threading.Event()
         producing = {**settings, "log_level": 0, "error_cb": self._error}
         self._producer = Producer(producing)
         self._consumer = Consumer({**producing, "group.id": "load", "auto.offset.reset": "earliest"})
@@ -122,9 +125,10 @@ class Load:
             self._producer.produce("load", b"x" * 100, on_delivery=self._delivered)
             self._producer.poll(0.005)
         self._producer.flush(WAIT_S)
+        self._is_written.set()
 
     def _read(self) -> None:
-        while not (self._is_over.is_set() and self.read >= self.acknowledged):
+        while not (self._is_written.is_set() and self.read >= self.acknowledged):
             message = self._consumer.poll(1)
             if message is None:
                 continue
@@ -180,3 +184,35 @@ def restart_each(cluster: LocalCluster, running: Load) -> None:
         cluster.wait_until(lambda: len(cluster.partition("load").isr) == 3, "all replicas are in sync")
         seen = running.acknowledged
         cluster.wait_until(lambda since=seen: running.acknowledged > since, "the load goes on")  # type: ignore[misc]
+
+
+def test_a_revoked_certificate_gets_nobody_in() -> None:
+    users = {"admin": "", "alice": ""}
+    with LocalCluster(security=Security(protocol="SSL", users=users)) as cluster:
+        AdminClient(cluster.client_settings("alice")).list_topics(timeout=WAIT_S)
+        cluster.certificates.revoke("alice")
+        (address,) = addresses(cluster)
+
+        def is_refused() -> bool:
+            try:
+                return not serves(cluster, address, "alice")
+            except OSError:
+                return True
+
+        cluster.wait_until(is_refused, "the broker refuses alice")
+        AdminClient(cluster.client_settings("admin")).list_topics(timeout=WAIT_S)
+        cluster.certificates.renew("alice")
+        AdminClient(cluster.client_settings("alice")).list_topics(timeout=WAIT_S)
+
+
+def serves(cluster: LocalCluster, address: str, user: str) -> bool:
+    """Whether a new connection with the user's certificate is answered."""
+    host, _, port = address.partition(":")
+    context = ssl.create_default_context(cafile=str(cluster.certificates.trust))
+    context.load_cert_chain(cluster.certificates.store(user))
+    with (
+        socket.create_connection((host, int(port)), timeout=WAIT_S) as plain,
+        context.wrap_socket(plain, server_hostname=host) as secured,
+    ):
+        secured.sendall(framed(API_VERSIONS))
+        return bool(secured.recv(4))
