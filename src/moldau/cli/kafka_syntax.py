@@ -262,8 +262,13 @@ _KINDS = {
 
 
 def _configs(plain: Words, options: Sequence[Option]) -> Words | None:
-    """kafka-configs uses options for kind and name, and commas between settings."""
+    """kafka-configs uses options for kind and name, and commas between settings. What it does with users, clients and
+    addresses is a command of its own here."""
     told = dict(options)
+    whose = _whose_quota(options)
+    is_quota = bool(whose) or any(kind in _QUOTA_OPTIONS for kind in told.get("--entity-type", []))
+    if is_quota and "SCRAM-SHA-" not in "".join(told.get("--add-config", [])):
+        return _quotas(told, whose)
     kind = next(iter(told.get("--entity-type", [])), "")
     names = told.get("--entity-name", [])
     for option in ("--topic", "--broker", "--group", "--client-metrics"):
@@ -289,6 +294,44 @@ def _configs(plain: Words, options: Sequence[Option]) -> Words | None:
         *(["--all"] if "--all" in told else []),
         *at,
     ]
+
+
+_QUOTA_OPTIONS = {"users": "user", "clients": "client", "ips": "ip"}
+
+
+def _whose_quota(options: Sequence[Option]) -> Words:
+    """The options of `moldau quotas` that name the entity; none if there are no names."""
+    kinds = [
+        _QUOTA_OPTIONS.get(value) for name, values in options if name == "--entity-type" for value in values
+    ]
+    names = [
+        None if name == "--entity-default" else values[0]
+        for name, values in options
+        if name == "--entity-default" or (name == "--entity-name" and values)
+    ]
+    words: Words = []
+    for kind, value in zip(kinds, names, strict=False):
+        if kind is not None:
+            words += [f"--any-{kind}"] if value is None else [f"--{kind}", value]
+    for name, values in options:
+        short = name.removeprefix("--").removesuffix("-defaults").removesuffix("s")
+        if short in _QUOTA_OPTIONS.values():
+            words += [f"--{short}", *values] if values else [f"--any-{short}"]
+    return words
+
+
+def _quotas(told: Mapping[str, Words], whose: Words) -> Words:
+    at = [
+        word
+        for name in ("--bootstrap-server", "--command-config")
+        if name in told
+        for word in (name, *told[name])
+    ]
+    if "--add-config" in told:
+        return ["quotas", "set", *whose, *_split(told["--add-config"]), *at]
+    if "--delete-config" in told:
+        return ["quotas", "remove", *whose, *_split(told["--delete-config"]), *at]
+    return ["quotas", "list", *whose, *at]
 
 
 def _split(values: Words) -> Words:

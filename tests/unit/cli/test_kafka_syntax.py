@@ -62,6 +62,18 @@ HABITS = [
     ("configs --alter --entity-type topics --entity-name t --delete-config a", "configs unset topic t a"),
     ("configs --describe --entity-type brokers --entity-default", "configs describe broker-defaults"),
     ("configs --describe --topic t --all", "configs describe topic t --all"),
+    (
+        "kafka-configs --zookeeper z:2181 --alter --add-config producer_byte_rate=1,consumer_byte_rate=2 "
+        "--entity-type clients --entity-name clueful",
+        "quotas set --client clueful producer_byte_rate=1 consumer_byte_rate=2",
+    ),
+    (
+        "configs --alter --entity-type users --entity-name Franz --entity-type clients --entity-default "
+        "--delete-config request_percentage",
+        "quotas remove --user Franz --any-client request_percentage",
+    ),
+    ("configs --describe --user-defaults --bootstrap-server h:1", "quotas list --any-user --bootstrap-server h:1"),
+    ("configs --describe --entity-type ips", "quotas list"),
     ("kafka-reassign-partitions --reassignment-json-file p --execute", "partitions reassign execute --plan p"),
     ("partitions reassign execute --reassignment-json-file p", "partitions reassign execute --plan p"),
     (
