@@ -1,7 +1,6 @@
 """Values by name pattern: by a whole name, by the start of names, and for every name."""
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import Generic, TypeVar
 
 from moldau.security.access.model import WILDCARD, Pattern
@@ -36,16 +35,20 @@ class ByName(Generic[Value]):
         elif self.prefixed.pop(name, None) is not None:
             self._count(len(name), -1)
 
-    def matching(self, name: str) -> Iterator[Value]:
+    def matching(self, name: str) -> list[Value]:
         """The values of the patterns that the name matches, the most specific first."""
-        if (found := self.literal.get(name)) is not None:
-            yield found
-        size = len(name)
-        for length in self._lengths:
-            if length <= size and (found := self.prefixed.get(name[:length])) is not None:
-                yield found
-        if name != WILDCARD and (found := self.literal.get(WILDCARD)) is not None:
-            yield found
+        found = []
+        literal = self.literal
+        if (value := literal.get(name)) is not None:
+            found.append(value)
+        if self._lengths:
+            size, prefixed = len(name), self.prefixed
+            for length in self._lengths:
+                if length <= size and (value := prefixed.get(name[:length])) is not None:
+                    found.append(value)
+        if name != WILDCARD and (value := literal.get(WILDCARD)) is not None:
+            found.append(value)
+        return found
 
     def _count(self, length: int, change: int) -> None:
         before = self._count_of_length[length]

@@ -137,7 +137,7 @@ class Rules:
     def cover(self, kind: ResourceKind, name: str) -> bool:
         """Whether the resource has any rule at all, for whomever."""
         covered = self._covered.get(kind)
-        return covered is not None and next(covered.matching(name), False)
+        return covered is not None and bool(covered.matching(name))
 
     def clauses_of(
         self, caller: Caller, operation: Operation, kind: ResourceKind
