@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from moldau.broker.request.client_session import Client, ClientSession
 
 PRODUCE_KEY: Final = 0
+FETCH_KEY: Final = 1
 
 
 def serve_metered(session: "ClientSession", frame: memoryview) -> list[Chunk] | None:
@@ -24,8 +25,8 @@ def serve_metered(session: "ClientSession", frame: memoryview) -> list[Chunk] | 
     user = quota_user(client)
     client_id = header.client_id or ""
     throttle_ms = 0
-    # The requests of brokers are exempt: a follower that waited would keep writes from being committed.
-    is_exempt = session.following is not None
+    # The fetches of followers are exempt: one that waited would keep writes from being committed.
+    is_exempt = session.following is not None and header.api_key == FETCH_KEY
     if not is_exempt:
         throttle_ms = quotas.wait_for_work_ms(user, client_id, now_ms)
         if header.api_key == PRODUCE_KEY:

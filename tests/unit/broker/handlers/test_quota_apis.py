@@ -197,3 +197,13 @@ def test_requests_that_take_too_much_time_wait(rig: Rig) -> None:
     assert sent(session, everything, 9).throttle_time_ms == 0
     assert sent(session, everything, 9).throttle_time_ms == 1000
     assert rests(rig) == [1.0]
+
+
+def test_followers_do_not_wait_but_what_else_they_send_does(rig: Rig) -> None:
+    create(rig, "busy")
+    session = ClientSession(rig.broker, rig.client.connection)
+    fetch(session, "busy", replica_id=7)
+    assert alter(rig, [ANONYMOUS], {"request_percentage": 0.000001, "producer_byte_rate": 1.0}) == 0
+    for _ in range(3):
+        assert fetch(session, "busy", replica_id=7).throttle_time_ms == 0
+    assert produce(session, "busy").throttle_time_ms > 0
