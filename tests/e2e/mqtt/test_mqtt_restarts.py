@@ -4,6 +4,7 @@ import contextlib
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka.admin import AdminClient
 
 from e2e.mqtt.conftest import StartProxy
 from e2e.mqtt.mqtt_proxy import MqttProxy
@@ -161,3 +162,27 @@ def test_a_second_proxy_of_the_same_name_takes_over(start_proxy: StartProxy) -> 
     assert first._child.wait(60) == 2
     assert "another proxy was started with the name of this one" in first.log_text()
     assert second.stop() == 0
+
+
+def test_a_topic_that_was_created_again_is_read_from_its_beginning(
+    start_proxy: StartProxy, kafka: LocalCluster
+) -> None:
+    kafka_topic = fresh("mqtt-")
+    proxy = start_proxy(topic_default=kafka_topic, topic_partitions="1")
+    with Wire(proxy.port) as wire, Wire(proxy.port) as other:
+        wire.connect("reader", clean_start=False)
+        wire.subscribe("a/b")
+        other.connect()
+        for number in range(1, 21):
+            other.publish("a/b", b"old", 1, number)
+            wire.message()
+    assert proxy.stop() == 0
+    admin = AdminClient({"bootstrap.servers": kafka.bootstrap_servers})
+    admin.delete_topics([kafka_topic])[kafka_topic].result(60)
+    proxy.start()
+    with Wire(proxy.port) as other, Wire(proxy.port) as wire:
+        other.connect()
+        other.publish("a/b", b"new", 1)
+        assert wire.connect("reader", clean_start=False).session_present
+        assert wire.message().payload == b"new"
+    assert "read from its beginning" in proxy.log_text()

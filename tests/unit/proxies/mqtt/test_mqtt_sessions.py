@@ -79,6 +79,7 @@ def test_a_session_that_missed_nothing_reads_nothing() -> None:
     one.leave_live(live)
     assert one.starts(live) == {}
     assert one.starts({ONE: 9, TWO: 4}) == {ONE: 9, TWO: 0}  # a partition that appeared meanwhile
+    assert one.starts({ONE: 2}) == {ONE: 9}  # further than the live reader: that is looked into
 
 
 def test_messages_in_flight_are_read_again() -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import Final
 
@@ -23,6 +23,14 @@ class MissedRecords:
     def __init__(self, reader: PartitionReader) -> None:
         self._reader = reader
 
+    async def ends(self, partitions: Iterable[Partition]) -> dict[Partition, int]:
+        """The offset after the last committed record, of each."""
+        return {one: await self._reader.on_thread(self._reader.end_of, one) for one in partitions}
+
+    async def begin(self, starts: Mapping[Partition, int]) -> None:
+        """Reads from these offsets on."""
+        await self._reader.on_thread(self._reader.assign, dict(starts))
+
     async def take(self) -> list[Message]:
         """What has come, after a short wait at most; errors among them, the ends of partitions too."""
         return await self._reader.on_thread(self._reader.take)
@@ -37,12 +45,11 @@ class CatchUp:
         self._free = asyncio.Semaphore(AT_ONCE_MAX)
 
     @asynccontextmanager
-    async def reading(self, starts: Mapping[Partition, int]) -> AsyncIterator[MissedRecords]:
+    async def reading(self) -> AsyncIterator[MissedRecords]:
         """Waits for its turn."""
         async with self._free:
             reader = PartitionReader(self._client, f"{self._proxy_id}-missed")
             try:
-                await reader.on_thread(reader.assign, dict(starts))
                 yield MissedRecords(reader)
             finally:
                 reader.close_later()

@@ -10,6 +10,7 @@ from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka import Message as KafkaMessage
 
 from moldau.proxies.mqtt.codec.topics import matches
+from moldau.proxies.mqtt.kafka.catch_up import MissedRecords
 from moldau.proxies.mqtt.mapping.records import message_of, topic_of
 from moldau.proxies.mqtt.server.hub import Hub
 from moldau.proxies.mqtt.session.messages import Partition, Source
@@ -58,7 +59,9 @@ class CatchingUp:
 
     async def _run(self, session: Session, client: object, starts: dict[Partition, int]) -> None:
         try:
-            async with self._hub.catch_up.reading(starts) as missed:
+            async with self._hub.catch_up.reading() as missed:
+                await self._check(session, starts, missed)
+                await missed.begin(starts)
                 walk = _Walk(self._hub, self._delivery, session, starts)
                 while session.client is client and client is not None and session.is_behind:
                     walk.take(await missed.take())
@@ -75,6 +78,22 @@ class CatchingUp:
         except Exception:
             log.exception("reading what client %r has missed", session.client_id)
             await asyncio.sleep(RETRY_S)
+
+    async def _check(self, session: Session, starts: dict[Partition, int], missed: MissedRecords) -> None:
+        """A position after the end of a partition is one in a topic that was deleted and created again."""
+        live = self._hub.live.next
+        ends = await missed.ends([one for one, start in starts.items() if start > live.get(one, 0)])
+        for partition, end in ends.items():
+            if starts[partition] > end:
+                log.warning(
+                    "client %r had read %s to %d, which ends at %d: the topic is another one, read from its beginning",
+                    session.client_id,
+                    partition.topic,
+                    starts[partition],
+                    end,
+                )
+                session.start_over(partition)
+                starts[partition] = 0
 
     def _go_live(self, session: Session) -> None:
         live = self._hub.live.next

@@ -263,6 +263,8 @@ class Publishing:
     def _fail(self, connection: Connection, qos: int, packet_id: int, error: KafkaError) -> None:
         """Kafka will never take the message."""
         text = f"Kafka does not take the message: {error.str()}"
+        if error.code() in (KafkaError._UNKNOWN_TOPIC, KafkaError.UNKNOWN_TOPIC_OR_PART):
+            text += "; the broker does not create topics by itself: create it with `moldau topics create`"
         reason = REASONS.get(error.code(), Reason.IMPLEMENTATION_SPECIFIC_ERROR)
         if connection.session is not None:
             connection.session.incoming.pop(packet_id, None)

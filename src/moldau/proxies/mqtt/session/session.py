@@ -137,13 +137,21 @@ class Session:
             if entry.message is None and entry.stage <= Stage.SENT and not entry.source.is_retained:
                 partition, offset = entry.source
                 starts[partition] = min(offset, starts.get(partition, offset))
-        is_behind = any(self.positions.get(one, 0) < end for one, end in live.items())
-        if self.has_plain and (starts or is_behind):
+        # Further than the live reader: it may be a moment behind, or the topic is not the same any more.
+        is_elsewhere = any(self.positions.get(one, 0) != end for one, end in live.items())
+        if self.has_plain and (starts or is_elsewhere):
             # All partitions, because the live reader goes on meanwhile.
             for one in live:
                 position = self.positions.get(one, 0)
                 starts[one] = min(position, starts.get(one, position))
         return starts
+
+    def start_over(self, partition: Partition) -> None:
+        """The topic was deleted and created again: what was known of it is void."""
+        self.positions[partition] = 0
+        for entry in self.window:
+            if entry.source.partition == partition and entry.stage <= Stage.SENT:
+                self.window.finish(entry.packet_id)
 
     def forget_messages(self) -> None:
         """When the connection ends: messages in flight are read again for the next one."""
