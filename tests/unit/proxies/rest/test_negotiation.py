@@ -35,6 +35,9 @@ def test_no_type_in_common_is_406() -> None:
 
 def test_the_content_type_names_the_format() -> None:
     assert embedded_format("application/vnd.kafka.avro.v2+json; charset=utf-8") == "avro"
+    # Of version 1, where bytes are what is meant when nothing else is said.
+    assert embedded_format("application/vnd.kafka.avro.v1+json") == "avro"
+    assert embedded_format("application/vnd.kafka.v1+json") == "binary"
     for wrong in (None, "application/json", "text/plain"):
         with pytest.raises(RestFailure) as caught:
             embedded_format(wrong)

@@ -47,6 +47,8 @@ FIELDS: Final = (
     "responseMinBytes",
     "requestWaitMs",
 )
+OLD_WORDS: Final = {"smallest": "earliest", "largest": "latest"}
+"""Of version 1."""
 GROUP: Final = re.compile(r"[^\x00]{1,200}")
 NAME: Final = re.compile(r"[^/\x00-\x1f]{1,200}")
 
@@ -243,6 +245,8 @@ class _Wanted:
         if self.format not in FORMATS:
             raise unprocessable(f"Invalid format type. {shown!r} is none of {', '.join(FORMATS)}.")
         self.offset_reset = given.get("auto.offset.reset")
+        if isinstance(self.offset_reset, str):
+            self.offset_reset = OLD_WORDS.get(self.offset_reset, self.offset_reset)
         if self.offset_reset not in (None, "earliest", "latest", "none"):
             raise invalid_consumer("auto.offset.reset is one of earliest, latest, none.")
         if self.offset_reset == "none":

@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 from moldau.proxies.rest.failures import RestFailure, of_kafka
 from moldau.proxies.rest.http.answers import JSON, V2, Answer, Streamed
 from moldau.proxies.rest.http.call import Call
-from moldau.proxies.rest.http.negotiation import PRODUCED, choose
+from moldau.proxies.rest.http.negotiation import PRODUCED, UNNAMED, V1, choose
 from moldau.proxies.rest.http.routing import Router
 
 if TYPE_CHECKING:
@@ -116,4 +116,4 @@ def _content_type(call: Call, route: str) -> str:
     if accept is None:
         return V2
     found = choose(accept, PRODUCED)
-    return found if found in (JSON, V2) else V2
+    return found if found in (JSON, V2, V1, UNNAMED) else V2

@@ -7,8 +7,12 @@ from moldau.proxies.rest.http.answers import JSON, V2
 
 FORMATS: Final = ("json", "binary", "avro", "jsonschema", "protobuf")
 EMBEDDED: Final = {f"application/vnd.kafka.{name}.v2+json": name for name in FORMATS}
+V1: Final = "application/vnd.kafka.v1+json"
+EMBEDDED_V1: Final = {f"application/vnd.kafka.{name}.v1+json": name for name in ("binary", "json", "avro")}
+"""Of version 1, which old clients still send: what they write and read is the same."""
 UNNAMED: Final = "application/vnd.kafka+json"
-PRODUCED: Final = (V2, UNNAMED, JSON, *EMBEDDED)
+PRODUCED: Final = (V2, V1, UNNAMED, JSON, *EMBEDDED, *EMBEDDED_V1)
+FORMAT_OF: Final = EMBEDDED | EMBEDDED_V1
 EVENTS: Final = "text/event-stream"
 
 
@@ -22,7 +26,9 @@ def base_type(header: str) -> str:
 
 def embedded_format(content_type: str | None) -> str:
     """The format of the records of a body. Raises RestFailure 415."""
-    found = EMBEDDED.get(base_type(content_type or ""))
+    name = base_type(content_type or "")
+    # In version 1 bytes are what is meant when nothing else is said.
+    found = "binary" if name == V1 else FORMAT_OF.get(name)
     if found is None:
         shown = content_type or "no Content-Type"
         raise RestFailure(
@@ -38,9 +44,9 @@ def check_json(content_type: str | None) -> None:
     if content_type is None:
         return
     name = base_type(content_type)
-    if name in (V2, UNNAMED, JSON, "application/x-www-form-urlencoded", "application/octet-stream", ""):
+    if name in (V2, V1, UNNAMED, JSON, "application/x-www-form-urlencoded", "application/octet-stream", ""):
         return
-    if name not in EMBEDDED:
+    if name not in FORMAT_OF:
         raise RestFailure(
             415, f"HTTP 415 Unsupported Media Type: {content_type}. Send Content-Type: {V2} or {JSON}."
         )

@@ -131,7 +131,7 @@ SMALL: Final[Schema] = {
 }
 INSTANCE_NAME: Final[Schema] = {"type": "string", "pattern": "^[^/\\x00-\\x1f]{1,200}$"}
 INSTANCE_SETTINGS: Final[dict[str, Any]] = {
-    "auto.offset.reset": {"enum": ["earliest", "latest", "none", None]},
+    "auto.offset.reset": {"enum": ["earliest", "latest", "none", "smallest", "largest", None]},
     "auto.commit.enable": {"enum": ["true", "false", True, False, None]},
     "fetch.min.bytes": SMALL,
     "consumer.request.timeout.ms": SMALL,

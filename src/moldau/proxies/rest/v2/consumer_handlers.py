@@ -13,7 +13,7 @@ from moldau.proxies.rest.consuming.instances import Place
 from moldau.proxies.rest.failures import TOPIC_NAME, check_topic_name, format_mismatch, unprocessable
 from moldau.proxies.rest.http.answers import JSON, Answer, json_answer, no_content
 from moldau.proxies.rest.http.call import INT_MAX, LONG_MAX, Call, as_whole
-from moldau.proxies.rest.http.negotiation import EMBEDDED, PRODUCED, choose, embedded_type
+from moldau.proxies.rest.http.negotiation import EMBEDDED_V1, FORMAT_OF, PRODUCED, choose, embedded_type
 from moldau.proxies.rest.http.routing import Route
 
 BASE: Final = "/consumers/{group}/instances/{instance}"
@@ -116,10 +116,10 @@ def _records_type(call: Call, name: str) -> str:
     the format of the instance."""
     accept = call.headers.get("accept")
     own = embedded_type(name)
-    chosen = choose(accept, (own, *PRODUCED))
-    if chosen in EMBEDDED and chosen != own:
+    chosen = choose(accept, (own, own.replace(".v2+", ".v1+"), *PRODUCED))
+    if FORMAT_OF.get(chosen, name) != name:
         raise format_mismatch(name, chosen)
-    return chosen if chosen == JSON else own
+    return chosen if chosen == JSON or chosen in EMBEDDED_V1 else own
 
 
 async def commit(call: Call) -> Answer:

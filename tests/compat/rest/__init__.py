@@ -1,0 +1,1 @@
+"""Published clients of Confluent's REST Proxy, against ours."""
