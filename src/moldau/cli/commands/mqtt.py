@@ -44,7 +44,7 @@ def command(
 
         proxy = Proxy(configuration)
         proxy.load()
-        proxy.run(lambda: say_ready(proxy.address))
+        proxy.run(lambda: say_ready(*proxy.addresses))
     except ConfigError as error:
         return refuse_start(NAME, error)
     return EXIT_OK

@@ -16,6 +16,7 @@ from moldau.services.security.keys import HttpSecurity
 
 PORT_DEFAULT: Final = 1883
 TLS_PORT_DEFAULT: Final = 8883
+WEBSOCKET_PORT_DEFAULT: Final = 9001
 CLIENT_PREFIX: Final = "kafka."
 RULE_PREFIX: Final = "mapping."
 HIGH: Final = Importance.HIGH
@@ -35,6 +36,12 @@ class MqttSettings(HttpSecurity):
         (f"mqtt://0.0.0.0:{PORT_DEFAULT}",),
         "Where the proxy listens: one address, `mqtt://host:port`, or with TLS `mqtts://host:port`.",
         importance=HIGH,
+    )
+    websocket_listener = string(
+        "websocket.listener",
+        "",
+        "Where the proxy also listens for MQTT over websockets, at the path `/mqtt`: `ws://host:port`, or with TLS "
+        "`wss://host:port`. Empty: nowhere.",
     )
     proxy_id = string(
         "proxy.id",
@@ -128,6 +135,18 @@ class MqttSettings(HttpSecurity):
         )
 
     @property
+    def websocket_address(self) -> Address | None:
+        """Where it listens for websockets. Raises ConfigError."""
+        if not self.websocket_listener:
+            return None
+        try:
+            return parse_listeners(
+                [self.websocket_listener], port_default=WEBSOCKET_PORT_DEFAULT, schemes=("ws", "wss")
+            )
+        except ConfigError as error:
+            raise ConfigError(f"websocket.listener: {error}") from None
+
+    @property
     def stored_in(self) -> str:
         """The topic with the state."""
         return self.state_topic or f"_mqtt-{self.proxy_id}"
@@ -139,7 +158,7 @@ class Configuration:
     def __init__(self, texts: dict[str, str]) -> None:
         own = {name: text for name, text in texts.items() if name in MqttSettings.KEYS}
         self.settings = MqttSettings.parse(own)
-        self.settings.address  # noqa: B018 Reports an invalid address now, not later.
+        self.settings.address, self.settings.websocket_address  # noqa: B018 Reports mistakes now, not later.
         self.client = {
             "bootstrap.servers": ",".join(self.settings.bootstrap_servers),
             "socket.keepalive.enable": "true",

@@ -4,6 +4,7 @@ proxy.py         puts the parts together; starts, stops, and starts again when t
 security.py      TLS and logins
 hub.py           the parts, for each other
 connection.py    one client's socket: packets in, packets out, when to stop reading
+websocket.py     the same over websockets
 publishing.py    messages from clients to Kafka, and their acknowledgements in order
 delivery.py      messages from Kafka to clients
 catching_up.py   brings a session that was away or too slow to where the others are

@@ -22,12 +22,12 @@ from moldau.proxies.mqtt.server.connection import Connection
 from moldau.proxies.mqtt.server.delivery import Delivery
 from moldau.proxies.mqtt.server.hub import Hub
 from moldau.proxies.mqtt.server.publishing import Publishing
-from moldau.proxies.mqtt.server.security import Security, report
+from moldau.proxies.mqtt.server.security import Security, addresses, report
 from moldau.proxies.mqtt.server.sessions import FLOW_S, Sessions
 from moldau.proxies.mqtt.server.sharing import Sharing
 from moldau.proxies.mqtt.server.subscribing import Subscribing
 from moldau.proxies.mqtt.settings import Configuration
-from moldau.services.listening import bound_socket
+from moldau.services.listening import Address, bound_socket
 
 TURN_S: Final = 0.5
 LIVE_IDLE_S: Final = 30.0
@@ -36,6 +36,8 @@ STOP_S: Final = 10.0
 RETRY_S: Final = 1.0
 RECORD_MARGIN_BYTES: Final = 131_072
 """Of key and headers, beside the payload."""
+
+Listener = tuple[Address, socket.socket]
 
 log = logging.getLogger("moldau.mqtt")
 
@@ -57,10 +59,13 @@ class Proxy:
         self._configuration = configuration
         self._settings = configuration.settings
         self._security = Security(self._settings)
-        self._socket = bound_socket(self._settings.address, "MQTT proxy")
-        # Those that are accepted have it too: a peer that vanished without a word is noticed.
-        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        self.address = self._settings.address._replace(port=self._socket.getsockname()[1])
+        self._listeners: list[Listener] = []
+        try:
+            for address in addresses(self._settings):
+                self._listeners.append(_listening(address))
+        except ConfigError:
+            self._close_listeners()
+            raise
         self._owner = uuid.uuid4().bytes
         self._has_owned = False
         self._stop: asyncio.Event | None = None
@@ -71,8 +76,17 @@ class Proxy:
         try:
             prepare_topics(self._configuration)
         except BaseException:
-            self._socket.close()
+            self._close_listeners()
             raise
+
+    @property
+    def addresses(self) -> list[Address]:
+        """Where it listens, with the ports that the system has given."""
+        return [address for address, _ in self._listeners]
+
+    def _close_listeners(self) -> None:
+        for _, listener in self._listeners:
+            listener.close()
 
     def run(self, on_ready: Callable[[], None] = lambda: None, *, with_signals: bool = True) -> None:
         """Serves until a signal or `ask_to_stop`. Raises ConfigError when it cannot start, or was replaced."""
@@ -94,23 +108,34 @@ class Proxy:
                 self._loop.add_signal_handler(number, self._stop.set)
         try:
             while not self._stop.is_set():
-                await _Run(self._configuration, self._security, self._socket, self._stop).serve(
+                await _Run(self._configuration, self._security, self._listeners, self._stop).serve(
                     self._owner, self._owner if self._has_owned else None, on_ready
                 )
                 self._has_owned, on_ready = True, lambda: None
         finally:
-            self._socket.close()
+            self._close_listeners()
+
+
+def _listening(address: Address) -> Listener:
+    found = bound_socket(address, "MQTT proxy")
+    # Those that are accepted have it too: a peer that vanished without a word is noticed.
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    return address._replace(port=found.getsockname()[1]), found
 
 
 class _Run:
     """From reading the state to its loss, or to the end of the proxy."""
 
     def __init__(
-        self, configuration: Configuration, security: Security, listener: socket.socket, stop: asyncio.Event
+        self,
+        configuration: Configuration,
+        security: Security,
+        listeners: list[Listener],
+        stop: asyncio.Event,
     ) -> None:
         self._security = security
         self._configuration = configuration
-        self._listener = listener
+        self._listeners = listeners
         self._stop = stop
         self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._turns = 0
@@ -164,11 +189,7 @@ class _Run:
         for message in stored.retained.values():
             hub.retained.put(message)
         hub.sessions.restore(stored)
-        context = self._security.context
-        handshake_s = None if context is None else settings.connect_timeout_ms / 1000
-        server = await hub.loop.create_server(
-            lambda: Connection(hub), sock=self._listener.dup(), ssl=context, ssl_handshake_timeout=handshake_s
-        )
+        servers = [await self._server(address, listener) for address, listener in self._listeners]
         writing = asyncio.create_task(hub.state.run(), name="mqtt-state")
         watching = asyncio.create_task(self._watch(), name="mqtt-times")
         stopping = asyncio.create_task(self._stop.wait())
@@ -177,7 +198,8 @@ class _Run:
         try:
             waited_for: list[asyncio.Future[Any]] = [writing, watching, stopping, self._failure]
             await asyncio.wait(waited_for, return_when=asyncio.FIRST_COMPLETED)
-            server.close()
+            for server in servers:
+                server.close()
             if self._stop.is_set() and not writing.done() and not self._failure.done():
                 await self._finish()
             else:
@@ -185,6 +207,21 @@ class _Run:
                 await self._pause()
         finally:
             await self._end(writing, watching, stopping, refreshing)
+
+    async def _server(self, address: Address, listener: socket.socket) -> asyncio.Server:
+        """Serves what the listener accepts. The listener stays when the server ends."""
+        hub = self._hub
+        context = self._security.context(address)
+        handshake_s = None if context is None else self._configuration.settings.connect_timeout_ms / 1000
+        protocol: Callable[[], asyncio.Protocol] = lambda: Connection(hub)  # noqa: E731
+        if address.scheme in ("ws", "wss"):
+            # Imported here because few need it.
+            from moldau.proxies.mqtt.server.websocket import WebSocket
+
+            protocol = lambda: WebSocket(hub)  # noqa: E731
+        return await hub.loop.create_server(
+            protocol, sock=listener.dup(), ssl=context, ssl_handshake_timeout=handshake_s
+        )
 
     def _say_why(self, *tasks: asyncio.Task[None]) -> None:
         failures = [task.exception() for task in tasks if task.done() and not task.cancelled()]

@@ -8,6 +8,7 @@ from typing import Any, Final
 from moldau.core.errors import ConfigError
 from moldau.proxies.mqtt.codec.packets import Connect
 from moldau.proxies.mqtt.settings import MqttSettings
+from moldau.services.listening import Address
 from moldau.services.security.https import Https
 from moldau.services.security.keys import BASIC
 from moldau.services.security.logins import UsersFile
@@ -23,18 +24,17 @@ class Security:
     def __init__(self, settings: MqttSettings) -> None:
         """Raises ConfigError."""
         values = settings.security
-        is_encrypted = settings.address.scheme == "mqtts"
-        self._tls = Https(values, ["mqtt"]) if is_encrypted else None
+        plain = [one for one in addresses(settings) if not is_encrypted(one)]
+        self._tls = None if len(plain) == len(addresses(settings)) else Https(values, ["http/1.1", "mqtt"])
         self._users: UsersFile | None = None
         if values["authentication.method"] == BASIC:
             self._users = UsersFile(values["authentication.users.file"], values["authentication.roles"])
-            if not is_encrypted:
-                log.warning("passwords travel unencrypted to %s: use mqtts", settings.address)
+            for address in plain:
+                log.warning("passwords travel unencrypted to %s: use TLS", address)
 
-    @property
-    def context(self) -> ssl.SSLContext | None:
+    def context(self, address: Address) -> ssl.SSLContext | None:
         """None: the listener is not encrypted."""
-        return None if self._tls is None else self._tls.context
+        return self._tls.context if self._tls is not None and is_encrypted(address) else None
 
     def allows(self, packet: Connect, transport: asyncio.BaseTransport) -> bool:
         """Whether the client may connect: it has shown a certificate, or knows a password."""
@@ -65,6 +65,16 @@ class Security:
                 self._users.refresh()
             except ConfigError as error:
                 log.error("the users stay as they were: %s", error)
+
+
+def addresses(settings: MqttSettings) -> list[Address]:
+    """Where the proxy listens."""
+    return [one for one in (settings.address, settings.websocket_address) if one is not None]
+
+
+def is_encrypted(address: Address) -> bool:
+    """Whether it is one with TLS."""
+    return address.scheme in ("mqtts", "wss")
 
 
 def report(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
