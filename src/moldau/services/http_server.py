@@ -193,7 +193,8 @@ class HttpServer:
             access_log=False,
             lifespan="off",
             backlog=BACKLOG,
-            limit_concurrency=connections_max,
+            # uvicorn refuses the request that reaches its limit.
+            limit_concurrency=connections_max + 1,
             timeout_keep_alive=KEEP_ALIVE_S,
             timeout_graceful_shutdown=stop_s,
             proxy_headers=False,

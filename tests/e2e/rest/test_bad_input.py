@@ -1,5 +1,6 @@
 """Bodies and heads that are meant to hurt: the right code, and others are served meanwhile, in bounded memory."""
 
+import contextlib
 import socket
 import sys
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ import pytest
 from compat.server_process import ServerProcess
 from e2e.cli.shell import Shell
 from e2e.process_facts import MB, forget_peak, peak_resident_bytes
-from e2e.rest.rest_client import PATIENCE_S, RestClient, embedded, fresh
+from e2e.rest.rest_client import PATIENCE_S, LocalProxy, RestClient, embedded, fresh, wait_for
 from moldau.testing import LocalCluster
 
 MEMORY_BYTES_MAX = 120 * MB
@@ -171,6 +172,29 @@ def test_a_thousand_connections_that_say_nothing(process: RestProcess) -> None:
     finally:
         for each in held:
             each.close()
+
+
+def test_a_body_that_does_not_come_is_not_waited_for(cluster: LocalCluster) -> None:
+    with LocalProxy(cluster.bootstrap_servers, request_timeout_ms="200") as rest:
+        host, port = rest.address.split(":")
+        with socket.create_connection((host, int(port)), timeout=PATIENCE_S) as slow:
+            slow.sendall(HEAD + b"Content-Length: 100\r\n\r\n{")
+            received = b""
+            while piece := slow.recv(1 << 16):
+                received += piece
+        assert received.startswith(b"HTTP/1.1 408") and b"not complete within 0.2 s" in received
+
+
+def test_more_connections_than_allowed_are_refused(cluster: LocalCluster) -> None:
+    with LocalProxy(cluster.bootstrap_servers, connections_max="2") as rest, contextlib.ExitStack() as stack:
+        host, port = rest.address.split(":")
+        for _ in range(2):
+            held = stack.enter_context(socket.create_connection((host, int(port)), timeout=PATIENCE_S))
+            held.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert held.recv(100).startswith(b"HTTP/1.1 200")
+        assert rest("GET", "/").status == 503
+        stack.close()
+        wait_for(lambda: rest("GET", "/").status == 200)
 
 
 def test_a_proxy_without_kafka_says_so_and_ends_well(tmp_path: Path) -> None:

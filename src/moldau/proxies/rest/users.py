@@ -98,10 +98,10 @@ class UserProxies:
     async def _make(self, name: str, password: str) -> Proxy:
         configuration = self._configuration.for_user(name, password)
         loop = asyncio.get_running_loop()
-        await loop.run_in_executor(self.shared.threads.admin, log_in, configuration, name)
+        await loop.run_in_executor(self.shared.threads.logins, log_in, configuration, name)
         shared = self.shared
         made = await loop.run_in_executor(
-            shared.threads.admin,
+            shared.threads.logins,
             lambda: Proxy(configuration, shared.listen_url, shared.own_url, shared=shared),
         )
         await made.start()
