@@ -17,6 +17,7 @@ from moldau.services.security.keys import HttpSecurity
 PORT_DEFAULT: Final = 1883
 TLS_PORT_DEFAULT: Final = 8883
 WEBSOCKET_PORT_DEFAULT: Final = 9001
+METRICS_PORT_DEFAULT: Final = 9641
 CLIENT_PREFIX: Final = "kafka."
 RULE_PREFIX: Final = "mapping."
 HIGH: Final = Importance.HIGH
@@ -42,6 +43,12 @@ class MqttSettings(HttpSecurity):
         "",
         "Where the proxy also listens for MQTT over websockets, at the path `/mqtt`: `ws://host:port`, or with TLS "
         "`wss://host:port`. Empty: nowhere.",
+    )
+    metrics_listener = string(
+        "metrics.listener",
+        "",
+        "Where Prometheus finds figures of the proxy, at the path `/metrics`: `http://host:port`. It has neither TLS "
+        "nor logins. Empty: nowhere.",
     )
     proxy_id = string(
         "proxy.id",
@@ -147,6 +154,18 @@ class MqttSettings(HttpSecurity):
             raise ConfigError(f"websocket.listener: {error}") from None
 
     @property
+    def metrics_address(self) -> Address | None:
+        """Where it listens for Prometheus. Raises ConfigError."""
+        if not self.metrics_listener:
+            return None
+        try:
+            return parse_listeners(
+                [self.metrics_listener], port_default=METRICS_PORT_DEFAULT, schemes=("http",)
+            )
+        except ConfigError as error:
+            raise ConfigError(f"metrics.listener: {error}") from None
+
+    @property
     def stored_in(self) -> str:
         """The topic with the state."""
         return self.state_topic or f"_mqtt-{self.proxy_id}"
@@ -158,7 +177,8 @@ class Configuration:
     def __init__(self, texts: dict[str, str]) -> None:
         own = {name: text for name, text in texts.items() if name in MqttSettings.KEYS}
         self.settings = MqttSettings.parse(own)
-        self.settings.address, self.settings.websocket_address  # noqa: B018 Reports mistakes now, not later.
+        # Reports mistakes now, not later.
+        _ = (self.settings.address, self.settings.websocket_address, self.settings.metrics_address)
         self.client = {
             "bootstrap.servers": ",".join(self.settings.bootstrap_servers),
             "socket.keepalive.enable": "true",

@@ -84,6 +84,8 @@ class StateLog:
         self._thread = ThreadPoolExecutor(1, "mqtt-state")
         self._producer: Producer | None = None
         self._is_closing = False
+        self.written = 0
+        """Transactions since the process began."""
 
     def submit(self, records: Sequence[Record], then: Then) -> None:
         """Writes the records and what has changed, together."""
@@ -149,6 +151,7 @@ class StateLog:
             failures: Mapping[int, KafkaError] = {}
             if records:
                 failures = await loop.run_in_executor(self._thread, self._write, records)
+                self.written += 1
             for first, wish in zip(firsts, wishes, strict=True):
                 self._backlog.remove(wish.size)
                 failed = [failures[n] for n in range(first, first + len(wish.records)) if n in failures]

@@ -2,6 +2,7 @@
 
 proxy.py         puts the parts together; starts, stops, and starts again when the state was lost
 security.py      TLS and logins
+metrics.py       figures for Prometheus
 hub.py           the parts, for each other
 connection.py    one client's socket: packets in, packets out, when to stop reading
 websocket.py     the same over websockets

@@ -38,6 +38,7 @@ class Delivery:
         self._catching_up = CatchingUp(hub, self)
         self.dropped = 0
         """Messages of QoS 0 that a slow client did not get."""
+        self.sent = 0
 
     def stop(self) -> None:
         """Nothing is read any more."""
@@ -302,6 +303,7 @@ class Delivery:
             return False
         if is_again:
             head = bytes((head[0] | 8,)) + head[1:]
+        self.sent += 1
         connection.write(head + packet_id.to_bytes(2, "big") + tail if qos else head + tail)
         return True
 

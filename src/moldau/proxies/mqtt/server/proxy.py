@@ -21,6 +21,7 @@ from moldau.proxies.mqtt.kafka.topics import prepare_topics
 from moldau.proxies.mqtt.server.connection import Connection
 from moldau.proxies.mqtt.server.delivery import Delivery
 from moldau.proxies.mqtt.server.hub import Hub
+from moldau.proxies.mqtt.server.metrics import HEAD_BYTES_MAX, MetricsPage
 from moldau.proxies.mqtt.server.publishing import Publishing
 from moldau.proxies.mqtt.server.security import Security, addresses, report
 from moldau.proxies.mqtt.server.sessions import FLOW_S, Sessions
@@ -214,6 +215,9 @@ class _Run:
         context = self._security.context(address)
         handshake_s = None if context is None else self._configuration.settings.connect_timeout_ms / 1000
         protocol: Callable[[], asyncio.Protocol] = lambda: Connection(hub)  # noqa: E731
+        if address.scheme == "http":
+            page = MetricsPage(hub)
+            return await asyncio.start_server(page.serve, sock=listener.dup(), limit=HEAD_BYTES_MAX)
         if address.scheme in ("ws", "wss"):
             # Imported here because few need it.
             from moldau.proxies.mqtt.server.websocket import WebSocket

@@ -84,12 +84,15 @@ class Publishing:
         self._hub = hub
         self.touched: set[Connection] = set()
         """Connections with reports since the last `after_reports`."""
+        self.received = self.failed = 0
+        """Messages from clients; those that Kafka did not take."""
 
     def publish(self, connection: Connection, packet: Publish) -> None:
         """The topic name is there, an alias has been replaced."""
         hub = self._hub
         session = connection.session
         assert session is not None
+        self.received += 1
         route = hub.rules.route(packet.topic)
         if route is None:
             self._refuse(
@@ -262,6 +265,7 @@ class Publishing:
 
     def _fail(self, connection: Connection, qos: int, packet_id: int, error: KafkaError) -> None:
         """Kafka will never take the message."""
+        self.failed += 1
         text = f"Kafka does not take the message: {error.str()}"
         if error.code() in (KafkaError._UNKNOWN_TOPIC, KafkaError.UNKNOWN_TOPIC_OR_PART):
             text += "; the broker does not create topics by itself: create it with `moldau topics create`"

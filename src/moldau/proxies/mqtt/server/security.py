@@ -30,6 +30,8 @@ class Security:
         if values["authentication.method"] == BASIC:
             self._users = UsersFile(values["authentication.users.file"], values["authentication.roles"])
             for address in plain:
+                if address.scheme == "http":
+                    continue
                 log.warning("passwords travel unencrypted to %s: use TLS", address)
 
     def context(self, address: Address) -> ssl.SSLContext | None:
@@ -69,7 +71,8 @@ class Security:
 
 def addresses(settings: MqttSettings) -> list[Address]:
     """Where the proxy listens."""
-    return [one for one in (settings.address, settings.websocket_address) if one is not None]
+    wanted = (settings.address, settings.websocket_address, settings.metrics_address)
+    return [one for one in wanted if one is not None]
 
 
 def is_encrypted(address: Address) -> bool:
