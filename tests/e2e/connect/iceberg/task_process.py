@@ -11,6 +11,7 @@ import json
 import os
 import random
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from moldau.pipeline.connect.api import TopicPartition
@@ -28,11 +29,14 @@ PHASE = 150
 
 
 class Context:
+    def __init__(self) -> None:
+        self.wanted: dict[TopicPartition, int] = {}
+
     def report(self, record: SinkRecord, error: Exception) -> None:
         raise error
 
-    def rewind(self, offsets: object) -> None:
-        raise AssertionError(offsets)
+    def rewind(self, offsets: Mapping[TopicPartition, int]) -> None:
+        self.wanted.update(offsets)
 
 
 def record(offset: int) -> SinkRecord:
@@ -54,7 +58,8 @@ def main() -> None:
     name, config, committed, records, seed = sys.argv[1:]
     module, _, kind = name.partition(":")
     task = getattr(importlib.import_module(module), kind)()
-    task.start(json.loads(config), Context())
+    context = Context()
+    task.start(json.loads(config), context)
     at, end, dice = int(Path(committed).read_text()), int(records), random.Random(seed)
     task.opened([PLACE])
     print("ready", flush=True)
@@ -65,6 +70,7 @@ def main() -> None:
         task.put([record(offset) for offset in range(at, following)])
         at = following
         found = task.flush({PLACE: at}) or {}
+        at = context.wanted.pop(PLACE, at)
         durable = found.get(PLACE, at)
         fresh = Path(f"{committed}.new")
         fresh.write_text(str(durable))

@@ -20,6 +20,7 @@ from connect_kit import Reports, sink_record
 from moldau.core.errors import ConfigError
 from moldau.pipeline.connect.api import ConnectError, RetriableError, TopicPartition
 from moldau.pipeline.connect.connectors.iceberg.commits import ends_in, text_of
+from moldau.pipeline.connect.connectors.iceberg.positions import Positions
 from moldau.pipeline.connect.connectors.iceberg.sink import IcebergSinkConnector, IcebergSinkTask
 from moldau.pipeline.connect.data import schema as schemas
 from moldau.pipeline.connect.data.records import SinkRecord
@@ -165,6 +166,67 @@ def test_offsets_outlive_the_snapshots(lake: Lake) -> None:
     assert len(lake.table().snapshots()) == 1
     lake.write(order(0), order(1))
     assert sorted(one["id"] for one in lake.rows()) == [0, 0, 1]
+
+
+def test_a_topic_that_was_made_again_while_the_task_was_away(lake: Lake) -> None:
+    """Its records have offsets that the table has, and nothing of them is committed."""
+    lake.write(*(order(offset) for offset in range(5)))
+    task = lake.task()
+    task.put([order(offset, "SK") for offset in range(3)])
+    assert task.flush({ORDERS: 3}) == {ORDERS: 0}
+    assert not lake.reports.rewound
+    assert task.flush({ORDERS: 3}) == {ORDERS: 0}
+    assert lake.reports.rewound == {ORDERS: 5}
+    # There is no record 5, so the consumer begins anew.
+    with pytest.raises(
+        ConnectError, match=r"up to 4, and the topic ends before.*under another name"
+    ) as failed:
+        task.put([order(0, "SK")])
+    assert not isinstance(failed.value, RetriableError)
+    lake.config["name"] = "lake2"
+    lake.write(*(order(offset, "SK") for offset in range(3)))
+    assert [one["country"] for one in lake.rows()].count("SK") == 3
+
+
+def test_a_topic_that_was_made_again_while_the_task_runs(lake: Lake) -> None:
+    task = lake.task()
+    task.put([order(0), order(1)])
+    task.flush({ORDERS: 2})
+    with pytest.raises(ConnectError, match=r"After the record 1 of orders-0 came the record 0"):
+        task.put([order(0)])
+
+
+def test_a_kafka_that_hangs_below_the_offset_of_the_table(lake: Lake) -> None:
+    """It is asked for what follows, and then for what was left out."""
+    lake.write(*(order(offset) for offset in range(5)))
+    task = lake.task()
+    task.put([order(0), order(1)])
+    for _ in range(3):
+        assert task.flush({ORDERS: 2}) == {ORDERS: 0}
+    assert lake.reports.rewound == {ORDERS: 5}
+    task.put([order(5), order(6)])
+    assert lake.reports.rewound == {ORDERS: 2}
+    task.put([order(7)])
+    assert task.flush({ORDERS: 8}) == {ORDERS: 0}
+    task.put([order(offset) for offset in range(2, 8)])
+    assert task.flush({ORDERS: 8}) == {ORDERS: 8}
+    assert [one["id"] for one in lake.rows()] == list(range(8))
+
+
+def test_a_put_that_is_repeated_does_not_go_back() -> None:
+    positions = Positions("lake")
+    places = [(ORDERS, 0), (ORDERS, 1)]
+    positions.begin(places)
+    assert positions.takes(*places[0])
+    positions.took(*places[0])
+    positions.failed(places)
+    positions.begin(places)
+    assert [positions.takes(*one) for one in places] == [False, True]
+    positions.took(*places[1])
+    positions.ended()
+    positions.begin(places)
+    with pytest.raises(ConnectError, match=r"came the record 0"):
+        positions.takes(*places[0])
 
 
 def test_offsets_are_read_back() -> None:

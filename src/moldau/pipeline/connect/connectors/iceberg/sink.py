@@ -13,12 +13,14 @@ import pyiceberg
 from moldau.core.errors import ConfigError
 from moldau.pipeline.connect.api import (
     ConnectError,
+    RetriableError,
     SinkConnector,
     SinkContext,
     SinkTask,
     TopicPartition,
 )
 from moldau.pipeline.connect.connectors.files.partitioners import field_of
+from moldau.pipeline.connect.connectors.iceberg.positions import Positions
 from moldau.pipeline.connect.connectors.iceberg.settings import SINK, Routes, TableSettings
 from moldau.pipeline.connect.data.errors import DataError
 from moldau.pipeline.connect.data.records import SinkRecord
@@ -45,30 +47,40 @@ class IcebergSinkTask(SinkTask):
         self._bytes_max: int = values["iceberg.write.buffer-bytes"]
         self._catalog = open_catalog(values["iceberg.catalog"], config)
         self._writers: dict[str, TableWriter] = {}
-        self._next: dict[TopicPartition, int] = {}
-        """Records below have been taken: a put that failed is repeated."""
+        self._positions = Positions(self._connector)
         self._commit_at = time.monotonic() + self._interval_s
 
     def put(self, records: Sequence[SinkRecord]) -> None:
-        for record in records:
-            place = TopicPartition(record.original_topic or record.topic, record.original_partition)
-            if record.offset < self._next.get(place, -1):
-                continue
-            if record.value is not None:
-                try:
-                    self._put(place, record)
-                except DataError as wrong:
-                    self._context.report(record, wrong)
-            self._next[place] = record.offset + 1
-        if sum(one.rows.bytes for one in self._writers.values()) >= self._bytes_max:
-            self._commit()
+        positions = self._positions
+        positions.begin((_place(one), one.offset) for one in records)
+        try:
+            for record in records:
+                place = _place(record)
+                if not positions.takes(place, record.offset):
+                    continue
+                if record.value is not None:
+                    try:
+                        self._put(place, record)
+                    except DataError as wrong:
+                        self._context.report(record, wrong)
+                positions.took(place, record.offset)
+            if sum(one.rows.bytes for one in self._writers.values()) >= self._bytes_max:
+                self._commit()
+        except RetriableError:
+            positions.failed((_place(one), one.offset) for one in records)
+            raise
+        positions.ended()
+        self._ask()
 
     def flush(self, offsets: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, int]:
         if time.monotonic() >= self._commit_at:
             self._commit()
+        writers = self._writers.values()
+        limits = self._positions.flushed(offsets, [one.ends for one in writers])
+        self._ask()
         durable = dict(offsets)
-        for writer in self._writers.values():
-            for place, first in writer.rows.first.items():
+        for held in (limits, *(one.rows.first for one in writers)):
+            for place, first in held.items():
                 if place in durable:
                     durable[place] = min(durable[place], first)
         return durable
@@ -76,8 +88,7 @@ class IcebergSinkTask(SinkTask):
     def closed(self, partitions: Sequence[TopicPartition]) -> None:
         for writer in self._writers.values():
             writer.drop(partitions)
-        for one in partitions:
-            self._next.pop(one, None)
+        self._positions.forget(partitions)
 
     def stop(self) -> None:
         if hasattr(self, "_catalog"):
@@ -102,10 +113,20 @@ class IcebergSinkTask(SinkTask):
                 self._writers[name] = writer
             writer.put(place, record)
 
+    def _ask(self) -> None:
+        asked = self._positions.asked
+        if asked:
+            self._context.rewind(dict(asked))
+            asked.clear()
+
     def _commit(self) -> None:
         for writer in self._writers.values():
             writer.commit()
         self._commit_at = time.monotonic() + self._interval_s
+
+
+def _place(record: SinkRecord) -> TopicPartition:
+    return TopicPartition(record.original_topic or record.topic, record.original_partition)
 
 
 class IcebergSinkConnector(SinkConnector):

@@ -54,6 +54,8 @@ class TableWriter:
     def __init__(self, catalog: Catalog, name: str, connector: str, settings: TableSettings) -> None:
         self.name = name
         self.rows = Rows()
+        self.ends: Ends = {}
+        """Which records the table had at the last commit."""
         self._catalog = catalog
         self._property = property_of(connector)
         self._settings = settings
@@ -85,7 +87,7 @@ class TableWriter:
                     "is made again"
                 )
             with failures(f"The table {self.name}"):
-                ends = self._ends(table)
+                self.ends = ends = self._ends(table)
                 self.rows.drop_written(ends)
                 if not len(self.rows) or self._commit(table, ends):
                     self.rows.clear()
