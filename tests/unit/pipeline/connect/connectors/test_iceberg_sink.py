@@ -384,6 +384,30 @@ def test_tables_by_a_field(lake: Lake) -> None:
     assert [one["id"] for one in lake.rows("shop.sk")] == [2]
 
 
+def test_a_route_that_names_no_table(lake: Lake) -> None:
+    routes = [
+        "bad",
+        "",
+        7,
+        "y.",
+        "zz..t",
+        ".t",
+        "a.b/c",
+        "a. b",
+        "a." + "b" * 300,
+        True,
+        {"a": 1},
+        "Shop.Good",
+    ]
+    records = [plain(at, {"id": at, "to": one}) for at, one in enumerate(routes)]
+    more = [plain(len(routes), {"id": 1}), plain(len(routes) + 1, {"id": 2, "to": None})]
+    dynamic = {"iceberg.tables.route-field": "to", "iceberg.tables.dynamic-enabled": "true"}
+    assert lake.write(*records, *more, **dynamic) == len(routes) + 2
+    assert [one.offset for one, _ in lake.reports.failed] == list(range(len(routes) - 1))
+    assert "field to is 7, and with iceberg.tables.dynamic-enabled" in str(lake.reports.failed[2][1])
+    assert lake.rows("shop.good") == [{"id": len(routes) - 1, "to": "Shop.Good"}]
+
+
 def test_partitions_of_a_table(lake: Lake) -> None:
     settings = {
         "iceberg.tables.default-partition-by": "country",

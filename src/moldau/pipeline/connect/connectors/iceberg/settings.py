@@ -8,6 +8,8 @@ from typing import Any, Final
 from moldau.core.errors import ConfigError
 from moldau.core.settings.checks import one_of
 from moldau.core.settings.key import Importance, boolean, integer, long, string, strings
+from moldau.pipeline.connect.data.errors import DataError
+from moldau.pipeline.connect.data.validation import shown
 from moldau.pipeline.connect.declarations import Declaration, Texts
 
 CATALOG_PREFIX: Final = "iceberg.catalog."
@@ -17,6 +19,9 @@ ROUTE_REGEX: Final = ".route-regex"
 PARTITION_BY: Final = ".partition-by"
 _HIGH: Final = Importance.HIGH
 _LOW: Final = Importance.LOW
+NAME_BYTES_MAX: Final = 240
+"""Of a table that a record names: catalogs and folders do not take longer ones."""
+_NOT_IN_ROUTE: Final = re.compile(r"[/\\\s\x00-\x1f\x7f]")
 _NOT_A_NAME: Final = re.compile(r"[^0-9A-Za-z_]")
 
 CATALOG: Final = (
@@ -91,7 +96,7 @@ SINK: Final = (
         boolean(
             "iceberg.tables.dynamic-enabled",
             False,
-            "The route field has the name of the table. A record without it is left out.",
+            "The route field has the name of the table. A record without it, or with null in it, is left out.",
         ),
         group="Tables",
         display_name="Dynamic tables",
@@ -289,22 +294,35 @@ class Routes:
                     raise ConfigError(f"Invalid value {text} for configuration {name}: {wrong}") from None
         return cls(tables, values["iceberg.namespace"], field, is_dynamic, regexes)
 
-    def tables_of(self, topic: str, route: str | None) -> Sequence[str]:
-        """`route` is the value of the route field."""
+    def tables_of(self, topic: str, route: Any) -> Sequence[str]:
+        """`route` is the value of the route field. Raises DataError if it should name a table and does not."""
         if self.is_dynamic:
-            return [route.lower()] if route and "." in route else []
+            return [] if route is None else [self._named(route)]
         if self.field and self.tables:
             matches = self.regexes
             return [
                 one
                 for one in self.tables
-                if route is not None and one in matches and matches[one].fullmatch(route)
+                if route is not None and one in matches and matches[one].fullmatch(str(route))
             ]
         return self.tables or [f"{self.namespace}.{_NOT_A_NAME.sub('_', topic)}"]
 
+    def _named(self, route: Any) -> str:
+        name = route.lower() if isinstance(route, str) else ""
+        if not _is_table_name(name) or _NOT_IN_ROUTE.search(name) or len(name.encode()) > NAME_BYTES_MAX:
+            raise DataError(
+                f"the field {self.field} is {shown(route)}, and with iceberg.tables.dynamic-enabled=true it names the "
+                f"table, as namespace.table without slashes, in at most {NAME_BYTES_MAX} bytes"
+            )
+        return name
+
+
+def _is_table_name(name: str) -> bool:
+    return "." in name and all(name.split("."))
+
 
 def check_table_name(name: str) -> None:
-    if not all(name.split(".")) or "." not in name:
+    if not _is_table_name(name):
         raise ConfigError(
             f"Invalid value {name} for configuration iceberg.tables: it takes namespace.table, such as shop.orders"
         )

@@ -5,8 +5,8 @@ Rows are held in memory until a commit is due; offsets are committed to Kafka be
 
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import closing
-from typing import TYPE_CHECKING, Final
+from contextlib import closing, suppress
+from typing import TYPE_CHECKING, Any, Final
 
 import pyiceberg
 
@@ -98,13 +98,10 @@ class IcebergSinkTask(SinkTask):
         from moldau.pipeline.connect.connectors.iceberg.table_writer import TableWriter
 
         routes = self._routes
-        route: str | None = None
+        route: Any = None
         if routes.field:
-            try:
-                found = field_of(record, routes.field)
-            except DataError:
-                found = None
-            route = None if found is None else str(found)
+            with suppress(DataError):
+                route = field_of(record, routes.field)
         # Where two tables get the record, both must take it, or it is reported and in one of them.
         for name in routes.tables_of(record.topic, route):
             writer = self._writers.get(name)
