@@ -14,14 +14,16 @@ import pytest
 pytest.importorskip("pyiceberg.catalog.sql", reason="pyiceberg with its SQL catalog is not installed")
 
 from pyiceberg.catalog import load_catalog
+from pyiceberg.exceptions import NoSuchTableError
 from pyiceberg.table import Table
 
 from connect_kit import Reports, sink_record
 from moldau.core.errors import ConfigError
 from moldau.pipeline.connect.api import ConnectError, RetriableError, TopicPartition
+from moldau.pipeline.connect.connectors.iceberg.columns import columns_of
 from moldau.pipeline.connect.connectors.iceberg.commits import ends_in, text_of
-from moldau.pipeline.connect.connectors.iceberg.positions import Positions
 from moldau.pipeline.connect.connectors.iceberg.sink import IcebergSinkConnector, IcebergSinkTask
+from moldau.pipeline.connect.connectors.iceberg.table_writer import TableWriter
 from moldau.pipeline.connect.data import schema as schemas
 from moldau.pipeline.connect.data.records import SinkRecord
 from moldau.pipeline.connect.data.schema import Schema, SchemaType
@@ -211,22 +213,6 @@ def test_a_kafka_that_hangs_below_the_offset_of_the_table(lake: Lake) -> None:
     task.put([order(offset) for offset in range(2, 8)])
     assert task.flush({ORDERS: 8}) == {ORDERS: 8}
     assert [one["id"] for one in lake.rows()] == list(range(8))
-
-
-def test_a_put_that_is_repeated_does_not_go_back() -> None:
-    positions = Positions("lake")
-    places = [(ORDERS, 0), (ORDERS, 1)]
-    positions.begin(places)
-    assert positions.takes(*places[0])
-    positions.took(*places[0])
-    positions.failed(places)
-    positions.begin(places)
-    assert [positions.takes(*one) for one in places] == [False, True]
-    positions.took(*places[1])
-    positions.ended()
-    positions.begin(places)
-    with pytest.raises(ConnectError, match=r"came the record 0"):
-        positions.takes(*places[0])
 
 
 def test_offsets_are_read_back() -> None:
@@ -421,6 +407,52 @@ def test_partitions_of_a_table(lake: Lake) -> None:
     assert not any(one.required for one in table.schema().fields)
     assert [one["id"] for one in table.scan("country == 'DE'").to_arrow().to_pylist()] == [1]
     assert len(list(table.scan().plan_files())) == 2
+
+
+@pytest.mark.parametrize("terms", ["nowhere", "country,nowhere", "day(country)", "inner"])
+def test_partitions_that_do_not_fit(lake: Lake, terms: str) -> None:
+    """There is no table then, not one without partitions."""
+    if "(" in terms:
+        pytest.importorskip("pyiceberg_core")
+    schema = schemas.struct({"id": schemas.INT32, "country": schemas.STRING, "inner": ORDER})
+    record = structured(0, schema, 0, "CZ", Struct(ORDER, (1, "DE")))
+    for _ in range(2):
+        with pytest.raises(ConnectError, match=r"default.orders is not created.*cannot be partitioned by"):
+            lake.write(record, **{"iceberg.tables.default-partition-by": terms})
+    with pytest.raises(NoSuchTableError):
+        lake.table()
+    lake.write(record, **{"iceberg.tables.default-partition-by": "inner.country,country"})
+    assert [one.name for one in lake.table().spec().fields] == ["inner_country", "country"]
+
+
+def test_a_table_that_another_task_has_made(lake: Lake) -> None:
+    first, second = lake.task(), lake.task()
+    writers = [TableWriter(one._catalog, "default.orders", "lake", one._tables) for one in (first, second)]
+    columns = columns_of(ORDER)
+    assert all(one._loaded() is None for one in writers)
+    for one in writers:
+        one._make(columns)
+    second.put([order(0)])
+    second.flush({ORDERS: 1})
+    assert len(lake.rows()) == 1
+
+
+def test_fields_without_a_name(lake: Lake) -> None:
+    lake.write(plain(0, {"id": 0}))
+    values = [{"": 1}, {"a": {"": 1}}, {"a": [{"": 1}]}, {"id": 4, "": "x"}]
+    nameless = schemas.struct({"id": schemas.INT64, "": schemas.STRING})
+    nested = schemas.struct({"id": schemas.INT64, "m": schemas.mapping(schemas.STRING, nameless)})
+    lake.write(
+        *(plain(at, one) for at, one in enumerate(values, 1)),
+        structured(5, nameless, 5, "x"),
+        structured(6, nested, 6, {"k": Struct(nameless, (1, "x"))}),
+        plain(7, {"id": 7}),
+    )
+    assert [one.offset for one, _ in lake.reports.failed] == [1, 2, 3, 4, 5, 6]
+    assert 'a field of a.element has the name ""' in str(lake.reports.failed[2][1])
+    assert lake.rows() == [{"id": 0}, {"id": 7}]
+    lake.write(plain(8, {"": 1}), plain(9, {"id": 9}), **{"iceberg.tables": "default.fresh"})
+    assert lake.rows("default.fresh") == [{"id": 9}]
 
 
 def test_a_table_that_must_exist(lake: Lake) -> None:

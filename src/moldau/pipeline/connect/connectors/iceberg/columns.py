@@ -28,6 +28,30 @@ def columns_of(schema: Schema) -> pa.Schema:
     return iceberg_schema(arrow_schema(schema))
 
 
+def check_names(records: pa.Schema) -> None:
+    """Raises DataError for fields without a name, at any depth: tables with such a column cannot be read."""
+    for one in records:
+        _check_names(one, "")
+
+
+def _check_names(field: pa.Field, path: str) -> None:
+    kind, types = field.type, pa.types
+    if not field.name:
+        raise DataError(
+            f'a field {f"of {path} " if path else ""}has the name "", which no column has: rename or drop it with the '
+            "transformation ReplaceField"
+        )
+    here = f"{path}.{field.name}" if path else field.name
+    if types.is_struct(kind):
+        inner = _inside(kind)
+    elif types.is_map(kind):
+        inner = [kind.key_field, kind.item_field]
+    else:
+        inner = [kind.value_field] if types.is_list(kind) else []
+    for one in inner:
+        _check_names(one, here)
+
+
 def iceberg_schema(found: pa.Schema) -> pa.Schema:
     return pa.schema([_field(one) for one in found])
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any, Final
 
-from pyiceberg.table import Table
+from pyiceberg.table import Transaction
 from pyiceberg.transforms import (
     BucketTransform,
     DayTransform,
@@ -59,14 +59,25 @@ def check_terms(terms: Sequence[str]) -> None:
             )
 
 
-def partition(table: Table, terms: Sequence[str]) -> None:
-    """Of a table that is empty."""
-    if terms:
-        with table.update_spec() as update:
-            for one in terms:
-                column, transform = transform_of(one)
-                name = column if isinstance(transform, IdentityTransform) else f"{column}_{_word(one)}"
-                update.add_field(column, transform, name.replace(".", "_"))
+def partition(table: Transaction, terms: Sequence[str], name: str) -> None:
+    """Of a table that is being made. Raises ConnectError for a term that does not fit its columns."""
+    if not terms:
+        return
+    with table.update_spec() as update:
+        for one in terms:
+            column, transform = transform_of(one)
+            field = column if isinstance(transform, IdentityTransform) else f"{column}_{_word(one)}"
+            try:
+                update.add_field(column, transform, field.replace(".", "_"))
+            except ValueError as wrong:
+                columns = ", ".join(
+                    f"{it.name} {it.field_type}" for it in table.table_metadata.schema().fields
+                )
+                raise ConnectError(
+                    f"The table {name} is not created, because it cannot be partitioned by {one}: {wrong}. The first "
+                    f"record has the columns {columns}. Change {SETTING} or iceberg.table.{name}.partition-by, or "
+                    "create the table"
+                ) from None
 
 
 def _word(term: str) -> str:

@@ -24,6 +24,7 @@ from moldau.pipeline.connect.connectors.files.formats.plain_values import VALUE,
 from moldau.pipeline.connect.connectors.iceberg.catalog import failures
 from moldau.pipeline.connect.connectors.iceberg.columns import (
     adopted_schema,
+    check_names,
     columns_of,
     fitted,
     has_columns,
@@ -155,14 +156,19 @@ class TableWriter:
                 self._catalog.create_namespace(namespace)
             columns = optional_schema(records) if settings.forces_optional else records
             try:
-                made = self._catalog.create_table(self.name, columns, properties=dict(settings.properties))
-                partition(made, terms)
-            except TableAlreadyExistsError:
-                pass
+                # One commit: there is no moment at which the table is there without its partitions.
+                with self._catalog.create_table_transaction(
+                    self.name, columns, properties=dict(settings.properties)
+                ) as made:
+                    partition(made, terms, self.name)
+            except (TableAlreadyExistsError, CommitFailedException) as failure:
+                log.info("%s: another writer has made the table first: %s", self.name, failure)
+                return
         log.info("%s: the table has been created", self.name)
 
     def _fit(self, records: pa.Schema) -> None:
         """Makes or changes the table so that it has columns for such records. Raises DataError if it cannot."""
+        check_names(records)
         table = self._loaded()
         if table is None:
             if not len(records):
