@@ -35,5 +35,5 @@ def test_the_declaration_of_a_key_for_one_listener_is_the_brokers() -> None:
 
 
 def test_a_wrong_value_for_one_listener_is_refused_with_its_line() -> None:
-    with pytest.raises(ConfigError, match="line 1.*ssl.client.auth"):
+    with pytest.raises(ConfigError, match=r"line 1.*ssl\.client\.auth"):
         static_layer("listener.name.x.ssl.client.auth=perhaps")
