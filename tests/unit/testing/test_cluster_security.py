@@ -97,6 +97,8 @@ def test_brokers_renew_their_logins_in_time() -> None:
 
 
 def test_the_registry_logs_in_as_the_first_user() -> None:
-    with LocalCluster(security=Security(users=USERS, acls=True), registry=True) as cluster:
-        with SchemaRegistryClient({"url": cluster.registry_url}) as client:
-            assert client.register_schema("s", Schema('"int"', "AVRO")) == 1
+    with (
+        LocalCluster(security=Security(users=USERS, acls=True), registry=True) as cluster,
+        SchemaRegistryClient({"url": cluster.registry_url}) as client,
+    ):
+        assert client.register_schema("s", Schema('"int"', "AVRO")) == 1
