@@ -167,6 +167,33 @@ def test_many_senders_at_once_and_a_full_queue(listen: Listen) -> None:
     assert [one.value["message"] for one in records(task, 5)] == ["cut off"] * 5
 
 
+@pytest.mark.parametrize("transport", ["UDP", "TCP"])
+def test_what_is_not_in_kafka_is_written_by_the_next_task(
+    listen: Listen, transport: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    task = listen(transport, syslog_queue_batch_size="1")
+    kind = socket.SOCK_DGRAM if transport == "UDP" else socket.SOCK_STREAM
+    with socket.socket(socket.AF_INET, kind) as sender:
+        sender.connect((HOST, port_of(task)))
+        for number in range(6):
+            sender.sendall(b"<13>message %d\n" % number)
+        found = records(task, 3)
+        eventually(task.poll, "a message that is not committed")
+        eventually(lambda: len(task._listener._waiting) == 2, "all messages have come")
+        task.stop()
+    assert f"SyslogSource: {transport} port {port_of(task)} of {HOST}: 3 messages" in caplog.messages[-1]
+    again = SyslogSourceTask()
+    config = {"syslog.port": str(port_of(task)), "syslog.listen.address": HOST, "syslog.listener": transport}
+    again.start(config, StoredOffsets())
+    try:
+        found += records(again, 3)
+    finally:
+        caplog.clear()
+        again.stop()
+    assert [one.value["message"] for one in found] == [f"message {number}" for number in range(6)]
+    assert not caplog.messages
+
+
 def test_a_count_that_cannot_be_ends_the_connection(listen: Listen) -> None:
     task = listen("TCP")
     with socket.create_connection((HOST, port_of(task))) as sender:

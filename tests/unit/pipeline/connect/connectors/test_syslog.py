@@ -200,6 +200,8 @@ def test_settings_that_cannot_be_used_say_why(tmp_path: Path) -> None:
         one.name: one.errors for one in validate(DECLARATIONS, {"syslog.listener": "QUIC"}) if one.errors
     }
     assert errors.keys() == {"syslog.port", "syslog.listener"}
+    (port,) = (one for one in validate(DECLARATIONS, {"syslog.port": "0"}) if one.errors)
+    assert port.errors[0].endswith("for example syslog.port=1514")
     tls = {"syslog.port": "1514", "syslog.listener": "tcpssl"}
     (wrong,) = SyslogSourceConnector.check(tls)
     assert wrong.name == "syslog.ssl.cert.chain.path" and "syslog.ssl.key.path" in wrong.errors[0]

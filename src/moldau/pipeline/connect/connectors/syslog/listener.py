@@ -108,6 +108,12 @@ class Listener:
             self._loop.call_soon_threadsafe(self._has_space.set)
         return found
 
+    def left(self) -> list[Arrived]:
+        """What nobody has taken, once it is closed."""
+        found = list(self._waiting)
+        self._waiting.clear()
+        return found
+
     # In the thread of the loop
 
     async def _listen(self) -> asyncio.Server | asyncio.DatagramTransport:
@@ -187,7 +193,12 @@ class Listener:
         while len(self._waiting) >= self._count_max:
             self._has_space.clear()
             if len(self._waiting) >= self._count_max:
-                await self._has_space.wait()
+                try:
+                    await self._has_space.wait()
+                except asyncio.CancelledError:
+                    # The sender is rid of them.
+                    self._add(messages, address)
+                    raise
         self._add(messages, address)
 
 

@@ -1,12 +1,15 @@
 """SyslogSource: one task that listens; each message becomes a record. A malformed one has only its raw text.
 
-Syslog has no acknowledgements: what a sender was rid of, and what is not in Kafka yet when the task ends, is lost.
+Syslog has no acknowledgements: what a sender was rid of, and what is not in Kafka yet when the process ends, is lost.
+When only the task ends, the next one in the process goes on with it (`unwritten.py`).
 """
 
 import logging
+import os
 import socket
 import ssl
 import time
+from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
@@ -16,6 +19,7 @@ from moldau.core.errors import ConfigError
 from moldau.core.settings.checks import NON_EMPTY, one_of
 from moldau.core.settings.key import Importance, boolean, integer, password, string
 from moldau.pipeline.connect.api import SourceConnector, SourceContext, SourceTask
+from moldau.pipeline.connect.connectors.syslog import unwritten
 from moldau.pipeline.connect.connectors.syslog.listener import Arrived, Listener, Transport
 from moldau.pipeline.connect.connectors.syslog.messages import parse
 from moldau.pipeline.connect.connectors.syslog.values import KEY, VALUE, value_of
@@ -30,7 +34,12 @@ LISTENER, RECORDS, TLS = "Listener", "Records", "TLS"
 DECLARATIONS: Final = (
     Declaration(
         integer(
-            "syslog.port", 0, "The port to listen on.", at_least=1, at_most=65_535, importance=Importance.HIGH
+            "syslog.port",
+            1514,
+            "The port to listen on.",
+            at_least=1,
+            at_most=65_535,
+            importance=Importance.HIGH,
         ),
         is_required=True,
         group=LISTENER,
@@ -163,19 +172,45 @@ class SyslogSourceTask(SourceTask):
         self._names = Names(values["syslog.reverse.dns.cache.ms"] / 1000)
         self._looks_up: bool = values["syslog.reverse.dns.remote.ip"]
         self._listener = _listener(values)
+        self._id = f"{config.get('name', OF)}: {self._listener.place}"
+        self._again: deque[Arrived] = deque()
+        """What an earlier task has left."""
+        self._uncommitted: list[Arrived] = []
 
     def poll(self) -> Sequence[SourceRecord]:
         """Another task may have had the port until now: to listen is tried again and again."""
         if not self._listener.is_open:
             self._listen()
-        return [self._record(one) for one in self._listener.take(self._count_max, self._wait_s)]
+        self._again += unwritten.take(self._id)
+        if self._again:
+            found = [self._again.popleft() for _ in range(min(self._count_max, len(self._again)))]
+        else:
+            found = self._listener.take(self._count_max, self._wait_s)
+        self._uncommitted += found
+        return [self._record(one) for one in found]
+
+    def committed(self) -> None:
+        self._uncommitted.clear()
 
     def next_poll_ms(self) -> int:
         return 1
 
     def stop(self) -> None:
-        if hasattr(self, "_listener"):
-            self._listener.close()
+        if not hasattr(self, "_listener"):
+            return
+        self._listener.close()
+        left = [*self._uncommitted, *self._again, *self._listener.left()]
+        self._uncommitted.clear()
+        self._again.clear()
+        if left:
+            unwritten.keep(self._id, left)
+            log.warning(
+                "%s: %d messages were received and are not in Kafka: they are written if the task starts again in this "
+                "process (%d), and lost otherwise",
+                self._id,
+                len(left),
+                os.getpid(),
+            )
 
     def _listen(self) -> None:
         self._listener.open()
