@@ -182,6 +182,27 @@ def test_repeated_records_are_written_once(server: RedisServer, start: Start) ->
     assert other.opened([TICKS]) == {}
 
 
+def test_exactly_once_that_was_off_for_a_while(server: RedisServer, start: Start) -> None:
+    """The group's offset is newer than that in Redis then."""
+    once, often = ({"redis_type": "STREAM", "redis_exactly_once": one} for one in ("true", "false"))
+    start(**once).put([*ticks(0, 3), sink_record("other", 0, None, {"n": 0})])
+    write(start(**often), ticks(3, 5))
+    again = start(**once)
+    assert again.opened([TICKS, TopicPartition("other", 0)]) == {TopicPartition("other", 0): 1}
+    again.put(ticks(5, 7))
+    assert numbers(server) == list(range(7))
+    assert start(**once).opened([TICKS]) == {TICKS: 7}
+
+
+def test_a_user_without_the_right_to_offsets(server: RedisServer, start: Start) -> None:
+    server.client.acl_setuser(
+        "writer", enabled=True, passwords=["+secret"], commands=["+@all"], keys=["orders:*"]
+    )
+    task = start(redis_username="writer", redis_password="secret", redis_type="STRING")
+    task.put([sink_record("orders", 0, "a", "x")])
+    assert server.client.get("orders:a") == "x"
+
+
 def test_the_server_goes_and_comes_back(server: RedisServer, start: Start) -> None:
     task = start(redis_type="STREAM", redis_exactly_once="true")
     write(task, ticks(0, 5))

@@ -2,7 +2,8 @@
 
 Without redis.exactly.once a `put` that is repeated, or a task that starts again, writes records a second time; for all
 types but STREAM that changes nothing. With it each `put` is a transaction that also sets the offset of each partition.
-It is watched: records below the stored offset are skipped, also when another task has written them.
+It is watched: records below the stored offset are skipped, also when another task has written them. Without it, such
+offsets are deleted.
 """
 
 import logging
@@ -49,6 +50,8 @@ class RedisSinkTask(SinkTask):
         self._context = context
         self._reported: set[Place] = set()
         """Records of the current `put`: they are not reported again when it is repeated."""
+        self._without_offsets: set[TopicPartition] = set()
+        """Partitions that have none in Redis, and are written without."""
 
     def opened(self, partitions: Sequence[TopicPartition]) -> Mapping[TopicPartition, int]:
         if not self._settings.is_exactly_once or not partitions:
@@ -62,6 +65,7 @@ class RedisSinkTask(SinkTask):
             if self._settings.is_exactly_once:
                 self._write_once(records)
             else:
+                self._forget_offsets(records)
                 writes = list(self._writes(records))
                 for place in range(0, len(writes), PIPELINE_MAX):
                     self._write(writes[place : place + PIPELINE_MAX])
@@ -70,6 +74,26 @@ class RedisSinkTask(SinkTask):
     def stop(self) -> None:
         if hasattr(self, "_client"):
             self._client.close()
+
+    def _forget_offsets(self, records: Sequence[SinkRecord]) -> None:
+        """Those that redis.exactly.once=true has left get old from now on: with them, records would be written twice
+        when it is true again."""
+        places = {_partition(one) for one in records} - self._without_offsets
+        if not places:
+            return
+        try:
+            count = self._client.delete(*map(self._offset_key, places))
+        except RedisError as error:
+            if isinstance(failure_of(error, self._settings.server), RetriableError):
+                raise
+            # A user that may not have such keys has made none.
+            log.info(
+                "offsets of redis.exactly.once are not looked for in %s: %s", self._settings.server, error
+            )
+        else:
+            if count:
+                log.info("%d offsets of redis.exactly.once are deleted: it is false now", count)
+        self._without_offsets |= places
 
     def _write(self, writes: Sequence[Write]) -> None:
         pipeline = self._client.pipeline(transaction=False)
