@@ -1,5 +1,6 @@
 """Makes requests: with who is asking, and failures as those of connectors. Owns the connections and the token."""
 
+import re
 import time
 from collections.abc import Mapping
 from typing import Any, Final
@@ -7,10 +8,12 @@ from typing import Any, Final
 import requests
 
 from moldau.pipeline.connect.api import ConnectError, RetriableError
-from moldau.pipeline.connect.connectors.http.settings import Access
+from moldau.pipeline.connect.connectors.http.settings import Access, without_login
 
 BODY_SHOWN: Final = 300
+_QUERY_IN_TEXT: Final = re.compile(r"\?[^\s'\")>]+")
 REDIRECTION: Final = 300
+BAD_REQUEST: Final = 400
 SERVER_ERROR: Final = 500
 TOKEN_SPARE_S: Final = 30.0
 """A token is renewed so long before it ends."""
@@ -83,7 +86,7 @@ class HttpClient:
             raise Busy(f"{text}. It is tried again", _retry_after_s(answer))
         if status in (requests.codes.unauthorized, requests.codes.forbidden):
             raise ConnectError(f"{text}. Check http.authorization.type and what belongs to it")
-        if status < requests.codes.bad_request:
+        if status < BAD_REQUEST:
             raise ConnectError(_redirect_text(f"{method} {shown(url)}", answer, self._access.url_setting))
         raise Refused(text, status)
 
@@ -96,10 +99,17 @@ class HttpClient:
             )
         except (requests.exceptions.SSLError, requests.exceptions.InvalidURL) as failure:
             raise ConnectError(
-                f"{method} {shown(url)} failed: {failure}. Check {access.url_setting} and {access.ca_setting}"
+                f"{method} {shown(url)} failed: {_text_of(failure)}. Check {access.url_setting} and {access.ca_setting}"
             ) from failure
         except requests.RequestException as failure:
-            raise RetriableError(f"{method} {shown(url)} failed: {failure}. It is tried again") from failure
+            raise RetriableError(
+                f"{method} {shown(url)} failed: {_text_of(failure)}. It is tried again"
+            ) from failure
+        except OSError as failure:
+            # A file that the settings name.
+            raise ConnectError(
+                f"{method} {shown(url)} failed: {failure}. Check {access.ca_setting} and the client's certificate"
+            ) from failure
 
     def _renew_token(self) -> None:
         access = self._access
@@ -133,8 +143,13 @@ class HttpClient:
 
 
 def shown(url: str) -> str:
-    """Without its query, which may have a key."""
-    return url.partition("?")[0]
+    """Without its query, which may have a key, and without a login."""
+    return without_login(url.partition("?")[0])
+
+
+def _text_of(failure: Exception) -> str:
+    """It has the address of the request."""
+    return _QUERY_IN_TEXT.sub("?[hidden]", without_login(str(failure)))
 
 
 def _redirect_text(asked: str, answer: requests.Response, setting: str) -> str:

@@ -11,6 +11,7 @@ from moldau.core.settings.key import Importance, boolean, integer, password, str
 from moldau.pipeline.connect.declarations import Declaration
 
 _LOW: Final = Importance.LOW
+_LOGIN_IN_URL: Final = re.compile(r"//[^/?#\s]*@")
 _STATUS_RANGE: Final = re.compile(r"(\d{3})(?:-(\d{3}))?|(\d)xx")
 
 CONNECTION: Final = (
@@ -190,9 +191,16 @@ def _statuses(text: str) -> range:
     return range(int(found[1]), int(found[2] or found[1]) + 1)
 
 
+def without_login(text: str) -> str:
+    """A text for people: addresses in it have no user and password."""
+    return _LOGIN_IN_URL.sub("//[hidden]@", text)
+
+
 def check_url(name: str, text: str) -> None:
     """An address, perhaps with placeholders. They do not choose the host."""
     if not re.match(r"https?://[^/$?#]+(?:[/?#]|$)", text):
+        # Whatever is before it may be a password.
+        known = f"[hidden]@{text.rpartition('@')[2]}" if "@" in text else text
         raise ConfigError(
-            f"Invalid value {text} for configuration {name}: it takes an address such as https://service/orders"
+            f"Invalid value {known} for configuration {name}: it takes an address such as https://service/orders"
         )

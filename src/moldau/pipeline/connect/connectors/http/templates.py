@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, Final
 from urllib.parse import quote
 
+from moldau.pipeline.connect.connectors.http.settings import without_login
 from moldau.pipeline.connect.data.errors import DataError
 
 _FILLED: Final = "\0"
@@ -27,7 +28,9 @@ class Template:
             value = value_of(found[1].strip())
             if value is None:
                 if found[2] is None:
-                    raise DataError(f"{self.text} needs {found[1].strip()}, which is missing or null")
+                    raise DataError(
+                        f"{self._shown(is_url)} needs {found[1].strip()}, which is missing or null"
+                    )
                 value = found[2]
             text = plain_text(value)
             return f"{_FILLED}{quote(text, safe='')}{_FILLED}" if is_url else text
@@ -37,6 +40,10 @@ class Template:
         filled = _PLACE.sub(text_of, self.text)
         return self._checked(filled) if is_url else filled
 
+    def _shown(self, is_url: bool) -> str:
+        """An address without its query and a login: they may have secrets."""
+        return without_login(self.text.partition("?")[0]) if is_url else self.text
+
     def _checked(self, filled: str) -> str:
         for segment in re.split(r"[?#]", filled)[0].split("/"):
             if _FILLED not in segment:
@@ -44,7 +51,7 @@ class Template:
             whole = segment.replace(_FILLED, "")
             if not whole or any(one in (".", "..") for one in _SEPARATOR.split(whole)):
                 raise DataError(
-                    f"it makes {whole or 'nothing'} of a part of the address {self.text}, and so another address: "
+                    f"it makes {whole or 'nothing'} of a part of the address {self._shown(True)}, and so another one: "
                     "leave such records out with a transformation, or put the value into the query"
                 )
         return filled.replace(_FILLED, "")
