@@ -9,6 +9,7 @@ import pytest
 
 from documents import ROOT, Page, pages
 from moldau.pipeline.connect.plugins import ENTRY_POINT_GROUP
+from moldau.security.sasl import own_checks
 
 PAGES = pages()
 PACKAGE = ROOT / "src" / "moldau"
@@ -19,6 +20,7 @@ MODULE = re.compile(r"moldau(\.\w+)+")
 OF_DEVELOPERS = re.compile(r"DESIGN|COMPAT|CONTRIBUTING|FORMAT|/design/")
 """Pages in which a bare `name.py` is a file of ours. In the guides it is the reader's."""
 
+ENTRY_POINT_GROUPS = {ENTRY_POINT_GROUP, own_checks.GROUP}
 OF_PROGRAMS = {"bench/out/"}
 """What a program of ours writes, and git ignores."""
 
@@ -35,7 +37,7 @@ def test_paths_exist(page: Page) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=str)
 def test_modules_exist(page: Page) -> None:
-    named = {span for span in page.code_spans() if MODULE.fullmatch(span)} - {ENTRY_POINT_GROUP}
+    named = {span for span in page.code_spans() if MODULE.fullmatch(span)} - ENTRY_POINT_GROUPS
     assert sorted(name for name in named if not _is_importable(name)) == []
 
 
