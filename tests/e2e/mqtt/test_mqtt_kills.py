@@ -119,6 +119,9 @@ def test_every_message_arrives_once(tmp_path: Path) -> None:
         print(f"{count} messages, {kills}")
         numbers = [b"%d" % number for number in range(count)]
         assert records(broker.bootstrap) == numbers
+        if received != numbers:
+            print("twice:", sorted({one for one in received if received.count(one) > 1}, key=int))
+            print((tmp_path / "proxy" / "server.log").read_text()[-20_000:])
         assert received == numbers
         assert "Traceback" not in proxy.log_text()
     finally:

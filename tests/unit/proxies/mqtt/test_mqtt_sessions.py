@@ -53,6 +53,8 @@ def test_what_was_read_ahead_does_not_hold_a_session_back() -> None:
     one.is_behind = False
     one.ahead = {ONE: 5, TWO: 5}
     assert restored(one, {ONE: 4, TWO: 6}).positions == {ONE: 5, TWO: 6}
+    # A partition the live reader does not know yet keeps its position too.
+    assert restored(one, {}).positions == {ONE: 5, TWO: 5}
     one.leave_live({ONE: 4, TWO: 6})
     assert one.positions == {ONE: 5, TWO: 6}
 

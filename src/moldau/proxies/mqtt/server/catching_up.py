@@ -127,9 +127,12 @@ class _Walk:
         """The client has no room for more, or there are partitions that are not read yet."""
 
     def is_done(self) -> bool:
-        """Whether the live reader has not read further, in any partition."""
-        live = self._hub.live.next
-        return all(offset >= live.get(partition, 0) for partition, offset in self._reached.items())
+        """Whether neither the live reader nor the session before has read further, in any partition."""
+        live, positions = self._hub.live.next, self._session.positions
+        return all(
+            offset >= max(live.get(partition, 0), positions.get(partition, 0))
+            for partition, offset in self._reached.items()
+        )
 
     def take(self, records: list[KafkaMessage]) -> None:
         """Handles records until there is no room."""

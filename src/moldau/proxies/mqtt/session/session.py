@@ -128,7 +128,10 @@ class Session:
 
     def _reached(self, live: Mapping[Partition, int]) -> dict[Partition, int]:
         """Of a session that reads along: the live reader may have come past what the session had read ahead."""
-        return {partition: max(offset, self.ahead.get(partition, 0)) for partition, offset in live.items()}
+        reached = dict(self.ahead)
+        for partition, offset in live.items():
+            reached[partition] = max(offset, reached.get(partition, 0))
+        return reached
 
     def starts(self, live: Mapping[Partition, int]) -> dict[Partition, int]:
         """Where to read on, by partition: behind what the live reader has read, or where messages were in flight."""
