@@ -166,9 +166,12 @@ class ConnectorApp:
             elif not runs and task.state != resting:
                 self._end(shifts, task, resting)
         now_ms = _now_ms()
+        # What a source's task reads may move to another one, which goes on at the offsets of the last: they are
+        # complete once all that leave have ended. Partitions of a sink are given by its group.
+        may_start = runs and (plan.kind == "sink" or not self._leaving)
         for number in plan.tasks:
             task = self._tasks.get(number) or self._new(number)
-            if runs and task.starts(now_ms):
+            if may_start and task.starts(now_ms):
                 shifts.start(task.started(), self._hear, self._spark_has_gone)
         self._state = {
             PipelineState.PAUSED: PipelineState.PAUSED,
