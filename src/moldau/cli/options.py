@@ -136,7 +136,8 @@ def on_cluster(function: Callable[..., Any]) -> Callable[..., Any]:
         metavar="HOST:PORT",
         envvar=BOOTSTRAP_VARIABLE,
         show_envvar=True,
-        help="The address of the cluster; several are separated by commas. Default: that of the profile, or "
+        help="The address of the cluster; several are separated by commas. Default: bootstrap.servers of "
+        "the --command-config, that of the profile, or "
         f"{DEFAULT_BOOTSTRAP_SERVER}.",
     )
     @profile_option
@@ -164,9 +165,11 @@ def on_cluster(function: Callable[..., Any]) -> Callable[..., Any]:
         timeout_s: float,
         **arguments: Any,
     ) -> Any:
-        servers, properties = locate(bootstrap_server, profile)
-        properties.update(read_properties(command_config) if command_config else {})
-        properties.update(command_property)
+        given = read_properties(command_config) if command_config else {}
+        given.update(command_property)
+        servers_given = given.pop(BOOTSTRAP_SERVERS, None)
+        servers, properties = locate(bootstrap_server or servers_given, profile)
+        properties.update(given)
         with closing(Cluster(servers, properties, timeout_s)) as cluster:
             return function(cluster, **arguments)
 

@@ -5,10 +5,20 @@ from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 from confluent_kafka import OFFSET_BEGINNING, OFFSET_END
 
+from moldau.cli.client.connection import Cluster
 from moldau.cli.client.positions import Start, StartOffset
-from moldau.cli.options import Duration, KeyValue, Timestamp, read_properties
+from moldau.cli.options import (
+    BOOTSTRAP_VARIABLE,
+    PROFILE_VARIABLE,
+    Duration,
+    KeyValue,
+    Timestamp,
+    on_cluster,
+    read_properties,
+)
 from moldau.cli.topic_partitions import TopicPartitions
 
 
@@ -116,3 +126,29 @@ def test_a_properties_file_that_is_no_text_is_wrong_usage(tmp_path: Path) -> Non
     path.write_bytes(b"a=\xff\xfe")
     with pytest.raises(click.UsageError, match=r"client\.properties"):
         read_properties(str(path))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "servers"),
+    [
+        ([], "of-file:1"),
+        (["-b", "of-option:2"], "of-option:2"),
+        (["-X", "bootstrap.servers=of-property:3"], "of-property:3"),
+    ],
+)
+def test_a_clients_file_says_where_the_cluster_is(
+    arguments: list[str], servers: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (BOOTSTRAP_VARIABLE, PROFILE_VARIABLE):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    file = tmp_path / "client.properties"
+    file.write_text("bootstrap.servers=of-file:1\nclient.id=me\n")
+
+    @click.command()
+    @on_cluster
+    def show(cluster: Cluster) -> None:
+        click.echo(cluster.bootstrap_servers)
+
+    shown = CliRunner().invoke(show, ["--command-config", str(file), *arguments])
+    assert shown.output.strip() == servers, shown.output
