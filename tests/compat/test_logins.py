@@ -315,7 +315,9 @@ def test_kafka_configs_manages_users(guarded: Guarded, java_driver: JavaDriver, 
     with guarded.connect() as client:
         log_in(client, user, "tool-secret", "SCRAM-SHA-256")
     printed = tools.run("kafka-configs", *entity, "--describe")
-    assert f"SCRAM credential configs for user-principal '{user}' are SCRAM-SHA-256=iterations=8192" in printed
+    assert (
+        f"SCRAM credential configs for user-principal '{user}' are SCRAM-SHA-256=iterations=8192" in printed
+    )
     tools.run("kafka-configs", *entity, "--alter", "--delete-config", "SCRAM-SHA-256")
     with guarded.connect() as client, pytest.raises(AssertionError, match="58"):
         log_in(client, user, "tool-secret", "SCRAM-SHA-256")
