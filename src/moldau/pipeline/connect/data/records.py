@@ -220,8 +220,7 @@ class SinkTexts(Sequence[SinkRecord]):
     def __getitem__(self, index: slice) -> "SinkTexts": ...
 
     def __getitem__(self, index: int | slice) -> "SinkRecord | SinkTexts":
-        places = range(len(self))[index]
-        if isinstance(places, range):
-            record_of = self._record_of
+        if isinstance(index, slice):
+            places, record_of = range(len(self))[index], self._record_of
             return SinkTexts(self.topic, self.partition, self.texts[index], lambda at: record_of(places[at]))
-        return self._record_of(places)
+        return self._record_of(range(len(self))[index])
