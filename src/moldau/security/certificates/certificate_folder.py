@@ -4,7 +4,7 @@
     trust.pem               every authority that is trusted at the moment, with their revocation lists
     NAME.pem                private key and certificate of NAME in one file: the key store of a broker or client
     NAME.crt, NAME.key      the same in two files
-    authority.json          what else is known: revoked certificates, and how far a change of authority has come
+    authority.json          what else is known: which certificates were issued, and which of them are revoked
 
 Private keys are readable by their owner alone. A file is replaced as a whole, so that brokers, which watch theirs,
 never read half of one. Blocks.
@@ -34,6 +34,7 @@ from moldau.security.certificates.authority import (
     revocation_list,
 )
 from moldau.security.tls import pem
+from moldau.security.tls.principal_names import distinguished_name
 
 SECRET_MODE: Final = 0o600
 PUBLIC_MODE: Final = 0o644
@@ -53,9 +54,23 @@ class Revoked:
     """The fingerprint of the authority that had issued it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A certificate that was issued; its files may have been replaced since."""
+
+    name: str
+    serial: int
+    subject: str
+    hosts: tuple[str, ...]
+    ends: datetime
+    authority: str
+    """The fingerprint of the authority that issued it."""
+
+
 @dataclass(slots=True)
 class AuthorityState:
     revoked: list[Revoked] = field(default_factory=list)
+    issued: list[Recorded] = field(default_factory=list)
 
 
 class CertificateFolder:
@@ -138,6 +153,7 @@ class CertificateFolder:
                 f"no certificate can have the subject or the hosts {', '.join(hosts)} of {name}: {error}; names "
                 "of hosts have ASCII letters alone, and a country has two"
             ) from None
+        self._record(name, issued.certificate)
         _write(self.key_file(name), issued.key_pem, SECRET_MODE)
         _write(self.certificate_file(name), issued.certificate_pem, PUBLIC_MODE)
         _write(self.store(name), issued.key_pem + issued.certificate_pem, SECRET_MODE)
@@ -150,20 +166,41 @@ class CertificateFolder:
         subject = old.certificate.subject
         return self.issue(name, hosts_of(old.certificate), subject=subject, days=days, kind=kind)
 
-    def revoke(self, name: str) -> int:
-        """Refuses the certificate from now on, wherever `trust.pem` is used. Returns its serial number."""
-        certificate = self.find(name).certificate
+    def recorded(self) -> list[Recorded]:
+        """Every certificate that was issued and has not expired, in the order of issue. Of those issued before records
+        were kept the ones whose files are there."""
+        return self._known(self._state())
+
+    def revocable(self, name: str) -> list[Recorded]:
+        """What was issued for `name` and has not expired, replaced certificates included. ConfigError if there is
+        none."""
+        known = self.recorded()
+        found = [each for each in known if each.name == name]
+        if not found:
+            names = ", ".join(sorted({each.name for each in known})) or "none"
+            raise ConfigError(
+                f"{self.path} has no certificate of {name} that has not expired; there are: {names}"
+            )
+        return found
+
+    def revoke(self, name: str) -> list[int]:
+        """Refuses every certificate of `name` from now on, wherever `trust.pem` is used: also replaced ones, whose
+        files may be in use elsewhere. Returns their serial numbers."""
+        found = self.revocable(name)
         state = self._state()
-        if all(each.serial != certificate.serial_number for each in state.revoked):
-            issuer = next((each for each in self.trusted() if each.subject == certificate.issuer), None)
-            print_of = fingerprint(issuer or self.authority().certificate)
-            state.revoked.append(Revoked(certificate.serial_number, _now(), print_of))
-            self._write_state(state)
+        revoked = {each.serial for each in state.revoked}
+        state.revoked += [
+            Revoked(each.serial, _now(), each.authority) for each in found if each.serial not in revoked
+        ]
+        self._write_state(state)
         self.write_trust()
-        return certificate.serial_number
+        return [each.serial for each in found]
 
     def is_revoked(self, certificate: x509.Certificate) -> bool:
-        return any(each.serial == certificate.serial_number for each in self._state().revoked)
+        return certificate.serial_number in self.revoked_serials()
+
+    def revoked_serials(self) -> set[int]:
+        return {each.serial for each in self._state().revoked}
 
     def trusted(self) -> list[x509.Certificate]:
         """The authorities trusted at the moment, the one that signs first."""
@@ -223,6 +260,37 @@ class CertificateFolder:
             lists.append(found.public_bytes(Encoding.PEM).decode())
         return lists
 
+    def _known(self, state: AuthorityState) -> list[Recorded]:
+        serials = {each.serial for each in state.issued}
+        unrecorded = [found for name in self.names() if (found := self._certificate(name)) is not None]
+        known = [each for each in unrecorded if each.serial not in serials] + state.issued
+        return [each for each in known if each.ends > _now()]
+
+    def _certificate(self, name: str) -> Recorded | None:
+        """What the file of `name` has; None if it is damaged."""
+        try:
+            certificate = x509.load_pem_x509_certificate(self.certificate_file(name).read_bytes())
+        except ValueError:
+            return None
+        return self._as_record(name, certificate)
+
+    def _as_record(self, name: str, certificate: x509.Certificate) -> Recorded:
+        issuer = next((each for each in self.trusted() if each.subject == certificate.issuer), None)
+        return Recorded(
+            name,
+            certificate.serial_number,
+            distinguished_name(certificate.subject),
+            tuple(hosts_of(certificate)),
+            certificate.not_valid_after_utc,
+            fingerprint(issuer or self.authority().certificate),
+        )
+
+    def _record(self, name: str, certificate: x509.Certificate) -> None:
+        """Before the files are written: there is never a certificate that is not known."""
+        state = self._state()
+        state.issued = [*self._known(state), self._as_record(name, certificate)]
+        self._write_state(state)
+
     def _write_authority(self, name: str, authority: Issued) -> None:
         _write(self.path / f"{name}.key", authority.key_pem, SECRET_MODE)
         _write(self.path / f"{name}.pem", authority.certificate_pem, PUBLIC_MODE)
@@ -241,11 +309,22 @@ class CertificateFolder:
                 [
                     Revoked(int(each["serial"]), datetime.fromisoformat(each["at"]), each["authority"])
                     for each in found["revoked"]
-                ]
+                ],
+                [
+                    Recorded(
+                        each["name"],
+                        int(each["serial"]),
+                        each["subject"],
+                        tuple(each["hosts"]),
+                        datetime.fromisoformat(each["ends"]),
+                        each["authority"],
+                    )
+                    for each in found.get("issued", ())
+                ],
             )
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, AttributeError):
             raise ConfigError(
-                f"{path} is damaged: it says which certificates are revoked; restore it from a backup"
+                f"{path} is damaged: it says which certificates were issued and revoked; restore it from a backup"
             ) from None
 
     def _write_state(self, state: AuthorityState) -> None:
@@ -253,7 +332,19 @@ class CertificateFolder:
             {"serial": str(each.serial), "at": each.at.isoformat(), "authority": each.authority}
             for each in state.revoked
         ]
-        _write(self.path / STATE, orjson.dumps({"revoked": revoked}).decode(), PUBLIC_MODE)
+        issued = [
+            {
+                "name": each.name,
+                "serial": str(each.serial),
+                "subject": each.subject,
+                "hosts": list(each.hosts),
+                "ends": each.ends.isoformat(),
+                "authority": each.authority,
+            }
+            for each in state.issued
+        ]
+        text = orjson.dumps({"revoked": revoked, "issued": issued}).decode()
+        _write(self.path / STATE, text, PUBLIC_MODE)
 
 
 def hosts_of(certificate: x509.Certificate) -> list[str]:

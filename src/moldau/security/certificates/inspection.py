@@ -24,19 +24,33 @@ class Described:
     expires_at: datetime
     status: str
     """`valid`, or what is wrong."""
+    serial: int
+    is_replaced: bool = False
+    """It was issued, but its files are those of another one by now, or are gone."""
 
 
 def describe(folder: CertificateFolder) -> Iterator[Described]:
-    """The authorities first, then what they issued."""
+    """The authorities first, then what they issued, with what was replaced and has not expired."""
     now = datetime.now(UTC)
     trusted = folder.trusted()
     for number, authority in enumerate(trusted):
         name = "ca" if number == 0 else f"ca ({folder.rotation})"
         yield _described(name, authority, now, [])
+    revoked, recorded = folder.revoked_serials(), folder.recorded()
+    in_files = set()
     for name in folder.names():
         issued = folder.find(name)
-        faults = ["revoked"] if folder.is_revoked(issued.certificate) else list(_faults(issued, trusted))
+        in_files.add(issued.certificate.serial_number)
+        faults = (
+            ["revoked"] if issued.certificate.serial_number in revoked else list(_faults(issued, trusted))
+        )
         yield _described(name, issued.certificate, now, faults)
+    for each in recorded:
+        if each.serial not in in_files:
+            status = "replaced, revoked" if each.serial in revoked else "replaced, not revoked"
+            yield Described(
+                each.name, each.subject, each.hosts, each.ends, status, each.serial, is_replaced=True
+            )
 
 
 def _described(name: str, certificate: x509.Certificate, now: datetime, faults: list[str]) -> Described:
@@ -53,6 +67,7 @@ def _described(name: str, certificate: x509.Certificate, now: datetime, faults: 
         tuple(hosts_of(certificate)),
         ends,
         ", ".join(faults) or "valid",
+        certificate.serial_number,
     )
 
 

@@ -83,6 +83,40 @@ def test_revoked_is_refused(folder: Path) -> None:
     handshake(folder, "bob")
 
 
+def test_replaced_certificates_are_revoked_too(folder: Path, tmp_path: Path) -> None:
+    copies = []
+    run(folder, "issue", "bob")
+    for number, again in enumerate((["issue", "bob"], ["renew", "bob"], [])):
+        copies.append(f"copy-{number}")
+        (folder / f"{copies[-1]}.pem").write_bytes((folder / "bob.pem").read_bytes())
+        if again:
+            run(folder, *again)
+    assert run(folder, "list").count("replaced, not revoked") == 2
+    run(folder, "revoke", "bob", "--yes")
+    assert run(folder, "list").count("replaced, revoked") == 2
+    for copy in copies:
+        with pytest.raises(ssl.SSLError, match="revoked"):
+            handshake(folder, copy)
+    handshake(folder, "alice")
+
+
+def test_a_folder_without_records_knows_what_its_files_have(folder: Path) -> None:
+    (folder / "old.pem").write_bytes((folder / "alice.pem").read_bytes())
+    (folder / "authority.json").unlink()
+    run(folder, "renew", "alice")
+    run(folder, "revoke", "alice", "--yes")
+    for copy in ("old", "alice"):
+        with pytest.raises(ssl.SSLError, match="revoked"):
+            handshake(folder, copy)
+
+
+def test_verify_reports_what_is_revoked(folder: Path) -> None:
+    run(folder, "revoke", "alice", "--yes")
+    assert "alice: revoked" in run(folder, "verify", code=1)
+    run(folder, "renew", "alice")
+    assert "All 3 certificates are valid" in run(folder, "verify")
+
+
 def test_each_step_of_a_rotation_leaves_everyone_able_to_connect(folder: Path, tmp_path: Path) -> None:
     before = tmp_path / "before"
     before.mkdir()

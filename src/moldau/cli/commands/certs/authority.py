@@ -39,7 +39,10 @@ def init(folder: Path, name: str, kind: str, days: int) -> None:
 @output_option
 @folder_option
 def list_command(folder: Path, output: str) -> None:
-    """List the certificates: whose they are, for which hosts, and until when they are valid."""
+    """List the certificates: whose they are, for which hosts, and until when they are valid.
+
+    With those that were replaced and have not expired.
+    """
     with told():
         found = list(describe(CertificateFolder(folder)))
     if output != "table":
@@ -55,16 +58,20 @@ def list_command(folder: Path, output: str) -> None:
 @click.command("verify")
 @folder_option
 def verify(folder: Path) -> None:
-    """Check every certificate: its authority, its key, its time. Exits with 1 if one is not valid."""
+    """Check every certificate: its authority, its key, its time, whether it is revoked.
+
+    Exits with 1 if one is not valid. Certificates that were replaced do not count.
+    """
     with told():
-        found = list(describe(CertificateFolder(folder)))
-    faulty = [each for each in found if each.status not in ("valid", "revoked")]
+        found = [each for each in describe(CertificateFolder(folder)) if not each.is_replaced]
+    faulty = [each for each in found if each.status != "valid"]
     for each in faulty:
         click.echo(f"{each.name}: {each.status} (valid until {each.expires_at:%Y-%m-%d})")
     if faulty:
         raise Failure(
             f"{counted(len(faulty), 'certificate')} of {len(found)} need attention.",
-            "Replace them with `moldau certs renew NAME`, the authority with `moldau certs rotate`.",
+            "Replace them with `moldau certs renew NAME`, the authority with `moldau certs rotate`; remove the files "
+            "of a NAME that is no longer wanted.",
         )
     click.echo(f"All {len(found)} certificates are valid.")
 
@@ -102,4 +109,5 @@ def _as_data(each: Described) -> dict[str, object]:
         "hosts": " ".join(each.hosts),
         "valid_until": each.expires_at.isoformat(),
         "status": each.status,
+        "number": f"{each.serial:x}",
     }

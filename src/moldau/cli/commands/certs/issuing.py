@@ -12,6 +12,7 @@ from cryptography import x509
 from moldau.cli.commands.certs.folder_option import days_option, folder_option, told
 from moldau.cli.confirmation import confirm
 from moldau.cli.failures import Failure
+from moldau.cli.render.output import counted
 from moldau.security.certificates.authority import CERTIFICATE_DAYS, KeyKind
 from moldau.security.certificates.certificate_folder import CertificateFolder
 from moldau.security.certificates.export import StoreKind, key_store, trust_store
@@ -68,18 +69,21 @@ def renew(folder: Path, names: Sequence[str], days: int) -> None:
 @click.option("--yes", is_flag=True, help="Skip the question.")
 @folder_option
 def revoke(folder: Path, name: str, yes: bool) -> None:
-    """Refuse the certificate of NAME from now on.
+    """Refuse every certificate of NAME from now on, also those that were replaced.
 
-    Its number goes into the revocation list in trust.pem. Brokers that use this file refuse new connections with it
+    Their numbers go into the revocation list in trust.pem. Brokers that use this file refuse new connections with them
     within seconds; connections that are open stay open.
     """
     certificates = CertificateFolder(folder)
     with told():
-        certificates.find(name)
+        count = counted(len(certificates.revocable(name)), "certificate")
         if not yes:
-            confirm(f"Revoke the certificate of {name}?", f"the certificate of {name} was not revoked.")
-        serial = certificates.revoke(name)
-    click.echo(f"The certificate of {name} (number {serial:x}) is revoked in {folder / 'trust.pem'}.")
+            confirm(f"Revoke {count} of {name}?", f"what was issued for {name} was not revoked.")
+        serials = certificates.revoke(name)
+    for serial in serials:
+        click.echo(
+            f"The certificate of {name} with the number {serial:x} is revoked in {folder / 'trust.pem'}."
+        )
 
 
 @click.command("export")
