@@ -62,6 +62,11 @@ def broker_listeners(settings: BrokerSettings) -> tuple[Listener, ...]:
     return tuple(listeners)
 
 
+def listener_names(settings: BrokerSettings) -> list[str]:
+    """The names in `listeners`, those of controllers included, in upper case."""
+    return list(_parse_endpoints("listeners", settings.listeners))
+
+
 def advertised_endpoints(settings: BrokerSettings) -> dict[str, Endpoint]:
     """The advertised endpoint of each listener. A listener without one advertises the address the client connected
     to."""

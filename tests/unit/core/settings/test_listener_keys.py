@@ -37,3 +37,30 @@ def test_the_declaration_of_a_key_for_one_listener_is_the_brokers() -> None:
 def test_a_wrong_value_for_one_listener_is_refused_with_its_line() -> None:
     with pytest.raises(ConfigError, match=r"line 1.*ssl\.client\.auth"):
         static_layer("listener.name.x.ssl.client.auth=perhaps")
+
+
+NAMED = "listeners=PARTNERS://:9094,CONTROLLER://:9093\nlistener.security.protocol.map=PARTNERS:PLAINTEXT\n"
+
+
+def test_a_setting_for_a_listener_that_does_not_exist_is_refused() -> None:
+    wrong = "listener.name.partnersss.ssl.client.auth"
+    with pytest.raises(ConfigError, match=r"line 3: .*the listener partnersss,.*did you mean partners\?"):
+        static_layer(f"{NAMED}{wrong}=required")
+    with pytest.raises(ConfigError, match=r"--override .*did you mean partners\?"):
+        static_layer(NAMED, overrides=[f"{wrong}=required"])
+    with pytest.raises(ConfigError, match=r"listener zoo, .*there are: partners, controller"):
+        static_layer(f"{NAMED}listener.name.zoo.plain.sasl.jaas.config=M required;")
+    with pytest.raises(ConfigError, match="there are: plaintext"):
+        static_layer("listener.name.zoo.max.connections=2")
+
+
+def test_listeners_of_controllers_may_have_settings() -> None:
+    setting = "listener.name.controller.ssl.client.auth=required\n"
+    static_layer(f"{NAMED}{setting}controller.listener.names=CONTROLLER")
+    # A process that is a broker alone names the controllers' listener, but does not open it.
+    static_layer(f"{setting}controller.listener.names=CONTROLLER")
+
+
+def test_a_dynamic_change_may_be_for_a_listener_to_come() -> None:
+    layers = static_layer(NAMED + "controller.listener.names=CONTROLLER\n")
+    layers._replace(dynamic={"listener.name.later.max.connections": "3"}).settings()

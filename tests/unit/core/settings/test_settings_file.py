@@ -110,6 +110,7 @@ def test_overrides_win_and_are_checked_alike() -> None:
 
 def test_keys_of_listeners_and_plugins_pass() -> None:
     static_layer(
+        "listeners=INTERNAL://:9092\nlistener.security.protocol.map=INTERNAL:PLAINTEXT\n"
         "listener.name.internal.ssl.keystore.location=x\n"
         "listener.name.internal.scram-sha-256.sasl.jaas.config=x\n"
         "rsm.config.anything=x\nssl.keystore.password=\n"
