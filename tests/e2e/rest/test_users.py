@@ -6,8 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from confluent_kafka.admin import (
+    AdminClient,
+    ScramCredentialInfo,
+    ScramMechanism,
+    UserScramCredentialUpsertion,
+)
 
-from e2e.rest.rest_client import LocalProxy, RestClient, embedded, fresh
+from e2e.rest.rest_client import PATIENCE_S, LocalProxy, RestClient, embedded, fresh, wait_for
+from moldau.proxies.rest import users
 from moldau.testing import LocalCluster
 from moldau.testing.cluster_security import Security
 
@@ -99,11 +106,34 @@ def test_a_wrong_login_is_refused(door: RestClient) -> None:
     assert door("GET", "/openapi.json").status == 200
 
 
+def test_a_login_ends_when_the_password_changes(
+    secured: LocalCluster, door: RestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = secured.client_settings("admin")
+    admin = AdminClient({"bootstrap.servers": secured.bootstrap_servers, **settings})
+
+    def set_password(password: str) -> None:
+        change = UserScramCredentialUpsertion(
+            "carol", ScramCredentialInfo(ScramMechanism.SCRAM_SHA_256, 4096), password.encode()
+        )
+        for each in admin.alter_user_scram_credentials([change]).values():
+            each.result(PATIENCE_S)
+
+    set_password("first")
+    carol = UserClient(door, "carol", "first")
+    wait_for(lambda: carol("GET", "/topics").status == 200)
+    set_password("second")
+    wait_for(lambda: UserClient(door, "carol", "second")("GET", "/topics").status == 200)
+    monkeypatch.setattr(users, "CHECK_S", 0.0)
+    carol("GET", "/topics").refused(40101, "refused the login", "carol")
+    assert UserClient(door, "carol", "second")("GET", "/topics").status == 200
+
+
 def test_users_of_the_proxy_do_not_share_instances(cluster: LocalCluster, tmp_path: Path) -> None:
-    users = tmp_path / "users"
-    users.write_text("alice: alice-secret\nbob: bob-secret\n")
-    users.chmod(0o600)
-    settings = {"authentication_method": "BASIC", "authentication_users_file": str(users)}
+    file = tmp_path / "users"
+    file.write_text("alice: alice-secret\nbob: bob-secret\n")
+    file.chmod(0o600)
+    settings = {"authentication_method": "BASIC", "authentication_users_file": str(file)}
     with LocalProxy(cluster.bootstrap_servers, **settings) as rest:
         alice, bob = UserClient(rest, "alice"), UserClient(rest, "bob")
         assert rest("GET", "/topics").status == 401

@@ -36,8 +36,8 @@ class Proxy:
         self.metrics: Metrics = shared.metrics if shared else Metrics()
         self.threads: Threads = shared.threads if shared else Threads(threads)
         self.schemas: Schemas = shared.schemas if shared else Schemas(configuration.registry)
-        self.is_stopping: asyncio.Event = shared.is_stopping if shared else asyncio.Event()
-        """Set before connections are closed: answers without an end come to one."""
+        self.is_stopping = asyncio.Event()
+        """Set before the clients are closed: answers without an end come to one."""
         self.producer = SharedProducer(configuration.client("producer"))
         self.cluster = Cluster(configuration.client("admin"), settings.client_timeout_ms / 1000, self.threads)
         consumer = configuration.client("consumer")

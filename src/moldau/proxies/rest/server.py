@@ -50,7 +50,7 @@ class RestServer:
             security=security,
             connections_max=settings.connections_max,
             on_start=users.start,
-            before_shutdown=proxy.before_shutdown,
+            before_shutdown=users.before_shutdown,
             on_stop=users.stop,
         )
 

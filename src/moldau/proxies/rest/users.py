@@ -8,7 +8,8 @@ import binascii
 import hashlib
 import logging
 import time
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Final
 
 from confluent_kafka import KafkaError
 from confluent_kafka.admin import AdminClient
@@ -19,19 +20,36 @@ from moldau.proxies.rest.settings import Configuration
 
 IDLE_S_MAX: Final = 600.0
 SWEEP_S: Final = 30.0
+CHECK_S: Final = 30.0
+"""A login that was right is tried again at the cluster after this time: its password may have changed."""
 TURN_S: Final = 0.05
 LOGIN_S_MAX: Final = 15.0
+NAME_SHOWN: Final = 100
+"""Characters of a name in the log."""
 Key = tuple[str, bytes]
 
 log = logging.getLogger("moldau.rest")
 
 
-class _User(NamedTuple):
+@dataclass
+class _User:
     """`made` is done when the user has logged in."""
 
+    name: str
+    configuration: Configuration
     made: "asyncio.Task[Proxy]"
-    used_s: list[float]
-    """When it was last asked for, the one item."""
+    used_s: float
+    """When it was last asked for."""
+    checked_s: float
+    """When the last login began that the cluster took."""
+    check: "asyncio.Task[None] | None" = None
+    """The login that is tried again now."""
+
+    @property
+    def proxy(self) -> Proxy | None:
+        """None until it has logged in."""
+        task = self.made
+        return None if not task.done() or task.cancelled() or task.exception() else task.result()
 
 
 class UserProxies:
@@ -43,6 +61,7 @@ class UserProxies:
         self._max = configuration.settings.login_users_max
         self._users: dict[Key, _User] = {}
         self._sweeper: asyncio.Task[None] | None = None
+        self._ending: set[asyncio.Task[None]] = set()
         self.shared = shared
         gauge = shared.metrics.gauge
         gauge("moldau_rest_users", "Users with clients of their own.", lambda: len(self._users))
@@ -62,22 +81,29 @@ class UserProxies:
         if self._is_on:
             self._sweeper = asyncio.create_task(self._sweep())
 
+    async def before_shutdown(self) -> None:
+        for each in self._all():
+            await each.before_shutdown()
+
     async def stop(self) -> None:
         if self._sweeper is not None:
             self._sweeper.cancel()
         for user in self._users.values():
             user.made.cancel()
+            if user.check is not None:
+                user.check.cancel()
+        await asyncio.gather(*self._ending)
         for each in self._all():
             if each is not self.shared:
                 await each.stop()
         await self.shared.stop()
 
-    async def of(self, authorization: str | None) -> Proxy:
-        """Raises RestFailure 40101 without a login, or with a wrong one."""
+    async def of(self, authorization: str | None, client: str) -> Proxy:
+        """`client` is the address that a failed login is logged with. Raises RestFailure 40101 without a login, or with
+        a wrong one."""
         if not self._is_on:
             return self.shared
         name, password = _credentials(authorization)
-        # The password itself is kept by Kafka's clients only.
         key = (name, hashlib.sha256(f"{name}\0{password}".encode()).digest())
         user = self._users.get(key)
         if user is None:
@@ -85,18 +111,24 @@ class UserProxies:
                 raise too_many(
                     f"{self._max} users have clients of their own already (client.login.users.max)."
                 )
-            user = _User(asyncio.create_task(self._make(name, password)), [0.0])
+            configuration = self._configuration.for_user(name, password)
+            now_s = time.monotonic()
+            made = asyncio.create_task(self._make(configuration, name))
+            user = _User(name, configuration, made, used_s=now_s, checked_s=now_s)
             self._users[key] = user
-        user.used_s[0] = time.monotonic()
+        user.used_s = time.monotonic()
         try:
-            return await asyncio.shield(user.made)
-        except RestFailure:
-            if self._users.get(key) is user:
+            proxy = await asyncio.shield(user.made)
+            await self._check(key, user)
+        except RestFailure as failure:
+            if user.proxy is None and self._users.get(key) is user:
                 del self._users[key]
+            if failure.code == AUTHENTICATION:
+                log.warning("the cluster refused the login of user %a from %s", name[:NAME_SHOWN], client)
             raise
+        return proxy
 
-    async def _make(self, name: str, password: str) -> Proxy:
-        configuration = self._configuration.for_user(name, password)
+    async def _make(self, configuration: Configuration, name: str) -> Proxy:
         loop = asyncio.get_running_loop()
         await loop.run_in_executor(self.shared.threads.logins, log_in, configuration, name)
         shared = self.shared
@@ -105,32 +137,64 @@ class UserProxies:
             lambda: Proxy(configuration, shared.listen_url, shared.own_url, shared=shared),
         )
         await made.start()
+        if shared.is_stopping.is_set():
+            await made.before_shutdown()
         return made
 
+    async def _check(self, key: Key, user: _User) -> None:
+        """Tries the login again if the last time is long ago. Raises RestFailure."""
+        if time.monotonic() - user.checked_s < CHECK_S:
+            return
+        if user.check is None or user.check.done():
+            user.check = asyncio.create_task(self._log_in_again(key, user))
+        await asyncio.shield(user.check)
+
+    async def _log_in_again(self, key: Key, user: _User) -> None:
+        begun_s = time.monotonic()
+        loop = asyncio.get_running_loop()
+        try:
+            await loop.run_in_executor(self.shared.threads.logins, log_in, user.configuration, user.name)
+        except RestFailure as failure:
+            if failure.code == AUTHENTICATION and self._users.get(key) is user:
+                log.warning(
+                    "the cluster refuses the login of user %a by now: its clients are closed",
+                    user.name[:NAME_SHOWN],
+                )
+                del self._users[key]
+                ending = asyncio.create_task(_end(user.made.result()))
+                self._ending.add(ending)
+                ending.add_done_callback(self._ending.discard)
+            raise
+        user.checked_s = begun_s
+
     def _all(self) -> list[Proxy]:
-        made = (each.made for each in self._users.values())
-        return [
-            self.shared,
-            *(
-                task.result()
-                for task in made
-                if task.done() and not task.cancelled() and not task.exception()
-            ),
-        ]
+        return [self.shared, *(each.proxy for each in self._users.values() if each.proxy is not None)]
 
     async def _sweep(self) -> None:
-        """Ends the clients of users that have not asked for anything for long."""
+        """Ends the clients of users that have not asked for anything for long, and tries the logins of the others:
+        they may have a request that goes on for long."""
         while True:
             await asyncio.sleep(SWEEP_S)
             oldest_s = time.monotonic() - IDLE_S_MAX
+            kept = []
             for key, user in list(self._users.items()):
-                if user.used_s[0] > oldest_s or not user.made.done():
+                if not user.made.done():
                     continue
-                if user.made.cancelled() or user.made.exception():
+                proxy = user.proxy
+                if proxy is None:
                     del self._users[key]
-                elif user.made.result().is_idle:
+                elif user.used_s <= oldest_s and proxy.is_idle:
                     del self._users[key]
-                    await user.made.result().stop()
+                    await proxy.stop()
+                else:
+                    kept.append((key, user))
+            # What fails is logged, or is asked again with the next request.
+            await asyncio.gather(*(self._check(*each) for each in kept), return_exceptions=True)
+
+
+async def _end(proxy: Proxy) -> None:
+    await proxy.before_shutdown()
+    await proxy.stop()
 
 
 def log_in(configuration: Configuration, name: str) -> None:
@@ -147,7 +211,6 @@ def log_in(configuration: Configuration, name: str) -> None:
     while not answer.done() and not refused:
         admin.poll(TURN_S)
     if refused:
-        log.warning("the cluster refused the login of a user of the proxy")
         raise _unauthorized(f"The cluster refused the login of user {name!r}.")
     failure = answer.exception()
     if failure is not None:

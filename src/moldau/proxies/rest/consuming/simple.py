@@ -97,6 +97,7 @@ class SimpleConsumers:
         # One is made now, so that settings that Kafka's client rejects are known before the proxy starts.
         self._idle = [Consumer(self._properties, logger=log)]
         self._lock = threading.Lock()
+        self._is_open = True
         self.in_use = 0
 
     async def open(self, positions: Mapping[Partition, int]) -> Reader:
@@ -129,6 +130,7 @@ class SimpleConsumers:
 
     def close(self) -> None:
         with self._lock:
+            self._is_open = False
             idle, self._idle = self._idle, []
         for consumer in idle:
             consumer.close()
@@ -143,7 +145,7 @@ class SimpleConsumers:
         try:
             consumer.unassign()
             with self._lock:
-                if len(self._idle) < IDLE_MAX:
+                if self._is_open and len(self._idle) < IDLE_MAX:
                     self._idle.append(consumer)
                     return
         except KafkaException:

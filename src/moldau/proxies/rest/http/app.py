@@ -52,7 +52,9 @@ class RestApp:
             route = match.route.path
             content_type = _content_type(call, route)
             if route not in OPEN_TO_ALL:
-                call.proxy = await self._users.of(call.headers.get("authorization"))
+                call.proxy = await self._users.of(
+                    call.headers.get("authorization"), (scope.get("client") or ("",))[0]
+                )
             answer = await match.route.handler(call)
         except ClientDisconnect:
             return

@@ -87,7 +87,11 @@ async def _read(call: Call, topic: str, portions: "asyncio.Queue[Portion | RestF
             await asyncio.wait({piece, stopping}, return_when=asyncio.FIRST_COMPLETED)
             if not piece.done():
                 piece.cancel()
-                raise BrokenStream("the proxy is stopping; send the rest to another one", [])
+                raise BrokenStream(
+                    "the proxy is stopping, or the cluster refuses this login by now; "
+                    "send the rest in another request",
+                    [],
+                )
             data = piece.result()
             if data is None:
                 splitter.end()
