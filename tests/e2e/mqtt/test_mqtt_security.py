@@ -5,6 +5,7 @@ import socket
 import ssl
 import subprocess
 from pathlib import Path
+from typing import Any, Final
 
 import paho.mqtt.client as paho
 import pytest
@@ -12,9 +13,10 @@ from paho.mqtt.enums import CallbackAPIVersion
 
 from e2e.mqtt.conftest import StartProxy
 from e2e.mqtt.mqtt_proxy import MqttProxy
-from e2e.mqtt.wire_client import PATIENCE_S, V5, Wire
+from e2e.mqtt.wire_client import PATIENCE_S, V5, Wire, fresh
 from moldau.proxies.mqtt.codec.packets import ConnAck, Connect
 from moldau.proxies.mqtt.codec.reason_codes import Reason
+from moldau.testing import LocalCluster
 
 
 @pytest.fixture
@@ -85,3 +87,66 @@ def test_logins(start_proxy: StartProxy, users: Path) -> None:
     assert answer(proxy, V5, "bob", b"\xff") == Reason.BAD_USER_NAME_OR_PASSWORD
     assert answer(proxy, V5, None, None) == Reason.NOT_AUTHORIZED
     assert "secret" not in proxy.log_text()
+
+
+ALICE: Final[dict[str, Any]] = {"username": "alice", "password": "kde-domov-můj".encode()}
+BOB: Final[dict[str, Any]] = {"username": "bob", "password": b"secret"}
+
+
+def refusals(proxy: MqttProxy, client_id: str) -> list[int]:
+    """What another user gets who comes with this client identifier, in both versions, with and without its session."""
+    codes = []
+    for version in (4, V5):
+        for clean_start in (False, True):
+            with Wire(proxy.port, version) as wire:
+                wire.send(Connect(client_id, version, clean_start=clean_start, **BOB))
+                codes.append(wire.expect(ConnAck).code)
+                assert wire.is_closed()
+    return codes
+
+
+def test_a_session_belongs_to_the_user_who_made_it(start_proxy: StartProxy, users: Path) -> None:
+    proxy = start_proxy(authentication_method="BASIC", authentication_users_file=str(users))
+    refused = [5, 5, Reason.NOT_AUTHORIZED, Reason.NOT_AUTHORIZED]
+    with Wire(proxy.port) as wire:
+        wire.connect("device", clean_start=False, **ALICE)
+        wire.subscribe("orders/#", qos=1)
+        assert refusals(proxy, "device") == refused
+        # Her connection was not taken over.
+        assert wire.is_silent()
+    with Wire(proxy.port) as other:
+        other.connect("sender", **ALICE)
+        other.publish("orders/1", b"for alice")
+        assert refusals(proxy, "sender") == refused
+        assert other.is_silent()
+    assert refusals(proxy, "device") == refused
+    proxy.kill9()
+    proxy.start()
+    assert refusals(proxy, "device") == refused
+    with Wire(proxy.port) as wire:
+        assert wire.connect("device", clean_start=False, **ALICE).session_present
+        assert wire.message().payload == b"for alice"
+    assert "belongs to User:alice" in proxy.log_text()
+
+
+def test_a_session_without_a_user_is_anyones_and_a_users_is_not(
+    start_proxy: StartProxy, kafka: LocalCluster, users: Path, tmp_path: Path
+) -> None:
+    names = {"proxy.id": fresh("proxy"), "topic.default": fresh("mqtt-")}
+    logins = {"authentication.method": "BASIC", "authentication.users.file": str(users)}
+    open_proxy = start_proxy(**{key.replace(".", "_"): value for key, value in names.items()})
+    for client_id in ("first", "second"):
+        with Wire(open_proxy.port) as wire:
+            wire.connect(client_id, clean_start=False)
+    assert open_proxy.stop() == 0
+    with MqttProxy(tmp_path / "closed", kafka.bootstrap_servers, {**names, **logins}) as proxy:
+        with Wire(proxy.port) as wire:
+            assert wire.connect("first", clean_start=False, **ALICE).session_present
+        assert refusals(proxy, "first") == [5, 5, Reason.NOT_AUTHORIZED, Reason.NOT_AUTHORIZED]
+        assert proxy.stop() == 0
+    open_proxy.start()
+    with Wire(open_proxy.port) as wire:
+        wire.send(Connect("first", 4, clean_start=False))
+        assert wire.expect(ConnAck).code == 5
+    with Wire(open_proxy.port) as wire:
+        assert wire.connect("second", clean_start=False).session_present

@@ -1,5 +1,6 @@
 """Sessions without sockets or Kafka: their stored form, their window, what they have to read."""
 
+import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,6 +31,7 @@ def test_a_session_is_the_same_after_it_was_stored() -> None:
     one.subscribe("a/#", Subscription("a/#", 2, True, True, 7))
     one.subscribe("$share/g/x/y", Subscription("x/y", 1, group="g"))
     one.will = Will("w", b"\0\xff", 1, True, {9: b"\0\xfe", 38: [("a", "b")], 3: "text", 24: 5})
+    one.user = "User:alice"
     one.incoming = {5: True, 9: True}
     one.is_behind = False
     one.ahead = {TWO: 60}
@@ -39,6 +41,7 @@ def test_a_session_is_the_same_after_it_was_stored() -> None:
     assert two.subscriptions == one.subscriptions
     assert (two.has_no_local, two.has_shared, two.has_plain) == (True, True, True)
     assert two.will == one.will
+    assert two.user == one.user
     assert two.incoming == one.incoming
     assert two.positions == {ONE: 10, TWO: 60}
     assert [(e.packet_id, e.qos, e.source, e.stage) for e in two.window] == [
@@ -46,6 +49,18 @@ def test_a_session_is_the_same_after_it_was_stored() -> None:
         (2, 2, Source(ONE, 4), Stage.RELEASED),
     ]
     assert (two.expiry_s, two.ended_ms) == (600, 1_000)
+
+
+def test_a_session_stored_before_there_were_users_has_none() -> None:
+    profile = orjson.loads(session().profile(1_000))
+    del profile["user"]
+    found = session()
+    found.restore_profile(orjson.dumps(profile))
+    assert found.belongs_to(None)
+    assert found.belongs_to("User:alice")
+    found.user = "User:alice"
+    assert not found.belongs_to(None)
+    assert not found.belongs_to("User:bob")
 
 
 def test_what_was_read_ahead_does_not_hold_a_session_back() -> None:

@@ -35,6 +35,7 @@ from moldau.proxies.mqtt.codec.primitives import MalformedPacket
 from moldau.proxies.mqtt.codec.properties import NO_PROPERTIES, Properties, Property
 from moldau.proxies.mqtt.codec.reason_codes import RETURN_CODES, Reason
 from moldau.proxies.mqtt.server.hub import Hub
+from moldau.proxies.mqtt.server.security import Login
 from moldau.proxies.mqtt.session.session import Session
 
 if TYPE_CHECKING:
@@ -108,10 +109,10 @@ class Connection(asyncio.Protocol):
         found = self._transport.get_extra_info("peername") if self._transport is not None else None
         return f"{found[0]}:{found[1]}" if isinstance(found, tuple) else "unknown"
 
-    def is_allowed(self, packet: Connect) -> bool:
-        """Whether the client may connect."""
+    def login(self, packet: Connect) -> Login:
+        """Whether the client may connect, and as whom."""
         assert self._transport is not None
-        return self.hub.security.allows(packet, self._transport)
+        return self.hub.security.login(packet, self._transport)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         # uvloop's is no subclass.

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import ssl
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from moldau.core.errors import ConfigError
 from moldau.proxies.mqtt.codec.packets import Connect
@@ -16,6 +16,17 @@ from moldau.services.security.logins import UsersFile
 REFRESH_S: Final = 5.0
 
 log = logging.getLogger("moldau.mqtt")
+
+
+class Login(NamedTuple):
+    """What a CONNECT has shown."""
+
+    is_allowed: bool
+    user: str | None = None
+    """`User:name`; None: there are no logins, and it has no certificate."""
+
+
+REFUSED: Final = Login(False)
 
 
 class Security:
@@ -38,20 +49,30 @@ class Security:
         """None: the listener is not encrypted."""
         return self._tls.context if self._tls is not None and is_encrypted(address) else None
 
-    def allows(self, packet: Connect, transport: asyncio.BaseTransport) -> bool:
-        """Whether the client may connect: it has shown a certificate, or knows a password."""
-        if self._users is None:
-            return True
+    def login(self, packet: Connect, transport: asyncio.BaseTransport) -> Login:
+        """Whether the client may connect, and as whom: it has shown a certificate, or knows a password."""
         connection: Any = transport.get_extra_info("ssl_object")
-        if connection is not None and connection.getpeercert(binary_form=True):
-            return True
+        certificate = None if connection is None else connection.getpeercert(binary_form=True)
+        if certificate:
+            assert self._tls is not None
+            try:
+                return Login(True, self._tls.principal_of(certificate))
+            except ValueError as error:
+                log.warning("a client's certificate gives no user: %s", error)
+                return REFUSED
+        if self._users is None:
+            return Login(True)
         if packet.username is None or packet.password is None:
-            return False
+            return REFUSED
         try:
             password = packet.password.decode()
         except UnicodeDecodeError:
-            return False
-        return self._users.allows(packet.username, password)
+            return REFUSED
+        return (
+            Login(True, f"User:{packet.username}")
+            if self._users.allows(packet.username, password)
+            else REFUSED
+        )
 
     async def keep_fresh(self) -> None:
         """Takes over changed files, until it is cancelled."""

@@ -66,7 +66,8 @@ class Sessions:
 
     async def connect(self, connection: Connection, packet: Connect) -> None:
         """Answers a CONNECT, and gives the client its session."""
-        if not connection.is_allowed(packet):
+        login = connection.login(packet)
+        if not login.is_allowed:
             await asyncio.sleep(REFUSED_S)
             reason = Reason.NOT_AUTHORIZED if packet.username is None else Reason.BAD_USER_NAME_OR_PASSWORD
             connection.refuse(reason, "no certificate, and no name and password that are right")
@@ -87,10 +88,25 @@ class Sessions:
                 f"a client identifier has more than {CLIENT_ID_BYTES_MAX} bytes",
             )
             return
+        former = self._by_id.get(packet.client_id)
+        if former is not None and not former.belongs_to(login.user):
+            log.warning(
+                "client %r at %s logs in as %s and is refused: the session of this client identifier belongs to %s. "
+                "Clients of different users need different client identifiers",
+                packet.client_id,
+                connection.peer,
+                login.user or "nobody",
+                former.user,
+            )
+            await asyncio.sleep(REFUSED_S)
+            connection.refuse(
+                Reason.NOT_AUTHORIZED, "the client identifier is another user's: choose another one"
+            )
+            return
         assigned = not packet.client_id
         if assigned:
             connection.client_id = packet.client_id = f"auto-{uuid.uuid4().hex}"
-        session, is_present, was_stored = self._session_for(connection, packet)
+        session, is_present, was_stored = self._session_for(connection, packet, login.user)
         if session.is_stored or session.will is not None or was_stored:
             self.note_profile(session)
             self.note_flow(session)
@@ -104,7 +120,9 @@ class Sessions:
         connection.send(self._connack(packet, session, is_present=is_present, assigned=assigned))
         self._hub.delivery.resume(session)
 
-    def _session_for(self, connection: Connection, packet: Connect) -> tuple[Session, bool, bool]:
+    def _session_for(
+        self, connection: Connection, packet: Connect, user: str | None
+    ) -> tuple[Session, bool, bool]:
         """The session; whether it was there; whether one was stored."""
         client_id = packet.client_id
         former = self._by_id.get(client_id)
@@ -117,6 +135,7 @@ class Sessions:
         if former is not None and not is_present:
             self._drop(former, with_will=True)
         session = former if former is not None and is_present else Session(client_id, 0, 1)
+        session.user = user
         session.client = connection
         session.ended_ms = None
         session.expiry_s = self._expiry_s(packet)

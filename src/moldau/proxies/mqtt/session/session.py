@@ -47,6 +47,7 @@ class Session:
         "is_behind",
         "positions",
         "subscriptions",
+        "user",
         "waiting",
         "waiting_bytes",
         "will",
@@ -57,6 +58,8 @@ class Session:
     def __init__(self, client_id: str, expiry_s: int, window_size: int) -> None:
         self.client_id = client_id
         self.expiry_s = expiry_s
+        self.user: str | None = None
+        """To whom it belongs; None: it was made without a login."""
         self.subscriptions: dict[str, Subscription] = {}
         """By filter as the client wrote it, with `$share` if it is shared."""
         self.changes = 0
@@ -88,6 +91,10 @@ class Session:
     @property
     def is_stored(self) -> bool:
         return self.expiry_s > 0
+
+    def belongs_to(self, user: str | None) -> bool:
+        """Whether the user may have it. One without a user belongs to the first who comes with its identifier."""
+        return self.user is None or self.user == user
 
     def expires_ms(self) -> int | None:
         """None: while it is connected, or never."""
@@ -169,6 +176,7 @@ class Session:
         will = self.will
         return orjson.dumps(
             {
+                "user": self.user,
                 "expiry": self.expiry_s,
                 "ended": self.ended_ms,
                 "seen": now_ms,
@@ -206,6 +214,8 @@ class Session:
 
     def restore_profile(self, stored: bytes) -> None:
         found: dict[str, Any] = orjson.loads(stored)
+        # Not there in what was stored by a version that kept no users.
+        self.user = found.get("user")
         self.expiry_s = found["expiry"]
         # One that was connected when the proxy ended has been away since.
         self.ended_ms = found["seen"] if found["ended"] is None else found["ended"]
