@@ -49,6 +49,13 @@ SUPER_USERS: Final = (BROKER, PLATFORM, ADMIN)
 DEMO_PREFIX: Final = "demo-"
 SECRET_MODE: Final = 0o600
 FOLDER_MODE: Final = 0o700
+OTHERS: Final = 0o077
+"""All that anybody but the owner may do."""
+SUFFIX: Final = "-security"
+STATE_SUFFIXES: Final = ("-connect", "-sql", SUFFIX)
+"""Of the folders beside the data directory."""
+DATA_SIGNS: Final = ("meta.properties", "zookeeper")
+"""One of them is in every data directory."""
 ITERATIONS: Final = 8192
 ANSWER_S: Final = 60.0
 PLAIN_MODULE: Final = "org.apache.kafka.common.security.plain.PlainLoginModule"
@@ -153,8 +160,11 @@ class SecureSetUp:
 
 
 def prepare(folder: Path, host: str) -> SecureSetUp:
-    """Makes what is missing, and keeps what is there. `host`: the address the brokers listen on."""
+    """Makes what is missing, and keeps what is there. `host`: the address the brokers listen on. From now on only the
+    owner can read what this process and those it starts create."""
+    os.umask(OTHERS)
     try:
+        _close_to_others(folder)
         for each in (folder, folder / "clients"):
             each.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
         set_up = SecureSetUp(folder, _passwords(folder / "users.json"), CertificateFolder(folder / "certs"))
@@ -176,6 +186,20 @@ def prepare(folder: Path, host: str) -> SecureSetUp:
             f"cannot write {error.filename}: {error.strerror}.", "Choose another --data directory."
         ) from None
     return set_up
+
+
+def _close_to_others(folder: Path) -> None:
+    """Folders of an earlier start, which may have been without --secure. What is created later follows the umask."""
+    data = str(folder).removesuffix(SUFFIX)
+    ours = [Path(data + suffix) for suffix in STATE_SUFFIXES]
+    ours += [folder / "clients", folder / "certs"]
+    # Somebody may have named a directory that has other things in it, too.
+    names = set(os.listdir(data)) if Path(data).is_dir() else set()
+    if not names or not names.isdisjoint(DATA_SIGNS):
+        ours.append(Path(data))
+    for each in ours:
+        if each.is_dir():
+            each.chmod(FOLDER_MODE)
 
 
 def demo_rules() -> list[AclBinding]:
