@@ -142,7 +142,7 @@ BROKER_SETTINGS = ("group.initial.rebalance.delay.ms=0",)
 @click.option(
     "--no-mqtt",
     is_flag=True,
-    help="Do not start an MQTT proxy. With --secure there is none: it has no logins.",
+    help="Do not start an MQTT proxy. With --secure there is none: start `moldau mqtt` with TLS and logins yourself.",
 )
 @click.option(
     "--secure",
