@@ -18,7 +18,7 @@ from moldau.proxies.rest import users
 from moldau.testing import LocalCluster
 from moldau.testing.cluster_security import Security
 
-USERS = {"admin": "admin-secret", "alice": "alice-secret", "bob": "bob-secret"}
+USERS = {"admin": "admin-secret", "alice": "alice-secret", "bob": "bob-secret", "dave": "dave-secret"}
 MECHANISM = "SCRAM-SHA-256"
 
 
@@ -66,7 +66,7 @@ def allow(admin: RestClient, base: str, user: str, kind: str, name: str, *operat
 
 
 def test_the_rules_of_the_cluster_hold_for_the_user_of_a_request(door: RestClient) -> None:
-    admin, alice, bob = (UserClient(door, user) for user in USERS)
+    admin, alice, bob = (UserClient(door, user) for user in ("admin", "alice", "bob"))
     base = f"/v3/clusters/{admin.ok('GET', '/v3/clusters')['data'][0]['cluster_id']}"
     topic = fresh("guarded")
     admin.ok("POST", f"{base}/topics", {"topic_name": topic, "partitions_count": 1})
@@ -94,6 +94,23 @@ def test_the_rules_of_the_cluster_hold_for_the_user_of_a_request(door: RestClien
         f"{base}/acls?principal=User:bob&resource_type=ANY&pattern_type=ANY&operation=ANY&permission=ANY",
     )
     assert len(deleted["data"]) == 2
+
+
+def test_reads_without_an_instance_need_no_right_to_a_group(door: RestClient) -> None:
+    admin, dave = UserClient(door, "admin"), UserClient(door, "dave")
+    base = f"/v3/clusters/{admin.ok('GET', '/v3/clusters')['data'][0]['cluster_id']}"
+    topic = fresh("plain")
+    admin.ok("POST", f"{base}/topics", {"topic_name": topic, "partitions_count": 1})
+    admin.produce(topic, "one", "two")
+    allow(admin, base, "dave", "TOPIC", topic, "READ", "DESCRIBE")
+    # The first read has a new consumer, which asks for the group's coordinator; the others find it waiting.
+    places: Any = {topic: "earliest"}
+    found: list[Any] = []
+    for _ in range(2):
+        read = dave.ok("POST", "/poll", {"topics": places, "timeout_ms": 30_000, "max_records": 1})
+        places = read["next"]
+        found += [record["value"] for record in read["records"]]
+    assert found == ["one", "two"]
 
 
 def test_a_wrong_login_is_refused(door: RestClient) -> None:
