@@ -12,14 +12,16 @@
 All of it is for its owner's eyes alone, and is kept for the next start. Start reading at `prepare`.
 """
 
+import contextlib
+import ipaddress
 import os
 import secrets
-import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import click
 import orjson
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import (
@@ -36,8 +38,9 @@ from confluent_kafka.admin import (
 )
 
 from moldau.cli.failures import Failure
+from moldau.cli.local.own_addresses import own_names
 from moldau.core.errors import ConfigError
-from moldau.security.certificates.certificate_folder import CertificateFolder
+from moldau.security.certificates.certificate_folder import CertificateFolder, hosts_of
 
 PROTOCOL: Final = "SASL_SSL"
 MECHANISM: Final = "SCRAM-SHA-512"
@@ -171,14 +174,17 @@ def prepare(folder: Path, host: str) -> SecureSetUp:
         certificates = set_up.certificates
         if not certificates.is_made:
             certificates.create("Moldau up")
-        hosts = _hosts(host)
-        if BROKER not in certificates.names() or not _covers(certificates, hosts):
+        covered = _covered(certificates)
+        # What it has beside stays: `moldau certs issue broker` may have added the name of a proxy.
+        hosts = list(dict.fromkeys([*_hosts(host), *covered]))
+        if not set(hosts) <= set(covered):
             certificates.issue(BROKER, hosts)
         _write(set_up.broker_file, _properties(_broker_settings(set_up)))
         _write(folder / "http-users", f"{ADMIN}: {set_up.passwords[ADMIN]}\n")
         _write(set_up.netrc, _netrc(set_up.passwords[ADMIN]))
         for name, settings in _service_settings(set_up).items():
             _write(set_up.service_file(name), _properties(settings))
+        click.echo(f"hosts     {' '.join(_covered(certificates))} are in the certificate of the brokers")
     except ConfigError as error:
         raise Failure(f"{error}.", f"Or remove {folder}, for new certificates and passwords.") from None
     except OSError as error:
@@ -265,26 +271,21 @@ def _netrc(password: str) -> str:
 
 def _hosts(host: str) -> list[str]:
     """The names under which clients may reach the brokers."""
+    host = host.removeprefix("[").removesuffix("]")
+    with contextlib.suppress(ValueError):  # It is a name.
+        host = str(ipaddress.ip_address(host))
     names = ["localhost", "127.0.0.1", "::1"]
     if host in ("0.0.0.0", "::", ""):  # noqa: S104 compared, not bound
-        names += [socket.gethostname(), *_own_addresses()]
+        names += own_names()
     else:
         names.append(host)
     return list(dict.fromkeys(names))
 
 
-def _own_addresses() -> list[str]:
-    try:
-        found = socket.getaddrinfo(socket.gethostname(), None, type=socket.SOCK_STREAM)
-    except OSError:
+def _covered(certificates: CertificateFolder) -> list[str]:
+    if BROKER not in certificates.names():
         return []
-    return [str(address[0]).partition("%")[0] for *_, address in found]
-
-
-def _covers(certificates: CertificateFolder, hosts: list[str]) -> bool:
-    from moldau.security.certificates.certificate_folder import hosts_of
-
-    return set(hosts) <= set(hosts_of(certificates.find(BROKER).certificate))
+    return hosts_of(certificates.find(BROKER).certificate)
 
 
 def _passwords(path: Path) -> dict[str, str]:

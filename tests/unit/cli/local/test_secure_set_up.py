@@ -1,6 +1,7 @@
 """What `moldau up --secure` makes before it starts anything."""
 
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -8,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from moldau.cli.local.own_addresses import own_names
 from moldau.cli.local.secure_set_up import prepare
+from moldau.security.certificates.certificate_folder import CertificateFolder, hosts_of
 
 
 @pytest.fixture(autouse=True)
@@ -42,3 +45,34 @@ def test_a_directory_with_other_things_keeps_its_mode(tmp_path: Path) -> None:
     (shared / "of-somebody").touch()
     prepare(tmp_path / "shared-security", "127.0.0.1")
     assert mode(shared) == 0o755
+
+
+def hosts(folder: Path) -> list[str]:
+    return hosts_of(CertificateFolder(folder / "certs").find("broker").certificate)
+
+
+@pytest.mark.parametrize(
+    ("host", "found"), [("kafka.example.org", "kafka.example.org"), ("[2001:DB8::7]", "2001:db8::7")]
+)
+def test_the_certificate_has_the_host(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], host: str, found: str
+) -> None:
+    prepare(tmp_path / "data-security", host)
+    assert hosts(tmp_path / "data-security") == ["localhost", "127.0.0.1", "::1", found]
+    assert f"localhost 127.0.0.1 ::1 {found} are in the certificate" in capsys.readouterr().out
+
+
+def test_for_all_interfaces_the_certificate_has_the_addresses_of_the_machine(tmp_path: Path) -> None:
+    folder = tmp_path / "data-security"
+    prepare(folder, "kafka.example.org")
+    prepare(folder, "0.0.0.0")
+    assert {*own_names(), "localhost", "kafka.example.org"} <= set(hosts(folder))
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))
+        except OSError:
+            pytest.skip("this machine has no route to others")
+        assert probe.getsockname()[0] in hosts(folder)
+    before = CertificateFolder(folder / "certs").find("broker").certificate
+    prepare(folder, "0.0.0.0")
+    assert CertificateFolder(folder / "certs").find("broker").certificate == before
