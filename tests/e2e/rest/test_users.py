@@ -1,6 +1,7 @@
 """Users: the cluster's rules hold for the user of a request, and nobody finds the instances of somebody else."""
 
 import base64
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,13 @@ from moldau.testing.cluster_security import Security
 
 USERS = {"admin": "admin-secret", "alice": "alice-secret", "bob": "bob-secret", "dave": "dave-secret"}
 MECHANISM = "SCRAM-SHA-256"
+PASSTHROUGH = {
+    "client_login_passthrough": "true",
+    "client_security_protocol": "SASL_PLAINTEXT",
+    "client_sasl_mechanism": MECHANISM,
+    "client_sasl_username": "admin",
+    "client_sasl_password": USERS["admin"],
+}
 
 
 class UserClient(RestClient):
@@ -40,14 +48,7 @@ def secured() -> Iterator[LocalCluster]:
 
 @pytest.fixture(scope="module")
 def door(secured: LocalCluster) -> Iterator[RestClient]:
-    settings = {
-        "client_login_passthrough": "true",
-        "client_security_protocol": "SASL_PLAINTEXT",
-        "client_sasl_mechanism": MECHANISM,
-        "client_sasl_username": "admin",
-        "client_sasl_password": USERS["admin"],
-    }
-    with LocalProxy(secured.bootstrap_servers, **settings) as rest:
+    with LocalProxy(secured.bootstrap_servers, **PASSTHROUGH) as rest:
         yield rest
 
 
@@ -144,6 +145,24 @@ def test_a_login_ends_when_the_password_changes(
     monkeypatch.setattr(users, "CHECK_S", 0.0)
     carol("GET", "/topics").refused(40101, "refused the login", "carol")
     assert UserClient(door, "carol", "second")("GET", "/topics").status == 200
+
+
+def test_a_failed_login_is_logged_with_its_user_and_without_its_password(
+    door: RestClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING, "moldau.rest")
+    UserClient(door, "eve\nINFO all is well é", "guessed-by-eve")("GET", "/topics").refused(40101)
+    said = [each.getMessage() for each in caplog.records if each.name == "moldau.rest"]
+    assert r"the cluster refused the login of user 'eve\nINFO all is well \xe9' from 127.0.0.1" in said
+    assert "guessed-by-eve" not in caplog.text
+
+
+def test_passwords_without_encryption_are_warned_of(
+    secured: LocalCluster, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING)
+    with LocalProxy(secured.bootstrap_servers, **PASSTHROUGH):
+        assert "passwords travel unencrypted to http://127.0.0.1:0: use https" in caplog.messages
 
 
 def test_users_of_the_proxy_do_not_share_instances(cluster: LocalCluster, tmp_path: Path) -> None:

@@ -28,6 +28,8 @@ class RestServer:
             log.warning("the setting %s of Confluent's REST Proxy has no effect in Moldau's", name)
         address = settings.address
         security = Security(settings.security, address)
+        if settings.login_passthrough and security.https is None and security.users is None:
+            log.warning("passwords travel unencrypted to %s: use https", address)
         listener = bound_socket(address, "REST proxy")
         port: int = listener.getsockname()[1]
         self.address = address._replace(port=port)
