@@ -1,6 +1,7 @@
 """Users: the cluster's rules hold for the user of a request, and nobody finds the instances of somebody else."""
 
 import base64
+import http.client
 import logging
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,8 @@ from confluent_kafka.admin import (
     AdminClient,
     ScramCredentialInfo,
     ScramMechanism,
+    UserScramCredentialAlteration,
+    UserScramCredentialDeletion,
     UserScramCredentialUpsertion,
 )
 
@@ -124,27 +127,54 @@ def test_a_wrong_login_is_refused(door: RestClient) -> None:
     assert door("GET", "/openapi.json").status == 200
 
 
+def set_password(cluster: LocalCluster, user: str, password: str | None) -> None:
+    """None removes the user."""
+    admin = AdminClient(cluster.client_settings("admin"))
+    change: UserScramCredentialAlteration = UserScramCredentialDeletion(user, ScramMechanism.SCRAM_SHA_256)
+    if password is not None:
+        info = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_256, 4096)
+        change = UserScramCredentialUpsertion(user, info, password.encode())
+    for each in admin.alter_user_scram_credentials([change]).values():
+        each.result(PATIENCE_S)
+
+
 def test_a_login_ends_when_the_password_changes(
     secured: LocalCluster, door: RestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = secured.client_settings("admin")
-    admin = AdminClient({"bootstrap.servers": secured.bootstrap_servers, **settings})
-
-    def set_password(password: str) -> None:
-        change = UserScramCredentialUpsertion(
-            "carol", ScramCredentialInfo(ScramMechanism.SCRAM_SHA_256, 4096), password.encode()
-        )
-        for each in admin.alter_user_scram_credentials([change]).values():
-            each.result(PATIENCE_S)
-
-    set_password("first")
+    set_password(secured, "carol", "first")
     carol = UserClient(door, "carol", "first")
     wait_for(lambda: carol("GET", "/topics").status == 200)
-    set_password("second")
+    set_password(secured, "carol", "second")
     wait_for(lambda: UserClient(door, "carol", "second")("GET", "/topics").status == 200)
     monkeypatch.setattr(users, "CHECK_S", 0.0)
     carol("GET", "/topics").refused(40101, "refused the login", "carol")
     assert UserClient(door, "carol", "second")("GET", "/topics").status == 200
+
+
+def test_an_open_stream_ends_when_its_user_is_removed(
+    secured: LocalCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(users, "CHECK_S", 0.0)
+    monkeypatch.setattr(users, "SWEEP_S", 0.2)
+    with LocalProxy(secured.bootstrap_servers, **PASSTHROUGH) as rest:
+        admin, frank = UserClient(rest, "admin"), UserClient(rest, "frank", "frank-secret")
+        base = f"/v3/clusters/{admin.ok('GET', '/v3/clusters')['data'][0]['cluster_id']}"
+        topic = fresh("streamed")
+        admin.ok("POST", f"{base}/topics", {"topic_name": topic, "partitions_count": 1})
+        allow(admin, base, "frank", "TOPIC", topic, "READ", "DESCRIBE")
+        set_password(secured, "frank", "frank-secret")
+        wait_for(lambda: frank("GET", "/topics").status == 200)
+        connection = http.client.HTTPConnection(frank.address, timeout=PATIENCE_S)
+        try:
+            connection.request("GET", f"/events?topic={topic}", headers=frank.headers)
+            stream = connection.getresponse()
+            assert stream.status == 200
+            set_password(secured, "frank", None)
+            # It has no end while the login is right.
+            stream.read()
+        finally:
+            connection.close()
+        frank("GET", "/topics").refused(40101, "frank")
 
 
 def test_a_failed_login_is_logged_with_its_user_and_without_its_password(
