@@ -71,7 +71,7 @@ soak: $(STAMP)
 # topology the oracle has, through Spark; backlogs of 102 generated cases beside Kafka Streams, live and in batches of any size.
 ROUNDS ?= 60
 kills: $(STAMP)
-	MOLDAU_KILL_ROUNDS=$(ROUNDS) MOLDAU_ORACLE_CASES=300 MOLDAU_BACKLOG_CASES=102 $(BIN)/pytest -q tests/e2e/spark tests/e2e/dataframe tests/e2e/sql/server tests/e2e/connect tests/unit/pipeline/connect/connectors
+	MOLDAU_KILL_ROUNDS=$(ROUNDS) MOLDAU_ORACLE_CASES=300 MOLDAU_BACKLOG_CASES=102 $(BIN)/pytest -q tests/e2e/spark tests/e2e/dataframe tests/e2e/sql/server tests/e2e/connect tests/e2e/mqtt tests/unit/pipeline/connect/connectors
 
 bench-cluster: $(STAMP)
 	sh bench/install-tools
