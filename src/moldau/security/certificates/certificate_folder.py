@@ -109,7 +109,7 @@ class CertificateFolder:
         self.path.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
         authority = create_authority(authority_name, now=_now(), days=days, kind=kind)
         self._write_authority(CA, authority)
-        self.write_trust()
+        self._write_trust()
         return authority
 
     def authority(self, name: str = CA) -> Issued:
@@ -193,11 +193,8 @@ class CertificateFolder:
             Revoked(each.serial, _now(), each.authority) for each in found if each.serial not in revoked
         ]
         self._write_state(state)
-        self.write_trust()
+        self._write_trust()
         return [each.serial for each in found]
-
-    def is_revoked(self, certificate: x509.Certificate) -> bool:
-        return certificate.serial_number in self.revoked_serials()
 
     def revoked_serials(self) -> set[int]:
         return {each.serial for each in self._state().revoked}
@@ -214,7 +211,7 @@ class CertificateFolder:
     def begin_rotation(self, authority_name: str, *, days: int = AUTHORITY_DAYS) -> None:
         """A new authority is trusted besides the old one, and signs nothing yet."""
         self._write_authority("next-ca", create_authority(authority_name, now=_now(), days=days))
-        self.write_trust()
+        self._write_trust()
 
     def switch_authority(self) -> None:
         """The new authority signs from now on: every certificate is issued again. The old one is still trusted."""
@@ -223,15 +220,16 @@ class CertificateFolder:
         _write(self.path / "old-ca.key", old.key_pem, SECRET_MODE)
         self._write_authority(CA, new)
         self._remove("next-ca")
-        self.write_trust()
+        self._write_trust()
+        revoked = self.revoked_serials()
         for name in self.names():
-            if not self.is_revoked(self.find(name).certificate):
+            if self.find(name).certificate.serial_number not in revoked:
                 self.renew(name)
 
     def finish_rotation(self) -> None:
         """The old authority is no longer trusted."""
         self._remove("old-ca")
-        self.write_trust()
+        self._write_trust()
 
     @property
     def rotation(self) -> str:
@@ -240,7 +238,7 @@ class CertificateFolder:
             return "begun"
         return "switched" if (self.path / "old-ca.pem").exists() else ""
 
-    def write_trust(self) -> None:
+    def _write_trust(self) -> None:
         texts = [each.public_bytes(Encoding.PEM).decode() for each in self.trusted()]
         state = self._state()
         if state.revoked:
