@@ -1,6 +1,6 @@
 """Exactly once at QoS 2, from a publisher through Kafka to a subscriber, while proxy and broker are killed at random.
 
-MOLDAU_KILL_ROUNDS=40 kills forty times. It fails now and then: a record is in Kafka twice. The guide says so.
+MOLDAU_KILL_ROUNDS=40 kills forty times. With paho as it is a record was in Kafka twice now and then: see Releasing.
 """
 
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 import paho.mqtt.client as paho
 import pytest
 from confluent_kafka import Consumer, KafkaError, TopicPartition
-from paho.mqtt.enums import CallbackAPIVersion
+from paho.mqtt.enums import CallbackAPIVersion, MessageState
 
 from compat.moldau_broker import MoldauBroker
 from compat.server_process import ServerProcess, wait_until
@@ -58,9 +58,22 @@ class Sender(threading.Thread):
         self.acknowledged += 1
 
 
+class Releasing(paho.Client):
+    """paho 2.2.0 forgets at its second attempt to connect that a message was released, and publishes it anew."""
+
+    def _messages_reconnect_reset_out(self) -> None:
+        with self._out_message_mutex:
+            released = [
+                one for one in self._out_messages.values() if one.state == MessageState.MQTT_MS_RESEND_PUBREL
+            ]
+            super()._messages_reconnect_reset_out()
+            for one in released:
+                one.state = MessageState.MQTT_MS_RESEND_PUBREL
+
+
 def client_of(name: str, port: int) -> paho.Client:
     """Keeps its session, and connects again at once."""
-    client = paho.Client(CallbackAPIVersion.VERSION2, client_id=name, clean_session=False)
+    client = Releasing(CallbackAPIVersion.VERSION2, client_id=name, clean_session=False)
     client.reconnect_delay_set(1, 1)
     client.connect_async("127.0.0.1", port)
     client.loop_start()
