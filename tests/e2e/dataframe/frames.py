@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming import StreamingQuery
 
-WAIT_S = 300
+WAIT_S = 700
+"""Longer than Spark waits for a Python worker that was killed before it connected: 300 s."""
 START = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
 
 
