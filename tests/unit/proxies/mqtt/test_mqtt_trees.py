@@ -61,3 +61,25 @@ def test_retained_messages(steps: list[tuple[str, bool]], wanted: list[str]) -> 
     for topic in list(plain):
         tree.remove(topic)
     assert not tree._root.below
+
+
+def test_a_retained_message_is_found_while_it_is_written() -> None:
+    retained = RetainedMessages()
+    settle = retained.put_until_stored(Message("a", b"1"))
+    assert retained.get("a") == Message("a", b"1")
+    settle(None)
+    assert retained.get("a") == Message("a", b"1")
+
+
+def test_a_retained_message_that_kafka_refuses_leaves_the_one_before() -> None:
+    retained = RetainedMessages()
+    retained.put_until_stored(Message("new", b"1"))("refused")
+    assert retained.get("new") is None
+    assert retained.count == 0
+    retained.put(Message("a", b"old"))
+    retained.put_until_stored(Message("a", b""))("refused")
+    assert retained.get("a") == Message("a", b"old")
+    settle = retained.put_until_stored(Message("a", b"2"))
+    retained.put(Message("a", b"newest"))
+    settle("refused")
+    assert retained.get("a") == Message("a", b"newest")

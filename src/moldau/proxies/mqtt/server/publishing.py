@@ -21,6 +21,7 @@ from moldau.proxies.mqtt.mapping.rules import Route
 from moldau.proxies.mqtt.server.connection import Connection
 from moldau.proxies.mqtt.server.hub import Hub
 from moldau.proxies.mqtt.session.messages import Message
+from moldau.proxies.mqtt.session.retained import Settle, nothing
 from moldau.proxies.mqtt.session.session import Session
 
 FORWARDED: Final = frozenset(
@@ -173,23 +174,24 @@ class Publishing:
             will.topic, will.payload, will.qos, will.retain, _forwarded(will.properties), self._hub.now_ms()
         )
         records = [Record(route.topic, route.key, message.payload, headers_of(message, route))]
+        settle: Settle = nothing
         if will.retain and not self._has_too_many_retained(message):
             records.append(self._retained_record(message))
+            settle = self._hub.retained.put_until_stored(message)
 
         def then(error: KafkaError | None) -> None:
+            settle(error)
             if error is not None:
                 log.warning("the will of client %r is lost: %s", publisher, error.str())
-            elif will.retain:
-                self._hub.retained.put(message)
 
         self._hub.state.submit(records, then)
 
     def retain(self, message: Message, then: Any) -> None:
         """Stores the message as the last one of its topic."""
+        settle = self._hub.retained.put_until_stored(message)
 
         def stored(error: KafkaError | None) -> None:
-            if error is None:
-                self._hub.retained.put(message)
+            settle(error)
             then(error)
 
         self._hub.state.submit([self._retained_record(message)], stored)
@@ -230,14 +232,15 @@ class Publishing:
 
     def _publish_once(self, session: Session, packet_id: int, message: Message, route: Route) -> None:
         records = [Record(route.topic, route.key, message.payload, headers_of(message, route))]
+        settle: Settle = nothing
         if message.retain:
             records.append(self._retained_record(message))
+            settle = self._hub.retained.put_until_stored(message)
 
         def then(error: KafkaError | None) -> None:
             client: Connection | None = session.client
+            settle(error)
             if error is None:
-                if message.retain:
-                    self._hub.retained.put(message)
                 if packet_id in session.incoming:
                     session.incoming[packet_id] = True
                 if client is not None:

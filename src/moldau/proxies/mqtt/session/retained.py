@@ -1,8 +1,11 @@
 """The retained messages: the last one of each topic name that was published to be kept."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from moldau.proxies.mqtt.session.messages import Message
+
+Settle = Callable[[object | None], None]
+"""Called with the outcome of a write, None when it went well."""
 
 
 class _Level:
@@ -11,6 +14,10 @@ class _Level:
     def __init__(self) -> None:
         self.below: dict[str, _Level] = {}
         self.message: Message | None = None
+
+
+def nothing(_error: object | None) -> None:
+    """What there is to settle for a message that is not retained."""
 
 
 class RetainedMessages:
@@ -30,6 +37,26 @@ class RetainedMessages:
             level = level.below.setdefault(name, _Level())
         self.count += level.message is None
         level.message = message
+
+    def put_until_stored(self, message: Message) -> Settle:
+        """Puts a message that is being written: who subscribes meanwhile must not miss it.
+
+        The function to call with the outcome: after a failure the message before it is back, unless there is a newer
+        one.
+        """
+        before = self.get(message.topic)
+        self.put(message)
+        now = self.get(message.topic)
+
+        def settle(error: object | None) -> None:
+            if error is None or self.get(message.topic) is not now:
+                return
+            if before is None:
+                self.remove(message.topic)
+            else:
+                self.put(before)
+
+        return settle
 
     def remove(self, topic: str) -> None:
         path: list[tuple[_Level, str]] = []
