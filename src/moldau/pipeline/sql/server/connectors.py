@@ -1,24 +1,28 @@
 """Statements about connectors: requests to the Connect cluster of `ksql.connect.url`. Blocks: call it in a thread."""
 
 import http.client
+import ssl
 from typing import Any, Final
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
-import orjson
-
+from moldau.core.errors import ConfigError
+from moldau.pipeline.sql.server.connect_client import ConnectClient
 from moldau.pipeline.sql.server.requests import ConnectAnswer
 from moldau.pipeline.sql.syntax.errors import SqlError
 from moldau.pipeline.sql.syntax.tree import statements as tree
 from moldau.pipeline.sql.syntax.tree.statements import Statement
 
-TIMEOUT_S: Final = 30.0
 CONFLICT: Final = 409
 NOT_FOUND: Final = 404
+TLS_HINT: Final = (
+    "Set ksql.connect.ssl.truststore.location to a file with its authority, and ksql.connect.ssl.keystore.location "
+    "where it asks for a certificate."
+)
 
 
 class Connectors:
-    def __init__(self, url: str | None) -> None:
-        self._url = url
+    def __init__(self, client: ConnectClient) -> None:
+        self._client = client
 
     def execute(self, statement: Statement) -> ConnectAnswer:
         """Raises SqlError where the cluster rejects the request, does not answer, or is not configured."""
@@ -62,33 +66,24 @@ class Connectors:
         return _accepted(statement, *self._ask(statement, method, path))
 
     def _ask(self, statement: Statement, method: str, path: str, body: object = None) -> tuple[int, Any]:
-        if self._url is None:
+        if self._client.url is None:
             raise SqlError(
                 "this server knows no Connect cluster",
                 statement.at,
                 hint="Set ksql.connect.url and restart it.",
             )
-        parts = urlsplit(self._url)
-        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-        connection = kind(parts.hostname or "", parts.port, timeout=TIMEOUT_S)
-        headers = {"Content-Type": "application/json", "Accept": "application/json"}
         try:
-            content = None if body is None else orjson.dumps(body)
-            connection.request(method, parts.path.rstrip("/") + path, content, headers)
-            response = connection.getresponse()
-            text = response.read()
+            return self._client.ask(method, path, body)
+        except ConfigError as error:
+            raise SqlError(f"the Connect cluster cannot be asked: {error}", statement.at) from None
         except (OSError, http.client.HTTPException) as error:
             raise SqlError(
-                f"the Connect cluster at {self._url} does not answer: {error}",
+                f"the Connect cluster at {self._client.url} does not answer: {error}",
                 statement.at,
-                hint="Start it, or correct ksql.connect.url.",
+                hint=TLS_HINT
+                if isinstance(error, ssl.SSLError)
+                else "Start it, or correct ksql.connect.url.",
             ) from None
-        finally:
-            connection.close()
-        try:
-            return response.status, orjson.loads(text) if text else None
-        except orjson.JSONDecodeError:
-            return response.status, text.decode(errors="replace")
 
 
 def _accepted(statement: Statement, status: int, found: Any) -> tuple[int, Any]:

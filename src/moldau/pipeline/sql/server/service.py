@@ -21,6 +21,7 @@ from moldau.pipeline.sql.formats.registry import SchemaFinder
 from moldau.pipeline.sql.queries import QueryHost
 from moldau.pipeline.sql.server.commands.command_log import CommandLog, LocalLog
 from moldau.pipeline.sql.server.commands.command_topic import prepare_topic
+from moldau.pipeline.sql.server.connect_client import ConnectClient
 from moldau.pipeline.sql.server.connectors import Connectors
 from moldau.pipeline.sql.server.execution import Execution
 from moldau.pipeline.sql.server.failures import BAD_REQUEST, SHUTTING_DOWN, ServiceFailure, bad_statement
@@ -106,7 +107,7 @@ class SqlService:
             self._world,
             self.queries.inserts,
             self.queries.own_threads,
-            Connectors(self.settings.connect_url),
+            Connectors(ConnectClient(self.settings)),
             runtime_of=self._statistics.runtime_of,
             before_deletion=self._wait_gone,
             goes_on=self._goes_on,

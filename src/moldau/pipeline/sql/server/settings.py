@@ -9,7 +9,7 @@ from typing import Final
 from zlib import crc32
 
 from moldau.core.settings.checks import one_of
-from moldau.core.settings.key import Importance, boolean, integer, string, strings
+from moldau.core.settings.key import Importance, boolean, integer, password, string, strings
 from moldau.services.configuration import setting_texts
 from moldau.services.listening import Address, parse_listeners
 from moldau.services.security.keys import HttpSecurity
@@ -146,6 +146,28 @@ class ServerSettings(HttpSecurity):
     connect_url = string(
         "ksql.connect.url", None, "The REST address of a Connect cluster, for statements about connectors."
     )
+    connect_login_source = string(
+        "ksql.connect.basic.auth.credentials.source",
+        "NONE",
+        "FILE: log in to the Connect cluster with the name and the password of a file.",
+        check=one_of("NONE", "FILE"),
+    )
+    connect_login_file = string(
+        "ksql.connect.basic.auth.credentials.file",
+        None,
+        "A file with the lines username=... and password=...",
+    )
+    connect_truststore = string(
+        "ksql.connect.ssl.truststore.location",
+        None,
+        "With the authority of the Connect cluster's certificate: PEM, PKCS12 or JKS. Default: those of the system.",
+    )
+    connect_truststore_password = password("ksql.connect.ssl.truststore.password", "Of that file.")
+    connect_keystore = string(
+        "ksql.connect.ssl.keystore.location", None, "The certificate to show to the Connect cluster."
+    )
+    connect_keystore_password = password("ksql.connect.ssl.keystore.password", "Of that file.")
+    connect_key_password = password("ksql.connect.ssl.key.password", "Of the key in that file.")
     registry_url = string(
         "ksql.schema.registry.url",
         None,
