@@ -14,14 +14,14 @@ class MqttProxy(ServerProcess):
         self, folder: Path, bootstrap: str, settings: Mapping[str, str] | None = None, scheme: str = "mqtt"
     ) -> None:
         super().__init__(folder)
-        self._settings = {
+        self.settings = {
             "listeners": f"{scheme}://127.0.0.1:{self.port}",
             "bootstrap.servers": bootstrap,
             **(settings or {}),
         }
 
     def command(self) -> list[str]:
-        overrides = [f"--override={key}={value}" for key, value in self._settings.items()]
+        overrides = [f"--override={key}={value}" for key, value in self.settings.items()]
         return [str(Path(sys.executable).with_name("moldau")), "mqtt", *overrides]
 
     def is_ready(self) -> bool:

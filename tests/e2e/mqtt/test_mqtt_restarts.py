@@ -3,7 +3,7 @@
 import contextlib
 
 import pytest
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from e2e.mqtt.conftest import StartProxy
@@ -11,6 +11,22 @@ from e2e.mqtt.mqtt_proxy import MqttProxy
 from e2e.mqtt.wire_client import Wire, fresh
 from moldau.proxies.mqtt.codec.packets import PubAck, PubComp, Publish, PubRec, PubRel, Will
 from moldau.testing import LocalCluster
+
+RETAINED = 4_000
+
+
+def values(consumer: Consumer, kafka_topic: str, topic: str) -> list[bytes]:
+    """Records of one MQTT topic, up to the first `three`."""
+    partitions = consumer.list_topics(kafka_topic, 60).topics[kafka_topic].partitions
+    consumer.assign([TopicPartition(kafka_topic, number, 0) for number in partitions])
+    found: list[bytes] = []
+    while b"three" not in found:
+        record = consumer.poll(60)
+        assert record is not None, found
+        if record.key() == topic.encode():
+            found.append(record.value() or b"")
+    consumer.close()
+    return found
 
 
 def end(proxy: MqttProxy, *, with_kill: bool) -> None:
@@ -162,6 +178,47 @@ def test_a_second_proxy_of_the_same_name_takes_over(start_proxy: StartProxy) -> 
     assert first._child.wait(60) == 2
     assert "another proxy was started with the name of this one" in first.log_text()
     assert second.stop() == 0
+
+
+def test_everything_stored_is_read_after_the_producer_was_lost(
+    start_proxy: StartProxy, kafka: LocalCluster
+) -> None:
+    """In the same process, with more in the topic than comes with one look."""
+    name, topic = fresh("proxy"), fresh("topic")
+    proxy = start_proxy(proxy_id=name)
+    with Wire(proxy.port) as wire:
+        wire.connect("filler")
+        for first in range(0, RETAINED, 500):
+            wire.send(*(Publish(f"{topic}/{first + n}", b"x" * 500, 0, retain=True) for n in range(500)))
+        wire.publish(f"{topic}/last", b"x", 1, retain=True)
+    with Wire(proxy.port) as wire:
+        wire.connect("sender", clean_start=False)
+        wire.send(Publish(topic, b"one", 2, packet_id=11))
+        assert wire.expect(PubRec).packet_id == 11
+        # Takes the transactional id away, as a coordinator does after the time of a transaction.
+        other = Producer(
+            {"bootstrap.servers": kafka.bootstrap_servers, "transactional.id": f"moldau-mqtt-{name}"}
+        )
+        other.init_transactions(60)
+        wire.send(Publish(topic, b"two", 2, packet_id=12))
+        assert wire.receive() is None
+    with Wire(proxy.port) as wire:
+        assert wire.connect("sender", clean_start=False).session_present
+        wire.send(Publish(topic, b"one", 2, packet_id=11, dup=True))
+        wire.send(Publish(topic, b"two", 2, packet_id=12, dup=True))
+        assert {wire.expect(PubRec).packet_id for _ in range(2)} == {11, 12}
+        wire.subscribe(topic)
+        wire.publish(topic, b"three", 2, 13)
+        assert wire.message().payload == b"three"
+    consumer = Consumer(
+        {
+            "bootstrap.servers": kafka.bootstrap_servers,
+            "group.id": fresh("group"),
+            "isolation.level": "read_committed",
+        }
+    )
+    assert "the proxy starts again with what is stored" in proxy.log_text()
+    assert values(consumer, proxy.settings["topic.default"], topic) == [b"one", b"two", b"three"]
 
 
 def test_a_topic_that_was_created_again_is_read_from_its_beginning(

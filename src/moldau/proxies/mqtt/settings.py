@@ -12,7 +12,7 @@ from moldau.core.settings.key import Importance, integer, string, strings
 from moldau.proxies.mqtt.mapping.rules import Rule, Rules, rule_of
 from moldau.services.configuration import setting_texts
 from moldau.services.listening import Address, parse_listeners
-from moldau.services.security.keys import HttpSecurity
+from moldau.services.security.keys import PasswordSecurity
 
 PORT_DEFAULT: Final = 1883
 TLS_PORT_DEFAULT: Final = 8883
@@ -24,7 +24,7 @@ HIGH: Final = Importance.HIGH
 LOW: Final = Importance.LOW
 
 
-class MqttSettings(HttpSecurity):
+class MqttSettings(PasswordSecurity):
     """Of one proxy."""
 
     KIND = "MQTT proxy"

@@ -3,6 +3,9 @@
 A transaction takes everything that has come while the one before was written: changed sessions, records, retained
 messages. A session is written as it is when the transaction begins, once, however often it has changed.
 
+A transaction that failed before its commit was asked for is repeated. Afterwards its outcome may be unknown, and
+repeating it could write a record twice: then the state is lost, and what the topic has tells how it ended.
+
 The transactional id belongs to the name of the proxy. A second process of that name fences the first.
 """
 
@@ -53,6 +56,19 @@ class Record(NamedTuple):
     headers: Headers = NO_HEADERS
 
 
+class Owner(NamedTuple):
+    """Who writes. Each run has a record of its own: it marks how far what is stored has to be read."""
+
+    process: bytes
+    run: int
+    """0: the first of the process."""
+
+    @property
+    def value(self) -> bytes:
+        """Of the record."""
+        return self.process + self.run.to_bytes(4, "big")
+
+
 Then = Callable[[KafkaError | None], None]
 
 
@@ -100,15 +116,17 @@ class StateLog:
         self.submit((), lambda _error: None if future.done() else future.set_result(None))
         await future
 
-    def open(self, owner: bytes, former: bytes | None, timeout_s: float) -> Stored:
-        """Fences others, and returns what is stored. On a thread. Raises ConfigError, and StateLost when another
-        process has come since this one was the owner (`former`)."""
+    def open(self, owner: Owner, timeout_s: float) -> Stored:
+        """Fences others, and returns what is stored. On a thread. Raises ConfigError, also when another process has
+        come since this one was the owner."""
         deadline = time.monotonic() + timeout_s
-        if former is not None and self._read(None, deadline).owner not in (former, None):
-            raise ConfigError(
-                f"another proxy was started with the name of this one and has its sessions ({self._transactional_id}). "
-                "Give each its own proxy.id"
-            )
+        if owner.run:
+            last = self._read(None, deadline).owner
+            if last is not None and not last.startswith(owner.process):
+                raise ConfigError(
+                    "another proxy was started with the name of this one and has its sessions "
+                    f"({self._transactional_id}). Give each its own proxy.id"
+                )
         producer = Producer(
             {
                 **self._client,
@@ -131,10 +149,10 @@ class StateLog:
                         f"cannot begin transactions as {self._transactional_id}: {error.args[0].str()}"
                     ) from None
         try:
-            self._write([Record(self.topic, OWNER, owner)])
+            self._write([Record(self.topic, OWNER, owner.value)])
         except StateLost as error:
             raise ConfigError(f"cannot write to the topic {self.topic}: {error}") from None
-        return self._read(owner, deadline)
+        return self._read(owner.value, deadline)
 
     async def run(self) -> None:
         """Writes until `close`. Raises StateLost."""
@@ -178,25 +196,42 @@ class StateLog:
                 time.sleep(RETRY_S)
 
     def _transaction(self, records: Sequence[Record], left_out: dict[int, KafkaError]) -> None:
+        """Raises KafkaException while nothing can be committed yet, StateLost when something may be."""
         producer = self._producer
         assert producer is not None
+        failures: list[KafkaError] = []
         producer.begin_transaction()
         for number, record in enumerate(records):
             if number not in left_out:
-                self._produce(producer, number, record, left_out)
+                self._produce(producer, number, record, left_out, failures)
+        while producer.flush(POLL_S) and not self._is_closing:
+            pass
+        if failures:
+            raise KafkaException(failures[0])
         while True:
             try:
                 producer.commit_transaction(COMMIT_S)
                 return
             except KafkaException as raised:
-                if self._is_closing or not raised.args[0].retriable():
-                    raise
+                error = raised.args[0]
+                if self._is_closing or not error.retriable():
+                    raise StateLost(
+                        f"it is not known whether a transaction is committed: {error.str()}"
+                    ) from None
 
     def _produce(
-        self, producer: Producer, number: int, record: Record, left_out: dict[int, KafkaError]
+        self,
+        producer: Producer,
+        number: int,
+        record: Record,
+        left_out: dict[int, KafkaError],
+        failures: list[KafkaError],
     ) -> None:
         def report(error: KafkaError | None, _message: Any) -> None:
-            if error is not None and error.code() in PERMANENT and record.topic != self.topic:
+            if error is None:
+                return
+            failures.append(error)
+            if error.code() in PERMANENT and record.topic != self.topic:
                 left_out[number] = error
 
         while True:

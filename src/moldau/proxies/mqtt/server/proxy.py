@@ -16,7 +16,7 @@ from moldau.proxies.mqtt.kafka.backlog import Backlog
 from moldau.proxies.mqtt.kafka.catch_up import CatchUp
 from moldau.proxies.mqtt.kafka.live_reader import LiveReader
 from moldau.proxies.mqtt.kafka.publisher import Publisher
-from moldau.proxies.mqtt.kafka.state_log import StateLog
+from moldau.proxies.mqtt.kafka.state_log import Owner, StateLog
 from moldau.proxies.mqtt.kafka.topics import prepare_topics
 from moldau.proxies.mqtt.server.connection import Connection
 from moldau.proxies.mqtt.server.delivery import Delivery
@@ -67,8 +67,7 @@ class Proxy:
         except ConfigError:
             self._close_listeners()
             raise
-        self._owner = uuid.uuid4().bytes
-        self._has_owned = False
+        self._owner = Owner(uuid.uuid4().bytes, 0)
         self._stop: asyncio.Event | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -110,9 +109,10 @@ class Proxy:
         try:
             while not self._stop.is_set():
                 await _Run(self._configuration, self._security, self._listeners, self._stop).serve(
-                    self._owner, self._owner if self._has_owned else None, on_ready
+                    self._owner, on_ready
                 )
-                self._has_owned, on_ready = True, lambda: None
+                self._owner = self._owner._replace(run=self._owner.run + 1)
+                on_ready = lambda: None  # noqa: E731
         finally:
             self._close_listeners()
 
@@ -171,18 +171,18 @@ class _Run:
         hub.sharing = Sharing(hub, configuration.client)
         return hub
 
-    async def serve(self, owner: bytes, former: bytes | None, on_ready: Callable[[], None]) -> None:
+    async def serve(self, owner: Owner, on_ready: Callable[[], None]) -> None:
         """Returns when the proxy is to stop, or has to start again. Raises ConfigError."""
         hub, settings = self._hub, self._configuration.settings
         timeout_s = settings.start_timeout_ms / 1000
-        opening = hub.loop.run_in_executor(None, hub.state.open, owner, former, timeout_s)
+        opening = hub.loop.run_in_executor(None, hub.state.open, owner, timeout_s)
         try:
             stored = await opening
         except (ConfigError, KafkaException) as error:
             hub.state.close()
             hub.publisher.close()
             text = error.args[0].str() if isinstance(error, KafkaException) else str(error)
-            if former is None or "another proxy" in text:
+            if not owner.run or "another proxy" in text:
                 raise ConfigError(text) from None
             log.warning("the state cannot be read: %s; trying again", text)
             await self._pause()
