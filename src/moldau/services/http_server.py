@@ -225,6 +225,8 @@ class HttpServer:
                         fresh.cancel()
         finally:
             self._socket.close()
+            if self._security is not None:
+                self._security.close()
             if self._on_stop is not None:
                 await self._on_stop()
 

@@ -12,10 +12,13 @@ import orjson
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from moldau.core.errors import ConfigError
+from moldau.security.sasl.exchange import shown
 from moldau.services.listening import Address
+from moldau.services.security.checked_logins import CheckedLogins, LoginsUnavailable, WrongLogin
 from moldau.services.security.https import Https
-from moldau.services.security.keys import BASIC
+from moldau.services.security.keys import BASIC, BEARER, NONE
 from moldau.services.security.logins import UsersFile
+from moldau.services.security.tokens import Tokens
 
 ANONYMOUS: Final = "User:ANONYMOUS"
 PRINCIPAL: Final = "moldau.principal"
@@ -24,6 +27,10 @@ CERTIFICATE_PRINCIPAL: Final = "moldau.certificate_principal"
 REFUSED_S: Final = 0.1
 """A failed login waits so long for its answer, as in Kafka: guessing takes time."""
 REFRESH_S: Final = 5.0
+TOKEN_KEPT_S: Final = 60.0
+"""How long a token that was right is taken without a check, if it lives as long."""
+UNAUTHORIZED: Final = 401
+UNAVAILABLE: Final = 503
 
 log = logging.getLogger("moldau.services")
 
@@ -52,11 +59,29 @@ class Security:
         self.realm: str = values["authentication.realm"]
         self.open_paths = frozenset(values["authentication.skip.paths"])
         self.https = Https(values, [*protocols]) if address.scheme == "https" else None
+        methods = values["authentication.method"]
+        if NONE in methods and len(methods) > 1:
+            raise ConfigError("authentication.method: NONE goes with no other method")
         self.users: UsersFile | None = None
-        if values["authentication.method"] == BASIC:
+        self.tokens: CheckedLogins | None = None
+        if BASIC in methods:
             self.users = UsersFile(values["authentication.users.file"], values["authentication.roles"])
-            if self.https is None:
-                log.warning("passwords travel unencrypted to %s: use https", address)
+        if BEARER in methods:
+            self.tokens = CheckedLogins(Tokens(values).caller, TOKEN_KEPT_S)
+        self.needs_login = self.users is not None or self.tokens is not None
+        if self.needs_login and self.https is None:
+            log.warning("passwords and tokens travel unencrypted to %s: use https", address)
+
+    @property
+    def challenges(self) -> list[bytes]:
+        """What clients are told of how to log in."""
+        kinds = (("Basic", self.users), ("Bearer", self.tokens))
+        return [f'{kind} realm="{self.realm}"'.encode() for kind, one in kinds if one is not None]
+
+    def close(self) -> None:
+        """After the last request."""
+        if self.tokens is not None:
+            self.tokens.close()
 
     def refresh(self) -> None:
         """Takes over changed files. Blocks while it reads."""
@@ -85,46 +110,69 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         principal = self._principal(scope)
         if principal is None and scope.get("path") not in self._security.open_paths:
-            await self._refuse(scope, receive, send)
-            return
+            try:
+                principal = await self._checked(scope)
+            except (WrongLogin, LoginsUnavailable) as why:
+                await self._refuse(scope, receive, send, why)
+                return
         scope[PRINCIPAL] = principal or ANONYMOUS
         await self._app(scope, receive, send)
 
     def _principal(self, scope: Scope) -> str | None:
-        """None: a login is needed, and there is none that is right."""
-        users = self._security.users
-        if users is None:
-            shown: str | None = scope.get(CERTIFICATE_PRINCIPAL)
-            return shown or ANONYMOUS
-        found = _credentials(scope)
-        return f"User:{found[0]}" if found is not None and users.allows(*found) else None
+        """What is known at once. None: there is no login, or it must be checked."""
+        security = self._security
+        if not security.needs_login:
+            shown_principal: str | None = scope.get(CERTIFICATE_PRINCIPAL)
+            return shown_principal or ANONYMOUS
+        kind, text = _authorization(scope)
+        if kind == b"bearer" and security.tokens is not None:
+            return security.tokens.known(text)
+        if kind == b"basic" and security.users is not None:
+            found = _decoded(text)
+            if found is not None and security.users.allows(*found):
+                return f"User:{found[0]}"
+        return None
 
-    async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
-        client = (scope.get("client") or ("",))[0]
-        log.warning("refused a request of %s to %s: no login, or a wrong one", client, scope.get("path"))
-        await asyncio.sleep(REFUSED_S)
+    async def _checked(self, scope: Scope) -> str:
+        """Raises WrongLogin or LoginsUnavailable."""
+        kind, text = _authorization(scope)
+        if kind == b"bearer" and self._security.tokens is not None:
+            return await self._security.tokens.principal(text)
+        if kind == b"basic" and self._security.users is not None:
+            raise WrongLogin("the user does not exist or has another password")
+        raise WrongLogin("no login" if not kind else "the service does not take such a login")
+
+    async def _refuse(self, scope: Scope, receive: Receive, send: Send, why: Exception) -> None:
+        client, path = (scope.get("client") or ("",))[0], shown(str(scope.get("path")))
+        log.warning("refused a request of %s to %s: %s", client, path, why)
+        is_wrong = isinstance(why, WrongLogin)
+        if is_wrong:
+            await asyncio.sleep(REFUSED_S)
         if scope["type"] == "websocket":
             await receive()
-            await send({"type": "websocket.close", "code": 1008, "reason": "Unauthorized"})
+            code, reason = (1008, "Unauthorized") if is_wrong else (1013, "Try again later")
+            await send({"type": "websocket.close", "code": code, "reason": reason})
             return
-        body = self._security.refusal(401, "Unauthorized")
+        status = UNAUTHORIZED if is_wrong else UNAVAILABLE
+        body = self._security.refusal(status, "Unauthorized" if is_wrong else str(why))
         headers = [
             (b"content-type", b"application/json"),
             (b"content-length", str(len(body)).encode()),
-            (b"www-authenticate", f'Basic realm="{self._security.realm}"'.encode()),
             (b"connection", b"close"),
         ]
-        await send({"type": "http.response.start", "status": 401, "headers": headers})
+        if is_wrong:
+            headers += [(b"www-authenticate", each) for each in self._security.challenges]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
 
 
-def _credentials(scope: Scope) -> tuple[str, str] | None:
-    """Name and password of the header."""
+def _authorization(scope: Scope) -> tuple[bytes, bytes]:
+    """The kind of a login, in lower case, and its text; empty without one."""
     for name, value in scope.get("headers", ()):
         if name == b"authorization":
             kind, _, text = value.partition(b" ")
-            return _decoded(text) if kind.lower() == b"basic" else None
-    return None
+            return kind.lower(), text.strip()
+    return b"", b""
 
 
 def _decoded(text: bytes) -> tuple[str, str] | None:

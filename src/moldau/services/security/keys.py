@@ -1,17 +1,18 @@
-"""The settings of HTTPS and logins, under the names Confluent's services use."""
+"""The settings of HTTPS and logins, under the names Confluent's services use; those of tokens are the broker's."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
 from moldau.core.settings.broker_keys import BrokerSettings
-from moldau.core.settings.checks import one_of
+from moldau.core.settings.checks import each_of, one_of
 from moldau.core.settings.key import ConfigKey, Importance, string, strings
 from moldau.core.settings.view import SettingsView
 
 NONE: Final = "NONE"
 BASIC: Final = "BASIC"
+BEARER: Final = "BEARER"
 
-_SHARED: Final = (
+_TLS: Final = (
     "ssl.cipher.suites",
     "ssl.enabled.protocols",
     "ssl.key.password",
@@ -24,21 +25,25 @@ _SHARED: Final = (
     "ssl.truststore.location",
     "ssl.truststore.password",
 )
-"""Those that mean the same in the broker."""
+_TOKENS: Final = (
+    "sasl.oauthbearer.clock.skew.seconds",
+    "sasl.oauthbearer.expected.audience",
+    "sasl.oauthbearer.expected.issuer",
+    "sasl.oauthbearer.jwks.endpoint.refresh.ms",
+    "sasl.oauthbearer.jwks.endpoint.retry.backoff.max.ms",
+    "sasl.oauthbearer.jwks.endpoint.url",
+    "sasl.oauthbearer.scope.claim.name",
+    "sasl.oauthbearer.sub.claim.name",
+)
+"""These and those of TLS mean the same in the broker."""
 
-OWN: Final[tuple[ConfigKey[Any], ...]] = (
+_COMMON: Final[tuple[ConfigKey[Any], ...]] = (
+    *(BrokerSettings.KEYS[name] for name in _TLS),
     string(
         "ssl.client.authentication",
         NONE,
         "Whether clients of HTTPS show a certificate: its name is then the user's.",
         check=one_of(NONE, "REQUESTED", "REQUIRED"),
-    ),
-    string(
-        "authentication.method",
-        NONE,
-        "How clients log in. BASIC: with a name and a password of `authentication.users.file`.",
-        importance=Importance.HIGH,
-        check=one_of(NONE, BASIC),
     ),
     string(
         "authentication.users.file",
@@ -57,44 +62,75 @@ OWN: Final[tuple[ConfigKey[Any], ...]] = (
         "authentication.skip.paths", (), "Paths that need no login, for example one that health checks ask."
     ),
 )
+_PASSWORDS: Final[tuple[ConfigKey[Any], ...]] = (
+    *_COMMON,
+    string(
+        "authentication.method",
+        NONE,
+        "How clients log in. BASIC: with a name and a password of `authentication.users.file`.",
+        importance=Importance.HIGH,
+        check=one_of(NONE, BASIC),
+    ),
+)
+_HTTP: Final[tuple[ConfigKey[Any], ...]] = (
+    *_COMMON,
+    *(BrokerSettings.KEYS[name] for name in _TOKENS),
+    strings(
+        "authentication.method",
+        (NONE,),
+        "How clients log in. BASIC: with a name and a password. BEARER: with a signed token of an identity provider "
+        "(`sasl.oauthbearer.*`). Both may be given.",
+        importance=Importance.HIGH,
+        check=each_of(NONE, BASIC, BEARER),
+    ),
+    strings("authentication.scopes", (), "Scopes that a token must have, all of them."),
+)
 
 
-def _keys(prefix: str) -> dict[str, ConfigKey[Any]]:
-    """By attribute. `prefix` comes before the names that begin with `ssl.`."""
-    keys = [*(BrokerSettings.KEYS[name] for name in _SHARED), *OWN]
-    return {_attribute(key): _copy(key, prefix if key.name.startswith("ssl.") else "") for key in keys}
+def _keys(declared: tuple[ConfigKey[Any], ...], prefix: str) -> dict[str, ConfigKey[Any]]:
+    """By attribute."""
+    return {
+        f"security_{key.name.replace('.', '_')}": _copy(key, _named(prefix, key.name)) for key in declared
+    }
 
 
-def _attribute(key: ConfigKey[Any]) -> str:
-    return f"security_{key.name.replace('.', '_')}"
+def _named(prefix: str, name: str) -> str:
+    """`prefix` comes before the names that clients of Kafka have too."""
+    return prefix + name if name.startswith(("ssl.", "sasl.")) else name
 
 
-def _copy(key: ConfigKey[Any], prefix: str) -> ConfigKey[Any]:
-    return ConfigKey(
-        prefix + key.name, key.type, key.default, key.doc, {"importance": key.importance}, check=key.check
-    )
+def _copy(key: ConfigKey[Any], name: str) -> ConfigKey[Any]:
+    return ConfigKey(name, key.type, key.default, key.doc, {"importance": key.importance}, check=key.check)
 
 
-class _HttpSecurity(SettingsView):
+class _SecuritySettings(SettingsView):
     PREFIX: ClassVar[str] = ""
+    DECLARED: ClassVar[tuple[ConfigKey[Any], ...]] = ()
 
     @property
     def security(self) -> Mapping[str, Any]:
         """The values of these settings, by their names without the prefix."""
-        return {
-            name: self.value_of(self.PREFIX + name if name.startswith("ssl.") else name)
-            for name in (*_SHARED, *(key.name for key in OWN))
-        }
+        return {key.name: self.value_of(_named(self.PREFIX, key.name)) for key in self.DECLARED}
 
 
-class HttpSecurity(_HttpSecurity):
+class PasswordSecurity(_SecuritySettings):
+    """For services that are not HTTP: certificates and passwords only."""
+
+    DECLARED = _PASSWORDS
+    vars().update(_keys(_PASSWORDS, ""))
+
+
+class HttpSecurity(_SecuritySettings):
     """For the settings of a service: `class RestSettings(HttpSecurity)`."""
 
-    vars().update(_keys(""))
+    DECLARED = _HTTP
+    vars().update(_keys(_HTTP, ""))
 
 
-class PrefixedHttpSecurity(_HttpSecurity):
-    """Where `ssl.*` are settings of the clients of Kafka: as in Kafka Connect, those of the listener have a prefix."""
+class PrefixedHttpSecurity(_SecuritySettings):
+    """Where `ssl.*` and `sasl.*` are settings of the clients of Kafka: those of the listener have a prefix, as in Kafka
+    Connect."""
 
     PREFIX = "listeners.https."
-    vars().update(_keys(PREFIX))
+    DECLARED = _HTTP
+    vars().update(_keys(_HTTP, PREFIX))

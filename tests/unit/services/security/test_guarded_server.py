@@ -2,15 +2,20 @@
 
 import base64
 import http.client
+import json
 import logging
 import os
 import ssl
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from joserfc import jwt
+from joserfc.jwk import ECKey
 from starlette.types import Receive, Scope, Send
 
 from moldau.core.errors import ConfigError
@@ -18,7 +23,7 @@ from moldau.security.certificates.authority import Issued, common_name, create_a
 from moldau.services.http_server import HttpServer
 from moldau.services.listening import Address, bound_socket
 from moldau.services.security.guard import PRINCIPAL, Security
-from moldau.services.security.keys import HttpSecurity, PrefixedHttpSecurity
+from moldau.services.security.keys import HttpSecurity, PasswordSecurity, PrefixedHttpSecurity
 
 WAIT_S = 60.0
 NOW = datetime.now(UTC)
@@ -63,7 +68,11 @@ class Served:
         self.server.stop_thread()
 
     def ask(
-        self, login: str | None = None, context: ssl.SSLContext | None = None, path: str = "/"
+        self,
+        login: str | None = None,
+        context: ssl.SSLContext | None = None,
+        path: str = "/",
+        token: str | None = None,
     ) -> tuple[int, str, dict[str, str]]:
         connection = (
             http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=WAIT_S)
@@ -73,6 +82,8 @@ class Served:
         headers = (
             {} if login is None else {"Authorization": f"Basic {base64.b64encode(login.encode()).decode()}"}
         )
+        if token is not None:
+            headers["Authorization"] = f"Bearer {token}"
         try:
             connection.request("GET", path, headers=headers)
             answer = connection.getresponse()
@@ -230,3 +241,106 @@ def test_a_client_that_sleeps_does_not_keep_the_server(
         assert connection.getresponse().read() == b"User:ANONYMOUS"
     assert "timeout graceful shutdown exceeded" not in caplog.text
     connection.close()
+
+
+class Provider:
+    """An identity provider: its public keys are in a file."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / "keys.json"
+        self.replace_key("first")
+
+    def replace_key(self, name: str) -> None:
+        self.key = ECKey.generate_key("P-256", {"kid": name}, private=True)
+        self.file.write_text(json.dumps({"keys": [self.key.as_dict(private=False)]}))
+
+    def token(self, **changed: object) -> str:
+        now = int(time.time())
+        claims = {"iss": "https://us", "aud": "services", "exp": now + 600, "sub": "carol", "scope": "use"}
+        header = {"alg": "ES256", "kid": str(self.key.kid)}
+        return jwt.encode(header, {**claims, **changed}, self.key, algorithms=["ES256"])
+
+    def settings(self, **more: str) -> dict[str, str]:
+        return {
+            "authentication.method": "BEARER",
+            "authentication.realm": "house",
+            "authentication.scopes": "use",
+            "sasl.oauthbearer.jwks.endpoint.url": self.file.as_uri(),
+            "sasl.oauthbearer.expected.issuer": "https://us",
+            "sasl.oauthbearer.expected.audience": "services",
+            "sasl.oauthbearer.jwks.endpoint.retry.backoff.max.ms": "1",
+            **more,
+        }
+
+
+@pytest.fixture
+def provider(tmp_path: Path) -> Provider:
+    return Provider(tmp_path)
+
+
+def test_a_token_says_who_the_caller_is(provider: Provider, caplog: pytest.LogCaptureFixture) -> None:
+    forged = Provider(provider.file.parent)
+    provider.replace_key("first")
+    now = int(time.time())
+    refused = {
+        "expired": provider.token(exp=now - 600),
+        "not valid before": provider.token(nbf=now + 600),
+        "not for services|not by|is for": provider.token(aud="others"),
+        "issued by": provider.token(iss="https://them"),
+        "lacks the scope use": provider.token(scope="other"),
+        "names no user": provider.token(sub=""),
+        "signature is wrong": forged.token(),
+        "which is not accepted": ".".join(
+            base64.urlsafe_b64encode(json.dumps(each).encode()).decode().rstrip("=")
+            for each in ({"alg": "none"}, {"sub": "carol", "exp": now + 600})
+        )
+        + ".",
+        "three parts": "nonsense",
+    }
+    with Served(provider.settings(), "http") as served:
+        assert served.ask(token=provider.token())[:2] == (200, "User:carol")
+        for words, token in refused.items():
+            caplog.clear()
+            status, body, headers = served.ask(token=token)
+            assert (status, body) == (401, '{"error_code":401,"message":"Unauthorized"}')
+            assert headers["www-authenticate"] == 'Bearer realm="house"'
+            assert any(word in caplog.text for word in words.split("|"))
+            assert token not in caplog.text or token == "nonsense"
+        assert served.ask("alice:wonder: land")[0] == 401
+        assert served.ask()[0] == 401
+
+
+def test_a_new_key_of_the_provider_is_fetched_when_a_token_names_it(provider: Provider) -> None:
+    with Served(provider.settings(), "http") as served:
+        assert served.ask(token=provider.token())[0] == 200
+        provider.replace_key("second")
+        assert served.ask(token=provider.token(sub="dora"))[:2] == (200, "User:dora")
+
+
+def test_tokens_and_passwords_at_one_service(provider: Provider, users: Path) -> None:
+    settings = provider.settings() | basic(users) | {"authentication.method": "BASIC,BEARER"}
+    with Served(settings, "http") as served, ThreadPoolExecutor(8) as clients:
+        assert served.ask("alice:wonder: land")[:2] == (200, "User:alice")
+        token = provider.token()
+        answers = list(clients.map(lambda _: served.ask(token=token)[:2], range(32)))
+        assert answers == [(200, "User:carol")] * 32
+        status, _, headers = served.ask("alice:wrong")
+        assert (status, headers["www-authenticate"]) == (401, 'Bearer realm="house"')
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"authentication.method": "BEARER"}, "set sasl.oauthbearer.jwks.endpoint.url"),
+        ({"authentication.method": "NONE,BEARER"}, "NONE goes with no other"),
+        ({"authentication.method": "NEGOTIATE"}, "any of NONE, BASIC, BEARER"),
+    ],
+)
+def test_methods_that_cannot_work_are_refused(settings: dict[str, str], words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        Served(settings, "http")
+
+
+def test_services_that_are_not_http_take_no_tokens() -> None:
+    with pytest.raises(ConfigError, match="one of NONE, BASIC"):
+        PasswordSecurity.parse({"authentication.method": "BEARER"})
