@@ -8,7 +8,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import click
 import orjson
 
-from moldau.cli.client.https import UNTRUSTED_HINT, is_untrusted, login_of, open_connection
+from moldau.cli.client.https import login_of, open_connection, tls_hint
 from moldau.cli.failures import Failure
 
 CONTENT_TYPE = "application/vnd.schemaregistry.v1+json"
@@ -104,9 +104,8 @@ class RegistryHttp:
         except (OSError, http.client.HTTPException) as error:
             raise Failure(
                 f"no schema registry answers at {self.url}: {error}.",
-                UNTRUSTED_HINT
-                if is_untrusted(error)
-                else "Start one with `moldau registry`, or pass another address with --registry.",
+                tls_hint(error, self.url)
+                or "Start one with `moldau registry`, or pass another address with --registry.",
             ) from error
         finally:
             connection.close()

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlsplit
 import click
 import httpx2
 
-from moldau.cli.client.https import UNTRUSTED_HINT, is_untrusted, trusted
+from moldau.cli.client.https import credentials_of, tls_hint, trusted
 from moldau.cli.failures import Failure
 from moldau.cli.sql_shell import values
 
@@ -86,8 +86,9 @@ class SqlServer:
         parts = urlsplit(url if "://" in url else f"http://{url}")
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise click.UsageError(f"'{url}' is not the address of a SQL server: use http://HOST:PORT.")
-        if parts.username is not None and login == Login():
-            login = Login(parts.username, parts.password)
+        found = credentials_of(parts) if login == Login() else None
+        if found is not None:
+            login = Login(*found)
         self.login = login
         self.url = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
         self._client = httpx2.Client(
@@ -215,13 +216,13 @@ class SqlServer:
         if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
             return Failure(
                 f"no SQL server answers at {self.url}: {error}.",
-                UNTRUSTED_HINT
-                if is_untrusted(error)
-                else "Start one with `moldau sql server`, or pass the address of another: moldau sql http://HOST:PORT.",
+                tls_hint(error, self.url)
+                or "Start one with `moldau sql server`, or pass the address of another: moldau sql http://HOST:PORT.",
             )
         return Failure(
             f"the connection to {self.url} was lost: {str(error) or type(error).__name__}.",
-            "If the server was stopped, start it again and repeat the statement.",
+            tls_hint(error, self.url)
+            or "If the server was stopped, start it again and repeat the statement.",
         )
 
     def _not_a_server(self, status: int | None = None) -> Failure:

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit
 import click
 import orjson
 
-from moldau.cli.client.https import UNTRUSTED_HINT, is_untrusted, login_of, open_connection
+from moldau.cli.client.https import login_of, open_connection, tls_hint
 from moldau.cli.failures import Failure, similar_names
 from moldau.cli.options import COMPLETION_TIMEOUT_S, timeout_option
 
@@ -80,9 +80,8 @@ class ConnectHttp:
         except (OSError, http.client.HTTPException) as error:
             raise Failure(
                 f"no Connect worker answers at {self.url}: {error}.",
-                UNTRUSTED_HINT
-                if is_untrusted(error)
-                else "Start one with `moldau connect worker`, or pass another address with --connect.",
+                tls_hint(error, self.url)
+                or "Start one with `moldau connect worker`, or pass another address with --connect.",
             ) from error
         finally:
             connection.close()
