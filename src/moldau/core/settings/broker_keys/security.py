@@ -50,6 +50,12 @@ class SecurityKeys(SettingsView):
         False,
         "Whether logins, denials and administrative changes are written to the topic `_moldau_audit`, as CloudEvents.",
     )
+    moldau_plain_scram_enable = boolean(
+        "moldau.plain.scram.enable",
+        True,
+        "Whether the users of SCRAM and API keys may log in with PLAIN too. Users of the login module come first.",
+        scope=PER_BROKER,
+    )
     principal_builder_class = class_name(
         "principal.builder.class",
         "org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder",
