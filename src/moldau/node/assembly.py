@@ -27,6 +27,7 @@ from moldau.security.quotas.client_quotas import ClientQuotas
 from moldau.security.quotas.quota_keys import quota_values
 from moldau.security.quotas.usage import Windows
 from moldau.security.sasl.listener_logins import Logins, LoginSources
+from moldau.security.sasl.stored_users import StoredUsers
 from moldau.security.sasl.token_checks import TokenChecks
 
 FETCH_SESSION_EVICTION_MS: Final = 120_000
@@ -119,7 +120,8 @@ def _logins(
 ) -> Logins:
     clock = parts.clock
     checks = TokenChecks(fetch_keys, clock.now_ms, clock.monotonic_ms)
-    sources = LoginSources(security.user_configs, tokens.known, checks)
+    users = StoredUsers(security.user_configs, clock.now_ms)
+    sources = LoginSources(users, tokens.known, checks)
     return Logins(lambda: parts.configs.broker, sources, threads)
 
 

@@ -84,6 +84,7 @@ class ConnectionLogin:
         "_failure",
         "_is_gone",
         "_is_wrapped",
+        "_key",
         "_logins",
         "_mechanism",
         "_previous",
@@ -105,6 +106,8 @@ class ConnectionLogin:
         """Mechanism and principal of the login that is being renewed."""
         self._renewed_at_ms: int | None = None
         self._ends_at_ms: int | None = None
+        self._key: str | None = None
+        """The API key with which the client has logged in."""
         self._failure: str | None = None
         self._is_gone = False
         self._time_limit: Cancellable | None = session.broker.scheduler.call_later(
@@ -114,7 +117,7 @@ class ConnectionLogin:
 
     def lets_pass(self, frame: memoryview) -> bool:
         """Whether a frame is a request of a client that has logged in, and not part of a login. PeerError if the
-        login has expired."""
+        login has expired, or its API key was removed."""
         if self._state is not State.DONE:
             return False
         broker = self._session.broker
@@ -129,6 +132,8 @@ class ConnectionLogin:
                 f"the login of {shown(self._session.client.principal)} has expired and the client did not renew it "
                 "(connections.max.reauth.ms, or the end of its credential)"
             )
+        if self._key is not None and not self._logins.has_key(self._key):
+            raise PeerError(f"the API key {shown(self._key)} with which the client has logged in was removed")
         return True
 
     def on_frame(self, frame: memoryview) -> list[Chunk] | None:
@@ -199,7 +204,7 @@ class ConnectionLogin:
     def _exchange_message(self, message: bytes, header: RequestHeader | None) -> list[Chunk] | None:
         exchange = self._exchange
         assert exchange is not None
-        if exchange.is_slow:
+        if exchange.is_slow(message):
             self._session.broker.scheduler.spawn(self._exchange_slowly(exchange, message, header))
             return None
         try:
@@ -265,6 +270,7 @@ class ConnectionLogin:
         self._previous = None
         session.client.principal = f"User:{login.user}"
         session.client.is_by_token = login.is_by_token
+        self._key = login.key
         if session.broker.audit is not None:
             session.broker.audit.logged_in(session.client, self._mechanism)
         session.connection.limit_frames(self._logins.frame_bytes_max, "socket.request.max.bytes")

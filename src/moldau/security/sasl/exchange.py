@@ -21,7 +21,10 @@ class Login(NamedTuple):
     expires_ms: int | None = None
     """When the credential ends, as time since 1970; None for one that does not."""
     is_by_token: bool = False
-    """By a delegation token. Such a client may not handle tokens itself (KIP-48)."""
+    """By a delegation token or an API key. Such a client may not handle tokens itself (KIP-48): they would outlive
+    it."""
+    key: str | None = None
+    """The whole name of the API key with which it has logged in. When the key is removed the login ends."""
 
 
 class LoginRefused(MoldauError):
@@ -45,9 +48,8 @@ class Exchange(Protocol):
     def problem(self) -> str | None:
         """Why the login is about to fail, although the client has not been refused yet."""
 
-    @property
-    def is_slow(self) -> bool:
-        """Whether `answer` may block and must run on a worker thread."""
+    def is_slow(self, message: bytes) -> bool:
+        """Whether `answer` to this message may block and must run on a worker thread."""
 
     def answer(self, message: bytes) -> bytes:
         """The server's answer to a message of the client. LoginRefused ends the exchange."""

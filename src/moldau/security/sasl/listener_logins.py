@@ -7,14 +7,15 @@ option for them.
 
 import logging
 import secrets
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
 from moldau.core.errors import ConfigError
 from moldau.core.ports import Scheduler
 from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.core.settings.listener_keys import LISTENER_PREFIX, listener_setting, mechanism_setting
-from moldau.security.credentials.scram_credential import MECHANISMS, ScramMechanism, parse_credential
+from moldau.security.credentials.api_key import parse_api_key
+from moldau.security.credentials.scram_credential import MECHANISMS, ScramMechanism
 from moldau.security.sasl.exchange import GSSAPI, OAUTHBEARER, PLAIN, Exchange, Login
 from moldau.security.sasl.jaas import KERBEROS_MODULE, PLAIN_MODULE, LoginModule, check_module, parse_jaas
 from moldau.security.sasl.kerberos import KerberosExchange, KerberosKeys
@@ -23,14 +24,14 @@ from moldau.security.sasl.oauthbearer import OAuthBearerExchange
 from moldau.security.sasl.own_checks import own_check
 from moldau.security.sasl.plain import PlainExchange, check_against
 from moldau.security.sasl.scram import Known, ScramExchange
+from moldau.security.sasl.stored_users import StoredUsers
 from moldau.security.sasl.token_checks import TokenChecks
 
 _log = logging.getLogger("moldau.security")
 
 JAAS_CONFIG: Final = "sasl.jaas.config"
 NONCE_BYTES: Final = 24
-UserSettings = Callable[[str], Mapping[str, str]]
-"""The settings of a user, among them the SCRAM credentials by mechanism. Empty for a user without any."""
+PLAIN_BY_SCRAM: Final = "moldau.plain.scram.enable"
 KnownToken = Callable[[str, ScramMechanism], Known | None]
 """What is known about the ID of a delegation token."""
 Begin = Callable[[], Exchange]
@@ -39,7 +40,7 @@ Begin = Callable[[], Exchange]
 class LoginSources(NamedTuple):
     """What logins are checked against besides the settings of the broker."""
 
-    user_settings: UserSettings
+    users: StoredUsers
     known_token: KnownToken
     token_checks: TokenChecks
 
@@ -77,6 +78,10 @@ class ListenerLogins:
         """After how long a client must log in again; 0 for never."""
         return max(0, self._session_ms[mechanism])
 
+    def has_key(self, name: str) -> bool:
+        """Whether an API key still exists."""
+        return self._sources.users.has(name)
+
     def _offer(self, settings: BrokerSettings, listener: str, mechanism: str) -> Begin:
         if mechanism == PLAIN:
             return self._offer_plain(settings, listener)
@@ -96,15 +101,25 @@ class ListenerLogins:
     def _offer_plain(self, settings: BrokerSettings, listener: str) -> Begin:
         module = login_module(settings, listener, PLAIN)
         own = own_check(settings, listener, module)
-        if own is not None:
-            return lambda: PlainExchange(own, is_slow=True)
-        if module is None:
+        if own is None and module is None:
             raise ConfigError(
                 f"listener {listener} offers PLAIN but has no users; set {jaas_setting(listener, PLAIN)}="
-                f'{PLAIN_MODULE} required user_alice="...";'
+                f'{PLAIN_MODULE} required user_alice="..."; (`required;` alone admits just the users of the cluster)'
             )
-        check = check_against(module.passwords)
-        return lambda: PlainExchange(check)
+        first = check_against({} if module is None else module.passwords) if own is None else own
+        if not listener_setting(settings, listener, PLAIN_BY_SCRAM, PLAIN):
+            return lambda: PlainExchange(first, lambda user: own is not None)
+        stored = self._sources.users.check
+        named = frozenset(() if module is None else module.passwords)
+
+        def is_stored(user: str) -> bool:
+            """A check of one's own knows all users but API keys."""
+            return user not in named if own is None else parse_api_key(user) is not None
+
+        def check(user: str, password: str) -> Login | None:
+            return (stored if is_stored(user) else first)(user, password)
+
+        return lambda: PlainExchange(check, lambda user: own is not None or is_stored(user))
 
     def _offer_kerberos(self, settings: BrokerSettings, listener: str) -> Begin:
         module, setting = login_module(settings, listener, GSSAPI), jaas_setting(listener, GSSAPI)
@@ -122,9 +137,7 @@ class ListenerLogins:
         def find(name: str, is_token: bool) -> Known | None:
             if is_token:
                 return self._sources.known_token(name, mechanism)
-            text = self._sources.user_settings(name).get(mechanism.name)
-            credential = None if text is None else parse_credential(text)
-            return None if credential is None else Known(credential, Login(name))
+            return self._sources.users.known(name, mechanism)
 
         return lambda: ScramExchange(mechanism, find, secrets.token_urlsafe(NONCE_BYTES))
 

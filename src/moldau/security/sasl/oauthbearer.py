@@ -22,9 +22,12 @@ class OAuthBearerExchange:
     def __init__(self, check: CheckToken, *, is_slow: bool) -> None:
         self._check = check
         self._told: str | None = None
-        self.is_slow = is_slow
+        self._is_slow = is_slow
         self.login: Login | None = None
         self.problem: str | None = None
+
+    def is_slow(self, message: bytes) -> bool:
+        return self._is_slow
 
     def answer(self, message: bytes) -> bytes:
         if self.problem is not None:

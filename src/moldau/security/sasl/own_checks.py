@@ -13,19 +13,21 @@ from typing import Final
 from moldau.core.errors import ConfigError
 from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.core.settings.listener_keys import LISTENER_PREFIX, listener_setting
-from moldau.security.sasl.exchange import PLAIN, LoginRefused, shown
+from moldau.security.sasl.exchange import PLAIN, Login, LoginRefused, shown
 from moldau.security.sasl.jaas import LoginModule
-from moldau.security.sasl.plain import PasswordCheck
+from moldau.security.sasl.plain import CheckUser
 
 _log = logging.getLogger("moldau.security")
 
 GROUP: Final = "moldau.password_checks"
 HANDLER: Final = "sasl.server.callback.handler.class"
 JAVA_PACKAGE: Final = "org.apache.kafka."
+PasswordCheck = Callable[[str, str], bool]
+"""Takes a user and a password."""
 MakeCheck = Callable[[Mapping[str, str]], PasswordCheck]
 
 
-def own_check(settings: BrokerSettings, listener: str, module: LoginModule | None) -> PasswordCheck | None:
+def own_check(settings: BrokerSettings, listener: str, module: LoginModule | None) -> CheckUser | None:
     """None if the listener checks against the users of its login module. ConfigError if the check cannot be had."""
     name: str | None = listener_setting(settings, listener, HANDLER, PLAIN)
     if not name or name.startswith(JAVA_PACKAGE):
@@ -48,10 +50,10 @@ def own_check(settings: BrokerSettings, listener: str, module: LoginModule | Non
     return _guarded(name, check)
 
 
-def _guarded(name: str, check: PasswordCheck) -> PasswordCheck:
-    def guarded(user: str, password: str) -> bool:
+def _guarded(name: str, check: PasswordCheck) -> CheckUser:
+    def guarded(user: str, password: str) -> Login | None:
         try:
-            return check(user, password) is True
+            return Login(user) if check(user, password) is True else None
         except Exception as error:  # noqa: BLE001  Somebody else's code. Its texts may have the password in them.
             reason = f"the password check {name} failed for user {shown(user)}: {type(error).__name__}"
             _log.error("%s; look into that package's own log", reason)

@@ -7,8 +7,8 @@ from typing import Final
 from moldau.security.sasl.exchange import Login, LoginRefused, shown
 
 PARTS: Final = 3
-PasswordCheck = Callable[[str, str], bool]
-"""Takes a user and a password."""
+CheckUser = Callable[[str, str], Login | None]
+"""Takes a user and a password. None for a user who does not exist or has another password."""
 
 
 class PlainExchange:
@@ -16,10 +16,15 @@ class PlainExchange:
 
     problem: str | None = None
 
-    def __init__(self, check: PasswordCheck, *, is_slow: bool = False) -> None:
+    def __init__(self, check: CheckUser, is_slow: Callable[[str], bool] = lambda user: False) -> None:
+        """`is_slow` says of which users the check may block."""
         self._check = check
-        self.is_slow = is_slow
+        self._is_slow = is_slow
         self.login: Login | None = None
+
+    def is_slow(self, message: bytes) -> bool:
+        parts = message.split(b"\0")
+        return len(parts) == PARTS and self._is_slow(parts[1].decode(errors="replace"))
 
     def answer(self, message: bytes) -> bytes:
         try:
@@ -37,13 +42,14 @@ class PlainExchange:
                 raise LoginRefused(
                     f"the PLAIN message has no {name}", told=f"Authentication failed: {name} not specified"
                 )
-        if not self._check(user, password):
+        login = self._check(user, password)
+        if login is None:
             raise LoginRefused(
                 f"user {shown(user)} does not exist or has another password",
                 told="Authentication failed: Invalid username or password",
             )
         check_wanted(wanted, user)
-        self.login = Login(user)
+        self.login = login
         return b""
 
 
@@ -56,12 +62,12 @@ def check_wanted(wanted: str, user: str) -> None:
         )
 
 
-def check_against(passwords: Mapping[str, str]) -> PasswordCheck:
+def check_against(passwords: Mapping[str, str]) -> CheckUser:
     """Checks against passwords by user. Takes as long for a user who does not exist."""
 
-    def check(user: str, password: str) -> bool:
+    def check(user: str, password: str) -> Login | None:
         known = passwords.get(user)
         is_same = hmac.compare_digest((known or "").encode(), password.encode())
-        return is_same and known is not None
+        return Login(user) if is_same and known is not None else None
 
     return check

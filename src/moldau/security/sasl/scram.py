@@ -39,7 +39,6 @@ FindKnown = Callable[[str, bool], Known | None]
 
 
 class ScramExchange:
-    is_slow = False
     problem: str | None = None
 
     def __init__(self, mechanism: ScramMechanism, find: FindKnown, nonce: str) -> None:
@@ -52,6 +51,9 @@ class ScramExchange:
         self._signed_so_far = ""
         self._is_over = False
         self.login: Login | None = None
+
+    def is_slow(self, message: bytes) -> bool:
+        return False
 
     def answer(self, message: bytes) -> bytes:
         if self._is_over:
@@ -106,7 +108,7 @@ class ScramExchange:
             raise LoginRefused("the SCRAM proof has a wrong length")
         client_key = bytes(left ^ right for left, right in zip(proof, signature, strict=True))
         if not hmac.compare_digest(self._mechanism.hashed(client_key), credential.stored_key):
-            raise LoginRefused(f"user {shown(known.login.user)} has another password")
+            raise LoginRefused(f"user {shown(known.login.key or known.login.user)} has another password")
         self.login = known.login
         return f"v={b64encode(self._mechanism.signed(credential.server_key, signed)).decode()}"
 
