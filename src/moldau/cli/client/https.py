@@ -44,6 +44,7 @@ _HINTS: Final = (
 _CUT_OFF: Final = (
     "reset by peer",
     "Broken pipe",
+    "EOF occurred",
     "without response",
     "without sending a response",
     "\\x15\\x03",

@@ -34,7 +34,7 @@ def serving(context: ssl.SSLContext | None) -> Iterator[str]:
             server.socket = context.wrap_socket(
                 server.socket, server_side=True, do_handshake_on_connect=False
             )
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=[0.01])
         thread.start()
         try:
             yield f"{HOST}:{server.server_port}"

@@ -37,7 +37,7 @@ class Worker(BaseHTTPRequestHandler):
 def serving(context: ssl.SSLContext) -> Iterator[str]:
     with HTTPServer((HOST, 0), Worker) as server:
         server.socket = context.wrap_socket(server.socket, server_side=True)
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=[0.01])
         thread.start()
         try:
             yield f"https://{HOST}:{server.server_port}/connect"
