@@ -80,6 +80,13 @@ def test_the_rules_of_the_cluster_hold_for_the_user_of_a_request(door: RestClien
     found = admin.ok("GET", f"{base}/acls?principal=User:bob")["data"]
     assert {each["operation"] for each in found} == {"READ", "DESCRIBE"}
 
+    assert admin.ok("GET", f"{base}/topics/-/partitions/-/reassignment")["data"] == []
+    assert "min.insync.replicas" in {
+        each["name"] for each in admin.ok("GET", f"{base}/broker-configs")["data"]
+    }
+    bob("GET", f"{base}/broker-configs").refused(40301)
+    bob("PUT", f"{base}/broker-configs/log.cleaner.threads", {"value": "2"}).refused(40301)
+
     alice.produce(topic, "hers")
     records: Any = {"records": [{"value": "his"}]}
     refused = bob("POST", f"/topics/{topic}", records, type=embedded("json"))
@@ -125,6 +132,17 @@ def test_a_wrong_login_is_refused(door: RestClient) -> None:
     # What asks Kafka nothing in the name of a user is open.
     assert door("GET", "/health").status == 200
     assert door("GET", "/openapi.json").status == 200
+
+
+def test_a_proxy_without_a_login_of_its_own_is_healthy_while_kafka_answers(secured: LocalCluster) -> None:
+    own = ("client_sasl_username", "client_sasl_password")
+    settings = {name: value for name, value in PASSTHROUGH.items() if name not in own}
+    with LocalProxy(secured.bootstrap_servers, **settings) as rest:
+        assert rest.ok("GET", "/health") == {"status": "ok", "cluster_id": None}
+        assert UserClient(rest, "alice")("GET", "/topics").status == 200
+        rest("GET", "/topics").refused(40101)
+    with LocalProxy("127.0.0.1:1", **settings) as rest:
+        rest("GET", "/health").refused(50003, "127.0.0.1:1", "Connection refused")
 
 
 def set_password(cluster: LocalCluster, user: str, password: str | None) -> None:

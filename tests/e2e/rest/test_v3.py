@@ -98,9 +98,7 @@ def test_partitions_replicas_and_every_link(rest: RestClient, base: str) -> None
     offsets = rest.ok("GET", f"{base}/topics/{name}/partitions/0/offset")
     assert (offsets["earliest_offset"], offsets["latest_offset"]) == (0, 2)
     shown = [partition, replica, rest.ok("GET", base), rest.ok("GET", f"{base}/topics/{name}")]
-    links = {
-        link for link in every_link(shown) if not link.endswith(("reassignment", "acls", "broker-configs"))
-    }
+    links = {link for link in every_link(shown) if not link.endswith(("partitions/0/reassignment", "acls"))}
     assert len(links) > 8
     for link in links:
         assert rest("GET", link).status == 200, link
@@ -138,6 +136,62 @@ def test_settings_of_topics_and_brokers(rest: RestClient, base: str) -> None:
     assert rest.ok("GET", f"{broker}/log.cleaner.threads")["value"] == "2"
     assert rest("DELETE", f"{broker}/log.cleaner.threads").status == 204
     assert rest.ok("GET", f"{base}/brokers/-/configs")["kind"] == "KafkaBrokerConfigList"
+
+
+def test_settings_of_all_brokers_together(rest: RestClient, base: str) -> None:
+    path = f"{base}/broker-configs"
+    before = rest.ok("GET", path)
+    assert before["kind"] == "KafkaClusterConfigList"
+    assert before["metadata"] == {"self": f"{rest.url}{path}", "next": None}
+    assert "log.cleaner.threads" not in {each["name"] for each in before["data"]}
+    assert rest("PUT", f"{path}/log.cleaner.threads", {"value": "3"}).status == 204
+    shown = rest.ok("GET", f"{path}/log.cleaner.threads")
+    assert shown in rest.ok("GET", path)["data"]
+    assert (shown["kind"], shown["config_type"]) == ("KafkaClusterConfig", "BROKER")
+    assert (shown["value"], shown["source"]) == ("3", "DYNAMIC_DEFAULT_BROKER_CONFIG")
+    assert (shown["is_default"], shown["is_read_only"], shown["is_sensitive"]) == (False, False, False)
+    assert shown["metadata"] == {
+        "self": f"{rest.url}{path}/log.cleaner.threads",
+        "resource_name": f"crn:///kafka={shown['cluster_id']}/broker-config=log.cleaner.threads",
+    }
+    assert rest.ok("GET", f"{base}/brokers/1/configs/log.cleaner.threads")["value"] == "3"
+    tried = {"data": [{"name": "log.cleaner.threads", "value": "many"}], "validate_only": True}
+    rest("POST", f"{path}:alter", tried).refused(400, "log.cleaner.threads")
+    tried["data"] = [{"name": "log.cleaner.threads", "operation": "DELETE"}]
+    assert rest("POST", f"{path}:alter", tried).status == 204
+    assert rest("DELETE", f"{path}/log.cleaner.threads").status == 204
+    rest("GET", f"{path}/log.cleaner.threads").refused(404, "cannot be found")
+    rest("DELETE", f"{path}/log.cleaner.threads").refused(404)
+
+
+def test_settings_of_several_topics_are_changed_in_one_call(rest: RestClient, base: str) -> None:
+    names = [fresh("several"), fresh("several")]
+    for name in names:
+        rest.produce(name, 1)
+    changes = [{"topic_name": name, "configs": [{"name": "retention.ms", "value": "1"}]} for name in names]
+    path = f"{base}/topics/-/configs:alter"
+    assert rest("POST", path, {"data": changes}).status == 204
+    for name in names:
+        assert rest.ok("GET", f"{base}/topics/{name}/configs/retention.ms")["value"] == "1"
+    changes[0]["configs"] = [{"name": "retention.ms", "value": "soon"}]
+    changes[1]["configs"] = [{"name": "retention.ms", "value": "2"}]
+    some = rest("POST", path, {"data": changes})
+    [failure] = some.json["failures"]
+    assert (some.status, failure["topic_name"], failure["error_code"]) == (207, names[0], 400)
+    assert rest.ok("GET", f"{base}/topics/{names[1]}/configs/retention.ms")["value"] == "2"
+    rest("POST", path, {"data": [*changes, changes[0]]}).refused(422, "twice")
+    rest("POST", path, {"data": [{"topic_name": "nowhere", "configs": changes[1]["configs"]}]}).refused(40401)
+
+
+def test_no_partition_is_moving(rest: RestClient, base: str) -> None:
+    name = fresh("still")
+    rest.produce(name, 1)
+    for topic in ("-", name):
+        listed = rest.ok("GET", f"{base}/topics/{topic}/partitions/-/reassignment")
+        assert (listed["kind"], listed["data"]) == ("KafkaReassignmentList", [])
+    rest("GET", f"{base}/topics/{name}/partitions/0/reassignment").refused(404, f"{name}-0 is not moving")
+    rest("GET", f"{base}/topics/{name}/partitions/5/reassignment").refused(40402)
+    rest("GET", f"{base}/topics/nowhere/partitions/-/reassignment").refused(40401)
 
 
 def test_groups_and_their_lag(rest: RestClient, base: str) -> None:

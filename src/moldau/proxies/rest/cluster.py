@@ -2,12 +2,13 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
-from confluent_kafka import KafkaException, TopicCollection, TopicPartition
+from confluent_kafka import KafkaError, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import (
     AdminClient,
     ConfigEntry,
@@ -16,7 +17,9 @@ from confluent_kafka.admin import (
     TopicDescription,
 )
 
+from moldau.core.error_codes import RETRIABLE
 from moldau.proxies.rest.failures import (
+    KAFKA_RETRIABLE,
     UNKNOWN_TOPIC,
     RestFailure,
     check_topic_name,
@@ -25,17 +28,23 @@ from moldau.proxies.rest.failures import (
     unprocessable,
 )
 from moldau.proxies.rest.threads import Threads
+from moldau.proxies.rest.wire import questions
+from moldau.proxies.rest.wire.connection import Wire
 
 T = TypeVar("T")
+ALL_BROKERS: Final = ""
+"""The name of the settings of all brokers together."""
+RETRY_S: Final = 0.2
 
 log = logging.getLogger("moldau.rest")
 
 
 class Cluster:
-    """One admin client for all requests."""
+    """One admin client for all requests, and a connection of the proxy's own for what that one cannot ask."""
 
     def __init__(self, properties: Mapping[str, str], timeout_s: float, threads: Threads) -> None:
         self.admin = AdminClient(dict(properties), logger=log)
+        self._wire = Wire(properties, timeout_s)
         self._timeout_s = timeout_s
         self._threads = threads
         self._id: str | None = None
@@ -116,8 +125,10 @@ class Cluster:
             found[partition.topic, partition.partition] = int(info.offset)
         return found
 
-    async def configs(self, kind: Any, name: str) -> dict[str, ConfigEntry]:
-        """Of a topic, a broker or the cluster."""
+    async def configs(self, kind: Any, name: str) -> "Mapping[str, ConfigEntry | questions.Setting]":
+        """Of a topic, a broker, or with the name ALL_BROKERS those that were set for all brokers together."""
+        if name == ALL_BROKERS:
+            return await self._asked(questions.broker_defaults())
         resource = ConfigResource(kind, name)
         return await self.answered(
             lambda admin, timeout_s: admin.describe_configs([resource], request_timeout=timeout_s)[resource]
@@ -126,9 +137,40 @@ class Cluster:
     async def alter_configs(
         self, kind: Any, name: str, entries: Sequence[ConfigEntry], *, validate_only: bool = False
     ) -> None:
+        if name == ALL_BROKERS:
+            changes = [
+                questions.Change(each.name, each.incremental_operation.value, each.value)
+                for each in entries
+                if each.incremental_operation is not None
+            ]
+            await self._asked(questions.alter_broker_defaults(changes, validate_only=validate_only))
+            return
         resource = ConfigResource(kind, name, incremental_configs=list(entries))
         await self.answered(
             lambda admin, timeout_s: admin.incremental_alter_configs(
                 [resource], validate_only=validate_only, request_timeout=timeout_s
             )[resource]
         )
+
+    async def reassignments(
+        self, topics: Mapping[str, Sequence[int]] | None = None
+    ) -> list[questions.Reassignment]:
+        """Those under way, of these partitions or of all."""
+        return await self._asked(questions.reassignments(topics, int(self._timeout_s * 1000)))
+
+    async def _asked(self, question: questions.Question[T]) -> T:
+        """Asks the controller, which may change. Raises RestFailure."""
+        deadline = time.monotonic() + self._timeout_s
+        while True:
+            controller = (await self.describe()).controller
+            if controller is None:
+                raise RestFailure(
+                    KAFKA_RETRIABLE, "Kafka error: the cluster has no controller at the moment."
+                )
+            host, port = controller.host, controller.port
+            try:
+                return await self.blocking(lambda: self._wire.ask(host, port, question))  # noqa: B023 It is awaited.
+            except questions.KafkaRefusal as refusal:
+                if refusal.code not in RETRIABLE or time.monotonic() > deadline:
+                    raise of_kafka(KafkaError(refusal.code, refusal.message)) from None
+            await asyncio.sleep(RETRY_S)

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from functools import cached_property
 
 from moldau.proxies.rest.cluster import Cluster
 from moldau.proxies.rest.consuming.instances import Instances
@@ -11,6 +12,7 @@ from moldau.proxies.rest.metrics import Metrics
 from moldau.proxies.rest.producing.producer import SharedProducer
 from moldau.proxies.rest.settings import Configuration
 from moldau.proxies.rest.threads import Threads
+from moldau.proxies.rest.wire.connection import Wire
 
 log = logging.getLogger("moldau.rest")
 
@@ -38,11 +40,34 @@ class Proxy:
         self.schemas: Schemas = shared.schemas if shared else Schemas(configuration.registry)
         self.is_stopping = asyncio.Event()
         """Set before the clients are closed: answers without an end come to one."""
-        self.producer = SharedProducer(configuration.client("producer"))
-        self.cluster = Cluster(configuration.client("admin"), settings.client_timeout_ms / 1000, self.threads)
+        self._configuration = configuration
         consumer = configuration.client("consumer")
         self.instances = Instances(settings, consumer, self.schemas, self.threads)
         self.simple = SimpleConsumers(settings, consumer, self.schemas, self.threads)
+        if configuration.has_own_login:
+            # Wrong properties of clients are known before it listens.
+            self.producer, self.cluster, self.simple.prepare()  # noqa: B018
+
+    @cached_property
+    def producer(self) -> SharedProducer:
+        return SharedProducer(self._configuration.client("producer"))
+
+    @cached_property
+    def cluster(self) -> Cluster:
+        timeout_s = self.settings.client_timeout_ms / 1000
+        return Cluster(self._configuration.client("admin"), timeout_s, self.threads)
+
+    @property
+    def has_own_login(self) -> bool:
+        """Whether it has clients of Kafka. The proxy that users share may have none."""
+        return self._configuration.has_own_login
+
+    async def reach(self) -> None:
+        """Returns if a broker answers, whoever asks. Raises RestFailure."""
+        properties = self._configuration.client("admin")
+        wire = Wire(properties, self.settings.client_timeout_ms / 1000)
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self.threads.admin, wire.reach, properties["bootstrap.servers"])
 
     @property
     def is_idle(self) -> bool:
@@ -50,7 +75,8 @@ class Proxy:
         return not len(self.instances) and not self.simple.in_use and not self.producer.in_flight
 
     async def start(self) -> None:
-        self.producer.start()
+        if self.has_own_login:
+            self.producer.start()
         self.instances.start()
 
     async def before_shutdown(self) -> None:
@@ -58,7 +84,8 @@ class Proxy:
 
     async def stop(self) -> None:
         await self.instances.close()
-        await asyncio.to_thread(self.producer.close)
+        if self.has_own_login:
+            await asyncio.to_thread(self.producer.close)
         await asyncio.to_thread(self.simple.close)
         if self.shared is None:
             await asyncio.to_thread(self.schemas.close)

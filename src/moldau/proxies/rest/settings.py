@@ -171,12 +171,19 @@ class Configuration:
         self.settings.address  # noqa: B018 Reports an invalid address now, not later.
         self.settings.own_url(PORT_DEFAULT)
         mechanism = texts.get("client.sasl.mechanism", texts.get("client.sasl.mechanisms", ""))
-        own_login = {"client.sasl.username", "client.sasl.password"} <= texts.keys()
-        if self.settings.login_passthrough and not (own_login and mechanism.startswith(("PLAIN", "SCRAM"))):
+        passthrough = self.settings.login_passthrough
+        if passthrough and not mechanism.startswith(("PLAIN", "SCRAM")):
             raise ConfigError(
-                "client.login.passthrough needs client.sasl.mechanism, which is PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512, "
-                "and client.sasl.username with client.sasl.password: the proxy's own user, who asks for /health."
+                "client.login.passthrough needs client.sasl.mechanism, which is PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512."
             )
+        own_login = {"client.sasl.username", "client.sasl.password"} & texts.keys()
+        if passthrough and len(own_login) == 1:
+            raise ConfigError(
+                f"{own_login.pop()} is set, and the other half of the proxy's own login is not: set both "
+                "client.sasl.username and client.sasl.password, or neither."
+            )
+        self.has_own_login = bool(own_login) or not passthrough
+        """Without a login of its own the proxy asks Kafka only in the name of the users of requests."""
         self.without_effect = sorted(WITHOUT_EFFECT & texts.keys())
         extra = {name: text for name, text in texts.items() if name not in own and name not in WITHOUT_EFFECT}
         self._extra = extra
@@ -200,6 +207,7 @@ class Configuration:
         """The same, with the clients of Kafka logged in as that user."""
         found = copy.copy(self)
         found._common = self._common | {"sasl.username": name, "sasl.password": password}
+        found.has_own_login = True
         return found
 
     def _without_prefix(self, prefix: str) -> dict[str, str]:

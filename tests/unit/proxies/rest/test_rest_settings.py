@@ -43,7 +43,10 @@ def test_a_file_of_confluent_is_read() -> None:
         ("listeners=http://x:1,http://y:2", "exactly one address"),
         ("advertised.listeners=tcp://x:1", "tcp://x:1 is not supported"),
         ("client.login.passthrough=true", "client.sasl.mechanism"),
-        ("client.login.passthrough=true\nclient.sasl.mechanism=PLAIN", "client.sasl.username"),
+        (
+            "client.login.passthrough=true\nclient.sasl.mechanism=PLAIN\nclient.sasl.username=rest",
+            "client.sasl.password",
+        ),
         ("nothing.like.it=1", "`moldau rest --list-settings`"),
     ],
 )

@@ -97,11 +97,14 @@ class SimpleConsumers:
         }
         self._schemas = schemas
         self._threads = threads
-        # One is made now, so that settings that Kafka's client rejects are known before the proxy starts.
-        self._idle = [Consumer(self._properties, logger=log)]
+        self._idle: list[Consumer] = []
         self._lock = threading.Lock()
         self._is_open = True
         self.in_use = 0
+
+    def prepare(self) -> None:
+        """Makes one now, so that settings that Kafka's client rejects are known before the proxy starts."""
+        self._idle.append(Consumer(self._properties, logger=log))
 
     async def open(self, positions: Mapping[Partition, int]) -> Reader:
         """The caller gives it back with `give_back`. Raises RestFailure 50301."""

@@ -143,7 +143,7 @@ SCHEMAS: Final[dict[str, Schema]] = {
     "Text": TEXT,
     "Page": TEXT,
     "Events": TEXT,
-    "Health": obj("status cluster_id", status=TEXT, cluster_id=TEXT),
+    "Health": obj("status cluster_id", status=TEXT, cluster_id=either(TEXT)),
     "Names": arr(TEXT),
     "V2Topic": obj(
         "name configs partitions", name=TEXT, configs={"type": "object"}, partitions=arr(REPLICAS)
@@ -203,6 +203,18 @@ SCHEMAS: Final[dict[str, Schema]] = {
     "V3Changes": obj(
         "data",
         data=arr(obj("name", name=NAME, value=VALUE, operation=OPERATION), minItems=1),
+        validate_only=either(FLAG),
+    ),
+    "V3TopicsChanges": obj(
+        "data",
+        data=arr(
+            obj(
+                "topic_name configs",
+                topic_name=TOPIC,
+                configs=arr(obj("name", name=NAME, value=VALUE, operation=OPERATION), minItems=1),
+            ),
+            minItems=1,
+        ),
         validate_only=either(FLAG),
     ),
     "V3Acl": ACL,

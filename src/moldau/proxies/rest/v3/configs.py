@@ -1,4 +1,4 @@
-"""Settings of topics, of brokers, and of all brokers: shown, set, reset, altered several at once."""
+"""Settings of topics, of brokers, and of all brokers together: shown, set, reset, altered several at once."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, NamedTuple
@@ -10,12 +10,14 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
+from moldau.proxies.rest.cluster import ALL_BROKERS
 from moldau.proxies.rest.failures import RestFailure, unprocessable
 from moldau.proxies.rest.http.answers import Answer, json_answer, no_content
 from moldau.proxies.rest.http.call import Call
 from moldau.proxies.rest.http.routing import Route
 from moldau.proxies.rest.v3.clusters import ONE, broker_node
 from moldau.proxies.rest.v3.resources import Json, Links, links_of
+from moldau.proxies.rest.wire.questions import Setting
 
 OPERATIONS: Final = {
     "SET": AlterConfigOpType.SET,
@@ -25,6 +27,8 @@ OPERATIONS: Final = {
 }
 SOURCES: Final = {each.value: each.name for each in ConfigSource}
 TEXT_MAX: Final = 100_000
+SOME_FAILED: Final = 207
+Entry = ConfigEntry | Setting
 
 
 class Owner(NamedTuple):
@@ -35,7 +39,10 @@ class Owner(NamedTuple):
     answer_kind: str
     path: list[object]
     crn: str
+    """Of a setting, up to its name."""
     fields: Mapping[str, Any]
+    lists_all: bool = True
+    """Whether the settings that can be set are those that are shown."""
 
 
 async def _topic_owner(call: Call) -> Owner:
@@ -50,7 +57,7 @@ def _owner_of_topic(name: str) -> Owner:
         name,
         "KafkaTopicConfig",
         ["topics", name, "configs"],
-        f"/topic={name}",
+        f"/topic={name}/config=",
         {"topic_name": name},
     )
 
@@ -65,8 +72,20 @@ def _owner_of_broker(number: int) -> Owner:
         str(number),
         "KafkaBrokerConfig",
         ["brokers", number, "configs"],
-        f"/broker={number}",
+        f"/broker={number}/config=",
         {"broker_id": number},
+    )
+
+
+async def _all_brokers_owner(_call: Call) -> Owner:
+    return Owner(
+        ResourceType.BROKER,
+        ALL_BROKERS,
+        "KafkaClusterConfig",
+        ["broker-configs"],
+        "/broker-config=",
+        {"config_type": "BROKER"},
+        lists_all=False,
     )
 
 
@@ -136,7 +155,9 @@ def resetting(owner_of: OwnerOf) -> Callable[[Call], Awaitable[Answer]]:
     async def handle(call: Call) -> Answer:
         await links_of(call)
         owner = await owner_of(call)
-        await _alter(call, owner, [_change(call.parameters["name"], None, "DELETE")])
+        name = call.parameters["name"]
+        _known(await call.proxy.cluster.configs(owner.kind, owner.name), owner, name)
+        await _alter(call, owner, [_change(name, None, "DELETE")])
         return no_content()
 
     return handle
@@ -147,30 +168,66 @@ def altering(owner_of: OwnerOf) -> Callable[[Call], Awaitable[Answer]]:
         await links_of(call)
         owner = await owner_of(call)
         given = await call.json_object()
-        data = given.get("data")
-        if not isinstance(data, list) or not data:
-            raise unprocessable("data may not be empty: an array of objects with name, value and operation.")
-        changes = []
-        for each in data:
-            if not isinstance(each, dict) or not isinstance(each.get("name"), str):
-                raise unprocessable("data has an entry that is no object with name, value and operation.")
-            changes.append(_change(each["name"], each.get("value"), each.get("operation") or "SET"))
-        if len({change.name for change in changes}) < len(changes):
-            raise unprocessable("data names a setting twice.")
+        changes = _changes(given.get("data"), "data")
         await _alter(call, owner, changes, validate_only=given.get("validate_only") is True)
         return no_content()
 
     return handle
 
 
+async def alter_topics(call: Call) -> Answer:
+    """Settings of several topics. Those of one topic are changed together or not at all."""
+    await links_of(call)
+    given = await call.json_object()
+    data = given.get("data")
+    if not isinstance(data, list) or not data:
+        raise unprocessable("data may not be empty: an array of objects with topic_name and configs.")
+    wanted: dict[str, list[ConfigEntry]] = {}
+    for each in data:
+        name = each.get("topic_name") if isinstance(each, dict) else None
+        if not isinstance(name, str) or name in wanted:
+            raise unprocessable("data has an entry without a topic_name, or names a topic twice.")
+        wanted[name] = _changes(each.get("configs"), f"configs of {name}")
+    cluster = call.proxy.cluster
+    await cluster.topics(list(wanted))
+    owners = {name: _owner_of_topic(name) for name in wanted}
+    for name, owner in owners.items():
+        await _check_known(call, owner, wanted[name])
+    validate_only = given.get("validate_only") is True
+    failures = []
+    for name, owner in owners.items():
+        try:
+            await cluster.alter_configs(owner.kind, name, wanted[name], validate_only=validate_only)
+        except RestFailure as failure:
+            failures.append({"topic_name": name, "error_code": failure.code, "message": failure.message})
+    return json_answer({"failures": failures}, SOME_FAILED) if failures else no_content()
+
+
+def _changes(given: Any, where: str) -> list[ConfigEntry]:
+    if not isinstance(given, list) or not given:
+        raise unprocessable(f"{where} may not be empty: an array of objects with name, value and operation.")
+    changes = []
+    for each in given:
+        if not isinstance(each, dict) or not isinstance(each.get("name"), str):
+            raise unprocessable(f"{where} has an entry that is no object with name, value and operation.")
+        changes.append(_change(each["name"], each.get("value"), each.get("operation") or "SET"))
+    if len({change.name for change in changes}) < len(changes):
+        raise unprocessable(f"{where} names a setting twice.")
+    return changes
+
+
 async def _alter(
     call: Call, owner: Owner, changes: list[ConfigEntry], *, validate_only: bool = False
 ) -> None:
-    cluster = call.proxy.cluster
-    known = await cluster.configs(owner.kind, owner.name)
+    if owner.lists_all:
+        await _check_known(call, owner, changes)
+    await call.proxy.cluster.alter_configs(owner.kind, owner.name, changes, validate_only=validate_only)
+
+
+async def _check_known(call: Call, owner: Owner, changes: list[ConfigEntry]) -> None:
+    known = await call.proxy.cluster.configs(owner.kind, owner.name)
     for change in changes:
         _known(known, owner, change.name)
-    await cluster.alter_configs(owner.kind, owner.name, changes, validate_only=validate_only)
 
 
 def _change(name: str, value: Any, operation: Any) -> ConfigEntry:
@@ -184,7 +241,7 @@ def _change(name: str, value: Any, operation: Any) -> ConfigEntry:
     return ConfigEntry(name, text, incremental_operation=OPERATIONS[operation])
 
 
-def _known(entries: dict[str, ConfigEntry], owner: Owner, name: str) -> ConfigEntry:
+def _known(entries: Mapping[str, Entry], owner: Owner, name: str) -> Entry:
     found = entries.get(name)
     if found is None:
         raise RestFailure(
@@ -193,11 +250,11 @@ def _known(entries: dict[str, ConfigEntry], owner: Owner, name: str) -> ConfigEn
     return found
 
 
-def _entry(links: Links, owner: Owner, entry: ConfigEntry) -> Json:
+def _entry(links: Links, owner: Owner, entry: Entry) -> Json:
     return links.resource(
         owner.answer_kind,
         [*owner.path, entry.name],
-        f"{owner.crn}/config={entry.name}",
+        f"{owner.crn}{entry.name}",
         **owner.fields,
         name=entry.name,
         value=entry.value,
@@ -212,7 +269,7 @@ def _entry(links: Links, owner: Owner, entry: ConfigEntry) -> Json:
     )
 
 
-def _source(entry: ConfigEntry) -> str:
+def _source(entry: Entry) -> str:
     return SOURCES.get(getattr(entry.source, "value", entry.source), "UNKNOWN")  # type: ignore[arg-type]
 
 
@@ -237,8 +294,17 @@ def _routes(path: str, owner_of: OwnerOf, of: str) -> list[Route]:
 ROUTES: Final = [
     *_routes(f"{ONE}/topics/{{topic_name}}/configs", _topic_owner, "a topic"),
     *_routes(f"{ONE}/brokers/{{broker_id}}/configs", _broker_owner, "a broker"),
+    *_routes(f"{ONE}/broker-configs", _all_brokers_owner, "all brokers together"),
     Route(
         "GET", f"{ONE}/topics/-/configs", list_topics_configs, "The settings of all topics", answer="V3List"
+    ),
+    Route(
+        "POST",
+        f"{ONE}/topics/-/configs:alter",
+        alter_topics,
+        "Changes settings of several topics; answers with 207 and the failures if it cannot change those of some",
+        body="V3TopicsChanges",
+        status=204,
     ),
     Route(
         "GET",
