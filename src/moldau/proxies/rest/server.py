@@ -27,8 +27,8 @@ class RestServer:
         for name in configuration.without_effect:
             log.warning("the setting %s of Confluent's REST Proxy has no effect in Moldau's", name)
         address = settings.address
-        security = Security(settings.security, address)
-        if settings.login_passthrough and security.https is None and security.users is None:
+        security = Security(settings.security, address, client=configuration.client("admin"))
+        if settings.login_passthrough and security.https is None and not security.needs_login:
             log.warning("passwords travel unencrypted to %s: use https", address)
         listener = bound_socket(address, "REST proxy")
         port: int = listener.getsockname()[1]

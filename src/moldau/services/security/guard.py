@@ -1,8 +1,6 @@
 """Stands before the application of a service: finds out who a request is from, and lets nobody else in."""
 
 import asyncio
-import base64
-import binascii
 import contextlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -14,9 +12,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from moldau.core.errors import ConfigError
 from moldau.security.sasl.exchange import shown
 from moldau.services.listening import Address
+from moldau.services.security.basic import credentials
 from moldau.services.security.checked_logins import CheckedLogins, LoginsUnavailable, WrongLogin
+from moldau.services.security.cluster_logins import ClusterLogins
 from moldau.services.security.https import Https
-from moldau.services.security.keys import BASIC, BEARER, NONE
+from moldau.services.security.keys import ANY_ROLE, BASIC, BEARER, CLUSTER, NONE
 from moldau.services.security.logins import UsersFile
 from moldau.services.security.tokens import Tokens
 
@@ -29,6 +29,8 @@ REFUSED_S: Final = 0.1
 REFRESH_S: Final = 5.0
 TOKEN_KEPT_S: Final = 60.0
 """How long a token that was right is taken without a check, if it lives as long."""
+PASSWORD_KEPT_S: Final = 30.0
+"""The same of a password that the cluster knows: so long a removed user is still let in."""
 UNAUTHORIZED: Final = 401
 UNAVAILABLE: Final = 503
 
@@ -50,11 +52,12 @@ class Security:
         values: Mapping[str, Any],
         address: Address,
         *,
+        client: Mapping[str, Any] | None = None,
         refusal: Refusal = plain_refusal,
         protocols: Sequence[str] = ("http/1.1",),
     ) -> None:
-        """`values` are those of `HttpSecurity.security`. `protocols` are offered to clients of HTTPS, the best first.
-        Raises ConfigError."""
+        """`values` are those of `HttpSecurity.security`, `client` the settings of the service's own clients of Kafka.
+        `protocols` are offered to clients of HTTPS, the best first. Raises ConfigError."""
         self.refusal = refusal
         self.realm: str = values["authentication.realm"]
         self.open_paths = frozenset(values["authentication.skip.paths"])
@@ -63,25 +66,33 @@ class Security:
         if NONE in methods and len(methods) > 1:
             raise ConfigError("authentication.method: NONE goes with no other method")
         self.users: UsersFile | None = None
-        self.tokens: CheckedLogins | None = None
-        if BASIC in methods:
+        self.checked: dict[bytes, CheckedLogins] = {}
+        """Logins whose check takes time, by the word that they begin with."""
+        if BASIC in methods and values["authentication.users"] == CLUSTER:
+            if values["authentication.users.file"] or tuple(values["authentication.roles"]) != ANY_ROLE:
+                raise ConfigError(
+                    "authentication.users.file and authentication.roles belong to authentication.users=FILE; with "
+                    "CLUSTER the users are those of the cluster"
+                )
+            self.checked[b"basic"] = CheckedLogins(ClusterLogins(values, client).caller, PASSWORD_KEPT_S)
+        elif BASIC in methods:
             self.users = UsersFile(values["authentication.users.file"], values["authentication.roles"])
         if BEARER in methods:
-            self.tokens = CheckedLogins(Tokens(values).caller, TOKEN_KEPT_S)
-        self.needs_login = self.users is not None or self.tokens is not None
+            self.checked[b"bearer"] = CheckedLogins(Tokens(values).caller, TOKEN_KEPT_S)
+        self.needs_login = BASIC in methods or BEARER in methods
+        self.challenges = [
+            f'{word} realm="{self.realm}"'.encode()
+            for word, method in (("Basic", BASIC), ("Bearer", BEARER))
+            if method in methods
+        ]
+        """What clients are told of how to log in."""
         if self.needs_login and self.https is None:
             log.warning("passwords and tokens travel unencrypted to %s: use https", address)
 
-    @property
-    def challenges(self) -> list[bytes]:
-        """What clients are told of how to log in."""
-        kinds = (("Basic", self.users), ("Bearer", self.tokens))
-        return [f'{kind} realm="{self.realm}"'.encode() for kind, one in kinds if one is not None]
-
     def close(self) -> None:
         """After the last request."""
-        if self.tokens is not None:
-            self.tokens.close()
+        for each in self.checked.values():
+            each.close()
 
     def refresh(self) -> None:
         """Takes over changed files. Blocks while it reads."""
@@ -125,10 +136,10 @@ class Guard:
             shown_principal: str | None = scope.get(CERTIFICATE_PRINCIPAL)
             return shown_principal or ANONYMOUS
         kind, text = _authorization(scope)
-        if kind == b"bearer" and security.tokens is not None:
-            return security.tokens.known(text)
+        if (checked := security.checked.get(kind)) is not None:
+            return checked.known(text)
         if kind == b"basic" and security.users is not None:
-            found = _decoded(text)
+            found = credentials(text)
             if found is not None and security.users.allows(*found):
                 return f"User:{found[0]}"
         return None
@@ -136,8 +147,8 @@ class Guard:
     async def _checked(self, scope: Scope) -> str:
         """Raises WrongLogin or LoginsUnavailable."""
         kind, text = _authorization(scope)
-        if kind == b"bearer" and self._security.tokens is not None:
-            return await self._security.tokens.principal(text)
+        if (checked := self._security.checked.get(kind)) is not None:
+            return await checked.principal(text)
         if kind == b"basic" and self._security.users is not None:
             raise WrongLogin("the user does not exist or has another password")
         raise WrongLogin("no login" if not kind else "the service does not take such a login")
@@ -173,11 +184,3 @@ def _authorization(scope: Scope) -> tuple[bytes, bytes]:
             kind, _, text = value.partition(b" ")
             return kind.lower(), text.strip()
     return b"", b""
-
-
-def _decoded(text: bytes) -> tuple[str, str] | None:
-    try:
-        name, separator, password = base64.b64decode(text.strip(), validate=True).decode().partition(":")
-    except (binascii.Error, UnicodeDecodeError):
-        return None
-    return (name, password) if separator else None

@@ -11,6 +11,9 @@ from moldau.core.settings.view import SettingsView
 NONE: Final = "NONE"
 BASIC: Final = "BASIC"
 BEARER: Final = "BEARER"
+FILE: Final = "FILE"
+CLUSTER: Final = "CLUSTER"
+ANY_ROLE: Final = ("*",)
 
 _TLS: Final = (
     "ssl.cipher.suites",
@@ -54,7 +57,7 @@ _COMMON: Final[tuple[ConfigKey[Any], ...]] = (
     ),
     strings(
         "authentication.roles",
-        ("*",),
+        ANY_ROLE,
         "Users with one of these roles may use the service; `*` lets every user in.",
     ),
     string("authentication.realm", "", "The realm that clients are told."),
@@ -82,6 +85,20 @@ _HTTP: Final[tuple[ConfigKey[Any], ...]] = (
         "(`sasl.oauthbearer.*`). Both may be given.",
         importance=Importance.HIGH,
         check=each_of(NONE, BASIC, BEARER),
+    ),
+    string(
+        "authentication.users",
+        FILE,
+        "Where the users of BASIC are. FILE: in authentication.users.file. CLUSTER: users and API keys of the Kafka "
+        "cluster, which checks their passwords.",
+        importance=Importance.HIGH,
+        check=one_of(FILE, CLUSTER),
+    ),
+    string(
+        "authentication.sasl.mechanism",
+        None,
+        "With CLUSTER: how passwords are shown to the cluster, PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512. Default: as the "
+        "service itself logs in.",
     ),
     strings("authentication.scopes", (), "Scopes that a token must have, all of them."),
 )

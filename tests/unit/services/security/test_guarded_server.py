@@ -341,6 +341,28 @@ def test_methods_that_cannot_work_are_refused(settings: dict[str, str], words: s
         Served(settings, "http")
 
 
+@pytest.mark.parametrize(
+    ("more", "client", "words"),
+    [
+        ({}, {}, "security.protocol PLAINTEXT: set it to SASL_SSL"),
+        (
+            {},
+            {"security.protocol": "SASL_SSL", "sasl.mechanism": "GSSAPI"},
+            "set authentication.sasl.mechanism",
+        ),
+        ({}, None, "this service has no cluster"),
+        ({"authentication.users.file": "/users"}, {"security.protocol": "SASL_SSL"}, "belong to .*=FILE"),
+        ({"authentication.roles": "reader"}, {"security.protocol": "SASL_SSL"}, "belong to .*=FILE"),
+    ],
+)
+def test_passwords_of_the_cluster_need_a_way_to_ask_it(
+    more: dict[str, str], client: dict[str, str] | None, words: str
+) -> None:
+    settings = {"authentication.method": "BASIC", "authentication.users": "CLUSTER", **more}
+    with pytest.raises(ConfigError, match=words):
+        Security(HttpSecurity.parse(settings).security, Address("http", "127.0.0.1", 0), client=client)
+
+
 def test_services_that_are_not_http_take_no_tokens() -> None:
     with pytest.raises(ConfigError, match="one of NONE, BASIC"):
         PasswordSecurity.parse({"authentication.method": "BEARER"})

@@ -32,7 +32,7 @@ class ConnectWorker:
             log.warning("the setting %s of Kafka Connect has no effect here", name)
         _make_importable(settings.plugin_path)
         self._given = connectors
-        security = Security(settings.security, settings.address)
+        security = Security(settings.security, settings.address, client=configuration.client)
         self._socket = bound_socket(settings.address, "Connect worker")
         self.port: int = self._socket.getsockname()[1]
         self.address = settings.address._replace(port=self.port)

@@ -30,7 +30,11 @@ class SqlServer:
         for name in configuration.without_effect:
             log.warning("the setting %s of ksqlDB has no effect here", name)
         security = Security(
-            settings.security, settings.address, refusal=_refusal, protocols=("h2", "http/1.1")
+            settings.security,
+            settings.address,
+            client=configuration.plain_client,
+            refusal=_refusal,
+            protocols=("h2", "http/1.1"),
         )
         self._socket = bound_socket(settings.address, "SQL server")
         self.port: int = self._socket.getsockname()[1]
