@@ -144,6 +144,11 @@ class Connector:
         """Errors that need more than one setting, or a look at the other system."""
         return ()
 
+    @classmethod
+    def open_declarations(cls, config: Texts) -> Sequence[Declaration]:
+        """Of settings whose names are not known in advance, such as those with the name of a table in them."""
+        return ()
+
 
 class SourceConnector(Connector):
     task_class: ClassVar[type[SourceTask]]
@@ -160,6 +165,14 @@ class SourceConnector(Connector):
 
 class SinkConnector(Connector):
     task_class: ClassVar[type[SinkTask]]
+
+    @classmethod
+    def alter_offsets(
+        cls, config: Texts, offsets: Mapping[TopicPartition, int | None], *, is_reset: bool
+    ) -> None:
+        """Before the offsets of its group are altered through the REST API, or all of them are reset; None deletes one.
+        A target that keeps offsets of its own changes them here. Raises ConnectError if it cannot: altering those of
+        the group alone would have no effect."""
 
     def task_configs(self, tasks_max: int) -> Sequence[Texts]:
         return [self.config] * tasks_max

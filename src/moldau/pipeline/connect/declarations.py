@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from moldau.core.errors import ConfigError
-from moldau.core.settings.key import ConfigKey
+from moldau.core.settings.key import ConfigKey, password, string
 from moldau.core.settings.view import nearest_text
 
 Texts = Mapping[str, str]
@@ -34,6 +34,33 @@ class Declaration:
     @property
     def name(self) -> str:
         return self.key.name
+
+
+def open_declarations(config: Texts, is_open: Callable[[str], bool], doc: str) -> list[Declaration]:
+    """Of the settings that a configuration has under names that are not known in advance. Values of those that sound
+    like secrets are hidden."""
+    return [
+        Declaration(password(name, doc) if sounds_secret(name) else string(name, "", doc), group="More")
+        for name in config
+        if is_open(name)
+    ]
+
+
+def sounds_secret(name: str) -> bool:
+    """Settings of clients, catalogs and registries are not declared by the connector."""
+    return name.lower().endswith(
+        (
+            "password",
+            "secret",
+            "jaas.config",
+            "user.info",
+            "ssl.keystore.key",
+            "token",
+            "credential",
+            "secret-access-key",
+            "secret.access.key",
+        )
+    )
 
 
 @dataclass(slots=True)

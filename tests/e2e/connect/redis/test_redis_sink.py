@@ -92,6 +92,26 @@ def test_hashes(server: RedisServer, start: Start, reports: Reports, exactly_onc
     assert server.client.hgetall("orders:a").keys() == {"id", "price", "is_paid", "weight"}
 
 
+def test_offsets_in_redis_are_altered_and_reset(server: RedisServer, start: Start) -> None:
+    once = {"redis.type": "STREAM", "redis.exactly.once": "true"}
+    config = {"name": "cache", **server.config, **once}
+    alter = RedisSinkConnector.alter_offsets
+    task = start(redis_type="STREAM", redis_exactly_once="true")
+    write(task, ticks(0, 3))
+    server.client.set("moldau:connect:offsets:cache:more:ticks:0", 7)
+    alter(config, {TICKS: 1, TopicPartition("ticks", 1): 5}, is_reset=False)
+    assert task.opened([TICKS, TopicPartition("ticks", 1)]) == {TICKS: 1, TopicPartition("ticks", 1): 5}
+    write(task, ticks(1, 4))
+    assert numbers(server) == [0, 1, 2, 1, 2, 3]
+    alter(config, {TICKS: None}, is_reset=False)
+    assert task.opened([TICKS, TopicPartition("ticks", 1)]) == {TopicPartition("ticks", 1): 5}
+    alter({**config, "redis.exactly.once": "false"}, {}, is_reset=True)
+    assert task.opened([TopicPartition("ticks", 1)])
+    alter(config, {}, is_reset=True)
+    assert task.opened([TICKS, TopicPartition("ticks", 1)]) == {}
+    assert server.client.get("moldau:connect:offsets:cache:more:ticks:0") == "7"
+
+
 def test_strings(server: RedisServer, start: Start) -> None:
     task = start(redis_type="string", redis_keyspace="", redis_key_ttl="1000")
     at = datetime(2026, 11, 19, 12, tzinfo=UTC)

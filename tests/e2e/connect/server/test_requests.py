@@ -252,6 +252,25 @@ def test_an_unknown_setting_is_accepted_and_logged(
     ]
 
 
+def test_a_password_in_an_address_is_not_shown_and_stays(client: ConnectClient, name: str) -> None:
+    uri, seen = "redis://me:swordfish@127.0.0.1:9/0", "redis://me:****@127.0.0.1:9/0"
+    config = {"connector.class": "RedisSink", "topics": "reds", "redis.uri": uri}
+    assert client.create(name, config, initial_state="STOPPED")["config"]["redis.uri"] == seen
+    assert client.of(name)["config"]["redis.uri"] == client.of(name, "/config")["redis.uri"] == seen
+    changed = {**client.of(name, "/config"), "redis.timeout": "9"}
+    assert client.of(name, "/config", "PUT", changed)["config"] == changed
+    _, found, _ = client.answer("PUT", "/connector-plugins/RedisSink/config/validate", changed)
+    assert found["error_count"] == 0 and "swordfish" not in str(found)
+    assert client.of(name, "/config", "PATCH", {"redis.uri": seen, "redis.timeout": "8"})["config"]
+
+
+def test_a_target_that_keeps_offsets_is_asked(client: ConnectClient, name: str) -> None:
+    config = {"connector.class": "RedisSink", "topics": "reds", "redis.uri": "redis://127.0.0.1:9"}
+    client.create(name, {**config, "redis.exactly.once": "true"}, initial_state="STOPPED")
+    status, found, _ = client.answer("DELETE", f"/connectors/{name}/offsets")
+    assert status == 500 and "were not changed: Redis at 127.0.0.1:9 cannot be reached" in found["message"]
+
+
 def test_many_unknown_settings_are_one_line(
     client: ConnectClient, name: str, caplog: pytest.LogCaptureFixture
 ) -> None:

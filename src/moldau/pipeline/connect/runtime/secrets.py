@@ -15,6 +15,8 @@ from moldau.core.errors import ConfigError
 from moldau.core.settings.properties import parse_properties
 from moldau.core.settings.text_form import ConfigType
 from moldau.pipeline.connect.api import Connector
+from moldau.pipeline.connect.declarations import sounds_secret
+from moldau.pipeline.connect.runtime.url_passwords import passwords_in
 
 HIDDEN: Final = "[hidden]"
 MASKED_CHARACTERS_MIN: Final = 3
@@ -26,6 +28,14 @@ _KINDS: Final = {
     "directoryconfigprovider": "directory",
     "envvarconfigprovider": "env",
 }
+
+_LIKELY: Final = {
+    "file": "FileConfigProvider",
+    "directory": "DirectoryConfigProvider",
+    "dir": "DirectoryConfigProvider",
+    "env": "EnvVarConfigProvider",
+}
+"""The class that a provider of this name is meant to have. Other texts of this form may be meant as they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,30 +72,42 @@ def resolve(
         for name, text in config.items()
     }
     secrets |= {resolved[name] for name in sensitive if name in resolved}
+    for text in resolved.values():
+        secrets |= passwords_in(text)
     return Resolved(resolved, frozenset(one for one in secrets if len(one) >= MASKED_CHARACTERS_MIN))
+
+
+def unresolved_text(config: Mapping[str, str], providers: Mapping[str, str]) -> str:
+    """Of references that stay as they are, because the worker has no such provider. Empty: there are none."""
+    known = _names(providers)
+    for name, text in config.items():
+        for found in _REFERENCE.finditer(text):
+            if found[1] not in known and (kind := _LIKELY.get(found[1].lower())):
+                return (
+                    f"{name} has {found[0]} as a text, because the worker has no config provider {found[1]!r}: set "
+                    f"config.providers={','.join([*known, found[1]])} and config.providers.{found[1]}.class={kind} in "
+                    "the worker's settings"
+                )
+    return ""
 
 
 def sensitive_names(kind: type[Connector], config: Iterable[str]) -> set[str]:
     """The names of settings whose values are passwords."""
     declared = {one.name for one in kind.declarations if one.key.type is ConfigType.PASSWORD}
-    return declared | {name for name in config if _sounds_secret(name)}
-
-
-def _sounds_secret(name: str) -> bool:
-    """Settings of clients and registries are not declared by the connector."""
-    return name.lower().endswith(
-        ("password", "secret", "jaas.config", "user.info", "ssl.keystore.key", "token")
-    )
+    return declared | {name for name in config if sounds_secret(name)}
 
 
 _Reader = Callable[[str, str, str], str]
 """(path, key, the reference in words) -> value"""
 
 
+def _names(providers: Mapping[str, str]) -> list[str]:
+    return [name.strip() for name in providers.get("config.providers", "").split(",") if name.strip()]
+
+
 def _readers(providers: Mapping[str, str]) -> dict[str, _Reader]:
-    names = [name.strip() for name in providers.get("config.providers", "").split(",") if name.strip()]
     readers: dict[str, _Reader] = {}
-    for name in names:
+    for name in _names(providers):
         prefix = f"config.providers.{name}."
         label = providers.get(f"{prefix}class", "")
         kind = _KINDS.get(label.rpartition(".")[2].lower())

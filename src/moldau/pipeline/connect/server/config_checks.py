@@ -8,7 +8,7 @@ from moldau.core.errors import ConfigError
 from moldau.core.settings.view import nearest_text
 from moldau.pipeline.connect.plugins import ConnectorPlugin, UnknownPlugin, find_connector
 from moldau.pipeline.connect.runtime.plan import consumer_group_of
-from moldau.pipeline.connect.runtime.secrets import Resolved, resolve, sensitive_names
+from moldau.pipeline.connect.runtime.secrets import Resolved, resolve, sensitive_names, unresolved_text
 from moldau.pipeline.connect.runtime.task_log import hidden_in_log
 from moldau.pipeline.connect.server.checks.rendering import config_infos, invalid_text
 from moldau.pipeline.connect.server.checks.validation import OVERRIDES, Validated, WorkerRules, validated
@@ -82,12 +82,18 @@ class ConfigChecks:
                 f"Consumer group for sink connector named {name} conflicts with Connect worker group {group}"
             )
         if errors:
+            if hint := self.unresolved(config):
+                errors.append(hint)
             raise bad_request(invalid_text(errors))
         return plugin
 
     def unknown_settings(self, plugin: ConnectorPlugin, config: Texts) -> str:
         """Settings that nobody has declared, in one line: they have no effect, and may be misspelt. Empty: none."""
         return unknown_text(config, {one.name for one in self._check(plugin, config).declarations})
+
+    def unresolved(self, config: Texts) -> str:
+        """Of references that the worker does not resolve. Empty: there are none."""
+        return unresolved_text(config, self._configuration.providers)
 
     def _check(self, plugin: ConnectorPlugin, config: Texts) -> Validated:
         configuration = self._configuration

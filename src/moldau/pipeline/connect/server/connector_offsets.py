@@ -1,16 +1,22 @@
 """The offsets of connectors (KIP-875): looks them up, and changes them while a connector is stopped."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from confluent_kafka import KafkaException
 
 from moldau.core.errors import ConfigError, MoldauError
-from moldau.pipeline.connect.api import ConnectError, SourceConnector
+from moldau.pipeline.connect.api import (
+    ConnectError,
+    RetriableError,
+    SinkConnector,
+    SourceConnector,
+    TopicPartition,
+)
 from moldau.pipeline.connect.plugins import ConnectorPlugin, UnknownPlugin, find_connector
-from moldau.pipeline.connect.runtime.secrets import resolve
+from moldau.pipeline.connect.runtime.secrets import resolve, sensitive_names
 from moldau.pipeline.connect.server.connector_view import ConnectorView
-from moldau.pipeline.connect.server.failures import SERVER_ERROR, RequestFailure, bad_request
+from moldau.pipeline.connect.server.failures import BAD_REQUEST, SERVER_ERROR, RequestFailure, bad_request
 from moldau.pipeline.connect.server.member import Member
 from moldau.pipeline.connect.server.requests import Json, OffsetChange
 from moldau.pipeline.connect.server.state.cluster_state import ConnectorEntry
@@ -52,6 +58,7 @@ class ConnectorOffsets:
         plugin = self._plugin(entry)
         if plugin.kind == "sink":
             places = sink_changes(changes)
+            self._alter_in_target(plugin, entry, places, is_reset=False)
             self._changing(name, "sink", lambda: self._admin.change_sink(name, places))
         else:
             found = source_changes(changes)
@@ -66,7 +73,10 @@ class ConnectorOffsets:
     def reset(self, name: str) -> Json:
         entry = self._view.entry(name)
         self._require_stopped(entry)
-        if self._plugin(entry).kind == "sink":
+        plugin = self._plugin(entry)
+        if plugin.kind == "sink":
+            places = dict.fromkeys(self._asking(name, lambda: self._admin.of_sink(name)))
+            self._alter_in_target(plugin, entry, places, is_reset=True)
             self._changing(name, "sink", lambda: self._admin.reset_sink(name))
         else:
             self._changing(
@@ -106,6 +116,30 @@ class ConnectorOffsets:
             connector.check_offsets(config, changes)
         except (ConnectError, ConfigError) as wrong:
             raise bad_request(str(wrong)) from None
+
+    def _alter_in_target(
+        self,
+        plugin: ConnectorPlugin,
+        entry: ConnectorEntry,
+        places: Mapping[SinkPlace, int | None],
+        *,
+        is_reset: bool,
+    ) -> None:
+        """By the connector, if its target keeps offsets."""
+        connector = plugin.connector
+        assert issubclass(connector, SinkConnector)
+        offsets = {TopicPartition(*place): offset for place, offset in places.items()}
+        try:
+            sensitive = sensitive_names(connector, entry.config)
+            resolved = resolve(entry.config, self._member.configuration.providers, sensitive)
+        except ConfigError as wrong:
+            raise bad_request(str(wrong)) from None
+        try:
+            connector.alter_offsets(resolved.config, offsets, is_reset=is_reset)
+        except (ConnectError, ConfigError) as wrong:
+            text = f"The offsets of connector {entry.name} were not changed: {resolved.mask(str(wrong))}"
+            status = SERVER_ERROR if isinstance(wrong, RetriableError) else BAD_REQUEST
+            raise RequestFailure(status, text) from None
 
     def _asking(self, name: str, ask: Callable[[], T]) -> T:
         try:

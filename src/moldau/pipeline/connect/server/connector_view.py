@@ -6,7 +6,9 @@ from moldau.pipeline.connect.plugins import UnknownPlugin, find_connector
 from moldau.pipeline.connect.server.failures import RequestFailure, not_found
 from moldau.pipeline.connect.server.member import Member
 from moldau.pipeline.connect.server.requests import ConnectorInfo, Json, status_json, task_json
+from moldau.pipeline.connect.server.shown_config import restored, shown
 from moldau.pipeline.connect.server.state.cluster_state import ConnectorEntry
+from moldau.pipeline.connect.server.state.config_records import Texts
 from moldau.pipeline.connect.server.state.status_records import Status
 
 
@@ -43,6 +45,15 @@ class ConnectorView:
         entry = self.entry(name)
         return ConnectorInfo(entry, kind_of(entry))
 
+    def config(self, name: str) -> Json:
+        """As it is shown."""
+        return shown(self.entry(name).config)
+
+    def restored(self, name: str, config: Texts) -> Texts:
+        """With what is not shown of the connector of this name, if it exists."""
+        found = self._member.state.connectors.get(name)
+        return config if found is None else restored(config, found.config)
+
     def status(self, name: str) -> Json:
         entry = self._member.state.connectors.get(name)
         connector = self._member.board.connectors.get(name)
@@ -58,14 +69,14 @@ class ConnectorView:
     def tasks(self, name: str) -> list[Json]:
         entry = self.entry(name)
         return [
-            {"id": {"connector": name, "task": number}, "config": dict(config)}
+            {"id": {"connector": name, "task": number}, "config": shown(config)}
             for number, config in enumerate(entry.tasks)
         ]
 
     def tasks_config(self, name: str) -> Json:
         """Deprecated in Kafka Connect since 3.8, and gone with 4.0; clients of older versions ask for it."""
         entry = self.entry(name)
-        return {f"{name}-{number}": dict(config) for number, config in enumerate(entry.tasks)}
+        return {f"{name}-{number}": shown(config) for number, config in enumerate(entry.tasks)}
 
     def task_status(self, name: str, number: int) -> Json:
         entry = self._member.state.connectors.get(name)

@@ -7,8 +7,10 @@ import logging
 import time
 from typing import Final
 
+from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
+from moldau.core.errors import ConfigError
 from moldau.pipeline.connect.server.hosting.hosting import Hosting
 from moldau.pipeline.connect.server.hosting.membership import Membership
 from moldau.pipeline.connect.server.hosting.shares import Shares
@@ -49,7 +51,7 @@ class Member:
     def start(self) -> None:
         """Raises ConfigError where the topics cannot be used."""
         deadline = time.monotonic() + self.settings.start_timeout_ms / 1000
-        admin = AdminClient({**self.configuration.client, "log_level": 0})
+        admin = self._admin()
         known = wait_for_brokers(admin, self.configuration.bootstrap_servers, deadline)
         self._cluster_id = known.cluster_id
         prepare_topics(admin, self._topics(), known)
@@ -98,6 +100,15 @@ class Member:
     def kafka_cluster_id(self) -> str | None:
         """As of the start; None before it."""
         return self._cluster_id
+
+    def _admin(self) -> AdminClient:
+        try:
+            return AdminClient({**self.configuration.client, "log_level": 0})
+        except KafkaException as failure:
+            raise ConfigError(
+                f"no client of Kafka can be made with the worker's settings: {failure.args[0].str()}. Correct it "
+                "or leave it out: those that begin with security., sasl., ssl., client. and admin. are the clients'"
+            ) from failure
 
     def _changed(self, change: Change) -> None:
         """The config topic says something new. Called by its reader: must not wait for it."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from moldau.pipeline.connect.server.shown_config import shown
 from moldau.pipeline.connect.server.state.cluster_state import ConnectorEntry
 from moldau.pipeline.connect.server.state.config_records import TargetState
 from moldau.pipeline.connect.server.state.status_records import State, Status
@@ -31,7 +32,7 @@ class ConnectorInfo:
         name = self.entry.name
         return {
             "name": name,
-            "config": dict(self.entry.config),
+            "config": shown(self.entry.config),
             "tasks": [{"connector": name, "task": number} for number in range(len(self.entry.tasks))],
             "type": self.kind,
         }

@@ -24,6 +24,7 @@ from moldau.pipeline.connect.server.failures import (
 )
 from moldau.pipeline.connect.server.member import Member
 from moldau.pipeline.connect.server.requests import ConnectorInfo, Json, status_json
+from moldau.pipeline.connect.server.shown_config import restored
 from moldau.pipeline.connect.server.state.cluster_state import ClusterState
 from moldau.pipeline.connect.server.state.config_records import (
     Record,
@@ -74,7 +75,7 @@ class ConnectService:
 
     def put_config(self, name: str, config: Texts) -> tuple[ConnectorInfo, bool]:
         """With whether the connector is new."""
-        complete = named(name, config)
+        complete = self.view.restored(name, named(name, config))
         plugin = self.checks.require_valid(name, complete)
         self._warn_of_unknown(name, complete)
         was_there = False
@@ -92,7 +93,8 @@ class ConnectService:
 
         def patched(config: Texts) -> Texts:
             new = {**config, **changes}
-            return named(name, {key: text for key, text in new.items() if text is not None})
+            kept = {key: text for key, text in new.items() if text is not None}
+            return named(name, restored(kept, config))
 
         before = self.view.entry(name).config
         self.checks.require_valid(name, patched(before))
@@ -182,6 +184,8 @@ class ConnectService:
     def _warn_of_unknown(self, name: str, config: Texts) -> None:
         plugin = self.checks.plugin_of(config)
         if text := self.checks.unknown_settings(plugin, config):
+            log.warning("connector %s: %s", name, text)
+        if text := self.checks.unresolved(config):
             log.warning("connector %s: %s", name, text)
 
 

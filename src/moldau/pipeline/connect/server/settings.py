@@ -10,6 +10,7 @@ from typing import Final
 from moldau.core.errors import ConfigError
 from moldau.core.settings.checks import one_of
 from moldau.core.settings.key import Importance, boolean, class_name, integer, long, short, string, strings
+from moldau.pipeline.connect.data.java_clients import librdkafka_settings
 from moldau.pipeline.connect.runtime.client_overrides import admin_overrides, overrides
 from moldau.pipeline.connect.runtime.secrets import resolve
 from moldau.pipeline.connect.runtime.task_settings import (
@@ -291,7 +292,7 @@ class Configuration:
             server.rpartition("://")[2] for server in self.settings.bootstrap_servers
         )
         plain = {name: text for name, text in resolved.items() if name.startswith(CLIENT_PREFIXES)}
-        shared = admin_overrides({f"{ADMIN_OVERRIDE}{name}": text for name, text in plain.items()})
+        shared = librdkafka_settings(plain).settings
         roles = {
             new + name.removeprefix(old): text
             for name, text in resolved.items()

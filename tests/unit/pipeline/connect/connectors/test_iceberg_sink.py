@@ -30,6 +30,7 @@ from moldau.pipeline.connect.data.schema import Schema, SchemaType
 from moldau.pipeline.connect.data.struct import Struct
 from moldau.pipeline.connect.plugins import find_connector
 
+DYNAMIC = {"iceberg.tables.dynamic-enabled": "true", "iceberg.tables.route-field": "country"}
 KILLS = int(os.environ.get("MOLDAU_KILL_ROUNDS", "4"))
 ORDERS = TopicPartition("orders", 0)
 ORDER = schemas.struct({"id": schemas.INT32, "country": schemas.STRING}, name="Order", version=1)
@@ -480,6 +481,36 @@ def test_settings_that_do_not_fit_are_refused(lake: Lake, settings: dict[str, st
     with pytest.raises((ConfigError, ConnectError), match=text):
         IcebergSinkConnector().start({**lake.config, **settings})
     assert any(one.errors for one in IcebergSinkConnector.check({**lake.config, **settings}))
+
+
+def test_offsets_are_altered_only_where_that_has_an_effect(lake: Lake) -> None:
+    alter, config = IcebergSinkConnector.alter_offsets, {**lake.config, "topics": "orders"}
+    alter(config, {ORDERS: None}, is_reset=True)
+    lake.write(order(0), order(1))
+    alter(config, {ORDERS: 2}, is_reset=False)
+    alter(config, {TopicPartition("other", 0): 0}, is_reset=False)
+    alter({**config, "name": "another"}, {ORDERS: None}, is_reset=True)
+    for offsets, is_reset in (({ORDERS: 1}, False), ({ORDERS: None}, False), ({}, True)):
+        for more in ({}, {"iceberg.tables": "default.orders"}, DYNAMIC):
+            with pytest.raises(
+                ConnectError, match=r"default.orders has the records of orders-0 up to offset 2"
+            ):
+                alter({**config, **more}, offsets, is_reset=is_reset)
+
+
+def test_settings_of_tables_and_catalogs_are_known(lake: Lake) -> None:
+    settings = {
+        **lake.config,
+        "iceberg.catalog.s3.secret-access-key": "x",
+        "iceberg.table.shop.orders.partition-by": "country",
+        "iceberg.table.shop.orders.partitoin-by": "country",
+        "iceberg.tables.auto-create-props.owner": "me",
+    }
+    found = {one.name: one.key.sensitive for one in IcebergSinkConnector.open_declarations(settings)}
+    assert found["iceberg.catalog.s3.secret-access-key"]
+    assert not found["iceberg.table.shop.orders.partition-by"]
+    assert "iceberg.table.shop.orders.partitoin-by" not in found
+    assert "iceberg.tables.auto-create-props.owner" in found
 
 
 def test_names_of_java() -> None:

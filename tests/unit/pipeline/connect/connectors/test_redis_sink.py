@@ -82,6 +82,7 @@ def test_records_that_do_not_fit_say_why(key: Any, value: Any, kind: str, said: 
         ({"redis.key.ttl": "0"}, "redis.key.ttl"),
         ({"redis.uri": "rediss://host", "redis.key.file": "/nowhere"}, "redis.key.file"),
         ({"redis.uri": "rediss://host", "redis.cacert": "/nowhere"}, "redis.cacert"),
+        ({"redis.uri": "rediss://host", "redis.key.file": __file__}, "redis.key.file"),
     ],
 )
 def test_settings_that_cannot_be_used_say_why(config: dict[str, str], name: str) -> None:
@@ -119,7 +120,37 @@ def test_a_type_that_does_not_exist() -> None:
         (NoPermissionError("User has no permissions"), ConnectError),
         (ResponseError("MOVED 3999 127.0.0.1:6381"), ConnectError),
         (ResponseError("unknown command 'JSON.SET', with args beginning with: 'a'"), ConnectError),
+        (redis.ConnectionError("Error 1. [SSL: CERTIFICATE_VERIFY_FAILED] certificate verify"), ConnectError),
     ],
 )
 def test_what_errors_mean(error: redis.RedisError, kind: type[Exception]) -> None:
     assert type(failure_of(error, "Redis at host:6379")) is kind
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[SSL: WRONG_VERSION_NUMBER] wrong version number (_ssl.c:1006).", "write redis.uri as redis://"),
+        (
+            "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: Hostname mismatch, certificate is not valid",
+            "as its certificate does",
+        ),
+        ("[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: self-signed", "redis.cacert"),
+        ("[SSL: TLSV13_ALERT_CERTIFICATE_REQUIRED] tlsv13 alert certificate required", "redis.key.cert"),
+        ("[SSL: TLSV1_ALERT_UNKNOWN_CA] tlsv1 alert unknown ca", "an issuer it trusts"),
+        (
+            "[X509: NO_CERTIFICATE_OR_CRL_FOUND] no certificate or crl found",
+            "redis.cacert has no certificate",
+        ),
+        ("[X509: KEY_VALUES_MISMATCH] key values mismatch", "does not belong"),
+        ("[SSL] PEM lib (_ssl.c:3900)", "redis.key.password"),
+    ],
+)
+def test_failures_of_tls_say_what_to_do(text: str, said: str) -> None:
+    assert said in str(failure_of(redis.ConnectionError(text), "Redis at host:6379", is_tls=True))
+
+
+def test_a_port_for_tls_that_is_spoken_to_without() -> None:
+    closed = redis.ConnectionError("Connection closed by server.")
+    assert "rediss://" in str(failure_of(closed, "Redis at host:6379"))
+    assert "rediss://" not in str(failure_of(closed, "Redis at host:6379", is_tls=True))

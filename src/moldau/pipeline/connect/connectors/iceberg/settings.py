@@ -10,7 +10,7 @@ from moldau.core.settings.checks import one_of
 from moldau.core.settings.key import Importance, boolean, integer, long, string, strings
 from moldau.pipeline.connect.data.errors import DataError
 from moldau.pipeline.connect.data.validation import shown
-from moldau.pipeline.connect.declarations import Declaration, Texts
+from moldau.pipeline.connect.declarations import Declaration, Texts, open_declarations
 
 CATALOG_PREFIX: Final = "iceberg.catalog."
 CREATE_PREFIX: Final = "iceberg.tables.auto-create-props."
@@ -211,6 +211,25 @@ SOURCE: Final = (
         display_name="Interval (ms)",
     ),
 )
+
+
+def of_catalog(config: Texts) -> list[Declaration]:
+    """Those that are passed on."""
+    return open_declarations(
+        config, lambda name: name.startswith(CATALOG_PREFIX), "A setting of pyiceberg's catalog."
+    )
+
+
+def of_tables(config: Texts) -> list[Declaration]:
+    """Of single tables, with the name of the table in them, and of all new ones."""
+    return [
+        *open_declarations(
+            config,
+            lambda name: name.startswith(TABLE_PREFIX) and name.endswith((ROUTE_REGEX, PARTITION_BY)),
+            "Of one table: a regular expression for the route field, or how the table is partitioned when it is made.",
+        ),
+        *open_declarations(config, lambda name: name.startswith(CREATE_PREFIX), "A property of new tables."),
+    ]
 
 
 def catalog_properties(config: Texts) -> dict[str, str]:

@@ -21,10 +21,16 @@ from moldau.pipeline.connect.api import (
 )
 from moldau.pipeline.connect.connectors.files.partitioners import field_of
 from moldau.pipeline.connect.connectors.iceberg.positions import Positions
-from moldau.pipeline.connect.connectors.iceberg.settings import SINK, Routes, TableSettings
+from moldau.pipeline.connect.connectors.iceberg.settings import (
+    SINK,
+    Routes,
+    TableSettings,
+    of_catalog,
+    of_tables,
+)
 from moldau.pipeline.connect.data.errors import DataError
 from moldau.pipeline.connect.data.records import SinkRecord
-from moldau.pipeline.connect.declarations import ConfigValue, Texts, values_of
+from moldau.pipeline.connect.declarations import ConfigValue, Declaration, Texts, values_of
 
 if TYPE_CHECKING:
     from moldau.pipeline.connect.connectors.iceberg.table_writer import TableWriter
@@ -140,6 +146,22 @@ class IcebergSinkConnector(SinkConnector):
         with closing(open_catalog(name, config)) as catalog, failures(f"The catalog {name}"):
             catalog.list_namespaces()
         super().start(config)
+
+    @classmethod
+    def open_declarations(cls, config: Texts) -> Sequence[Declaration]:
+        return [*of_catalog(config), *of_tables(config)]
+
+    @classmethod
+    def alter_offsets(
+        cls, config: Texts, offsets: Mapping[TopicPartition, int | None], *, is_reset: bool
+    ) -> None:
+        from moldau.pipeline.connect.connectors.iceberg.catalog import failures, open_catalog
+        from moldau.pipeline.connect.connectors.iceberg.stored_offsets import require_effect
+
+        values = values_of(SINK, config, of=OF)
+        name, connector = values["iceberg.catalog"], config.get("name", OF)
+        with closing(open_catalog(name, config)) as catalog, failures(f"The catalog {name}"):
+            require_effect(catalog, Routes.of(values, config), connector, offsets, is_reset=is_reset)
 
     @classmethod
     def check(cls, config: Texts) -> Sequence[ConfigValue]:

@@ -16,9 +16,9 @@ from moldau.pipeline.connect.api import (
     SourceContext,
     SourceTask,
 )
-from moldau.pipeline.connect.connectors.iceberg.settings import SOURCE, check_table_name
+from moldau.pipeline.connect.connectors.iceberg.settings import SOURCE, check_table_name, of_catalog
 from moldau.pipeline.connect.data.records import SourceRecord
-from moldau.pipeline.connect.declarations import Texts, values_of
+from moldau.pipeline.connect.declarations import Declaration, Texts, values_of
 
 if TYPE_CHECKING:
     pass
@@ -91,6 +91,10 @@ class IcebergSourceConnector(SourceConnector):
         tables = values_of(SOURCE, self.config, of=OF)[TABLES]
         shares = [tables[number::tasks_max] for number in range(tasks_max)]
         return [{**self.config, TABLES: ",".join(share)} for share in shares if share]
+
+    @classmethod
+    def open_declarations(cls, config: Texts) -> Sequence[Declaration]:
+        return of_catalog(config)
 
     @classmethod
     def check_offsets(cls, config: Texts, offsets: Sequence[tuple[Offset, Offset | None]]) -> None:

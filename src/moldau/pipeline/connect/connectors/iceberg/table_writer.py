@@ -121,7 +121,7 @@ class TableWriter:
         return True
 
     def _ends(self, table: Table) -> Ends:
-        return ends_in(_summaries(table), table.metadata.properties, self._property)
+        return ends_in(summaries(table), table.metadata.properties, self._property)
 
     # The table
 
@@ -226,7 +226,7 @@ class TableWriter:
         return {one.name: fitted(row.get(one.name), one) for one in self._columns}
 
 
-def _summaries(table: Table) -> Iterator[Mapping[str, str]]:
+def summaries(table: Table) -> Iterator[Mapping[str, str]]:
     """From the current snapshot back to the first that is kept."""
     snapshot = table.current_snapshot()
     while snapshot is not None:

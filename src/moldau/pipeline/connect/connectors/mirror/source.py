@@ -15,6 +15,7 @@ from confluent_kafka import KafkaException
 from moldau.core.errors import ConfigError
 from moldau.pipeline.connect.api import ConnectError, Offset, SourceConnector
 from moldau.pipeline.connect.connectors.mirror.checkpoint_task import MirrorCheckpointTask
+from moldau.pipeline.connect.connectors.mirror.client_settings import is_of_clients
 from moldau.pipeline.connect.connectors.mirror.cluster import Cluster, Place
 from moldau.pipeline.connect.connectors.mirror.filters import Filter, TopicFilter
 from moldau.pipeline.connect.connectors.mirror.heartbeat_task import MirrorHeartbeatTask
@@ -42,7 +43,7 @@ from moldau.pipeline.connect.connectors.mirror.settings import (
     parse,
     same_alias,
 )
-from moldau.pipeline.connect.declarations import ConfigValue, Declaration, Texts
+from moldau.pipeline.connect.declarations import ConfigValue, Declaration, Texts, open_declarations
 
 log = logging.getLogger(__name__)
 
@@ -74,6 +75,10 @@ class _Flow(SourceConnector):
 
     def begin(self) -> None:
         """Prepares the clusters."""
+
+    @classmethod
+    def open_declarations(cls, config: Texts) -> Sequence[Declaration]:
+        return open_declarations(config, is_of_clients, "For the clients of the two clusters.")
 
     @classmethod
     def check(cls, config: Texts) -> Sequence[ConfigValue]:

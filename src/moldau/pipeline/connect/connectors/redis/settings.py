@@ -190,6 +190,10 @@ class RedisSettings:
     is_exactly_once: bool = False
     offsets_keyspace: str = ""
 
+    @property
+    def is_tls(self) -> bool:
+        return self.uri.startswith("rediss:")
+
     @classmethod
     def of(cls, config: Texts) -> "RedisSettings":
         """Raises ConfigError."""
@@ -250,6 +254,8 @@ def _tls(values: Mapping[str, Any]) -> dict[str, Any]:
     for name in names.values():
         if values[name] and not Path(values[name]).is_file():
             raise ConfigError(f"{name}={values[name]} is not a file that can be read")
+    if values["redis.key.file"] and not values["redis.key.cert"]:
+        raise ConfigError("redis.key.file is the key of a certificate: name that in redis.key.cert")
     found = {option: values[name] for option, name in names.items() if values[name]}
     if values["redis.key.password"]:
         found["ssl_password"] = values["redis.key.password"]

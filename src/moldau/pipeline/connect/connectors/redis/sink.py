@@ -23,6 +23,7 @@ from moldau.pipeline.connect.api import (
     TopicPartition,
 )
 from moldau.pipeline.connect.connectors.redis.commands import TYPE_NAMES, Write, write_of
+from moldau.pipeline.connect.connectors.redis.offsets import change_offsets, offset_key
 from moldau.pipeline.connect.connectors.redis.server import (
     BadCommand,
     client_of,
@@ -185,14 +186,14 @@ class RedisSinkTask(SinkTask):
             self._reported.add(place)
 
     def _offset_key(self, place: TopicPartition) -> str:
-        return f"{self._settings.offsets_keyspace}:{place.topic}:{place.partition}"
+        return offset_key(self._settings, place)
 
     @contextmanager
     def _failures(self) -> Iterator[None]:
         try:
             yield
         except RedisError as error:
-            raise failure_of(error, self._settings.server) from error
+            raise failure_of(error, self._settings.server, is_tls=self._settings.is_tls) from error
 
 
 class RedisSinkConnector(SinkConnector):
@@ -208,7 +209,7 @@ class RedisSinkConnector(SinkConnector):
         try:
             client.ping()
         except RedisError as error:
-            failure = failure_of(error, settings.server)
+            failure = failure_of(error, settings.server, is_tls=settings.is_tls)
             if not isinstance(failure, RetriableError):
                 raise failure from error
             log.warning("%s", failure)
@@ -231,6 +232,22 @@ class RedisSinkConnector(SinkConnector):
             name = min(names, key=lambda one: (text.index(one), -len(one)), default="redis.uri")
             return [ConfigValue(name, config.get(name), errors=[text])]
         return ()
+
+    @classmethod
+    def alter_offsets(
+        cls, config: Texts, offsets: Mapping[TopicPartition, int | None], *, is_reset: bool
+    ) -> None:
+        """With redis.exactly.once those in Redis count."""
+        settings = RedisSettings.of(config)
+        if not settings.is_exactly_once:
+            return
+        client: Any = client_of(settings)
+        try:
+            change_offsets(client, settings, offsets, is_reset=is_reset)
+        except RedisError as error:
+            raise failure_of(error, settings.server, is_tls=settings.is_tls) from error
+        finally:
+            client.close()
 
 
 def _partition(record: SinkRecord) -> TopicPartition:

@@ -6,6 +6,7 @@ from typing import Any
 from moldau.core.settings.key import ConfigKey
 from moldau.core.settings.text_form import format_value
 from moldau.pipeline.connect.declarations import ConfigValue, Declaration, Texts
+from moldau.pipeline.connect.runtime.url_passwords import hidden_in
 from moldau.pipeline.connect.server.checks.validation import Validated
 
 Json = dict[str, Any]
@@ -79,6 +80,8 @@ def _value(value: ConfigValue, definition: Json | None, keys: dict[str, ConfigKe
         shown = definition["default_value"]
     if shown is not None and value.name in keys and keys[value.name].sensitive:
         shown = HIDDEN
+    elif shown is not None:
+        shown = hidden_in(shown)
     return {
         "name": value.name,
         "value": shown,

@@ -60,6 +60,7 @@ def validated(
     connector = plugin.connector
     found = [
         *common_declarations(plugin.kind, chain_declarations(resolved.config)),
+        *connector.open_declarations(resolved.config),
         *connector.declarations,
     ]
     # A connector may declare a setting that all have, to give it another default.

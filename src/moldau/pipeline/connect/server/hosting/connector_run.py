@@ -13,7 +13,7 @@ from moldau import __version__
 from moldau.core.errors import ConfigError
 from moldau.pipeline.connect.api import ConnectError, Connector
 from moldau.pipeline.connect.plugins import ConnectorPlugin, find_connector
-from moldau.pipeline.connect.runtime.secrets import Resolved, resolve, sensitive_names
+from moldau.pipeline.connect.runtime.secrets import Resolved, resolve, sensitive_names, unresolved_text
 from moldau.pipeline.connect.runtime.task_log import hide_in_log, show_in_log
 from moldau.pipeline.connect.server.checks.common_settings import CommonSettings
 from moldau.pipeline.connect.server.state.config_records import Texts
@@ -104,7 +104,8 @@ class ConnectorRun:
             text = f"{type(failure).__name__}: {failure}"
         else:
             text = "".join(traceback.format_exception(failure))
-        return self._resolved.mask(text)
+        hint = unresolved_text(self._config, self._providers)
+        return self._resolved.mask(f"{text.rstrip()}\n{hint}" if hint else text)
 
     def _stored(self, config: Mapping[str, str]) -> Texts:
         assert self._plugin is not None

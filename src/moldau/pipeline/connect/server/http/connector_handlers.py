@@ -35,7 +35,7 @@ def delete(call: Call) -> Answer:
 
 
 def show_config(call: Call) -> Answer:
-    return Answer(dict(call.service.view.entry(call.connector).config))
+    return Answer(call.service.view.config(call.connector))
 
 
 def put_config(call: Call) -> Answer:

@@ -22,7 +22,9 @@ def show_settings(call: Call) -> Answer:
 
 
 def validate(call: Call) -> Answer:
-    return Answer(call.service.checks.infos(call.parameters["plugin"], read_config(call.document())))
+    config = read_config(call.document())
+    complete = call.service.view.restored(config.get("name", ""), config)
+    return Answer(call.service.checks.infos(call.parameters["plugin"], complete))
 
 
 ROUTES = [
