@@ -15,6 +15,7 @@ from moldau.cli.failures import Failure
 from moldau.cli.formats.lookalike import looks_like
 from moldau.cli.formats.plain import Undecodable
 from moldau.cli.formats.registered import Registered, Schemas
+from moldau.core.protobuf_paths import read_path, write_path
 
 Headers = list[tuple[str, Any]]
 Encode = Callable[[bytes], bytes]
@@ -98,13 +99,13 @@ def _client(schemas: Schemas) -> Any:
 
 
 def _protobuf_encoder(schema: Registered, message: str | None) -> Encode:
-    from moldau.cli.formats.protobuf_messages import Messages, write_indexes
+    from moldau.cli.formats.protobuf_messages import Messages
     from moldau.registry.schemas.protobuf.schema import ProtobufSchema
 
     assert isinstance(schema.parsed, ProtobufSchema)
     messages = Messages(schema.parsed)
     indexes = messages.indexes(message)
-    frame = b"\x00" + schema.id.to_bytes(4, "big") + write_indexes(indexes)
+    frame = b"\x00" + schema.id.to_bytes(4, "big") + write_path(indexes)
     return lambda data: frame + messages.encode(data.decode(), indexes)
 
 
@@ -165,7 +166,7 @@ def _confluent_decoder(
 
 
 def _protobuf_decoder(schemas: Schemas) -> Decode:
-    from moldau.cli.formats.protobuf_messages import Messages, read_indexes
+    from moldau.cli.formats.protobuf_messages import Messages
     from moldau.registry.schemas.protobuf.schema import ProtobufSchema
 
     known: dict[int, Messages] = {}
@@ -177,8 +178,8 @@ def _protobuf_decoder(schemas: Schemas) -> Decode:
             if not isinstance(parsed, ProtobufSchema):
                 raise ValueError(f"schema {schema_id} is of type {parsed.schema_type}")
             known[schema_id] = Messages(parsed)
-        indexes, payload = read_indexes(data[5:])
-        return known[schema_id].decode(payload, indexes).encode()
+        path, at = read_path(data, 5)
+        return known[schema_id].decode(data[at:], path).encode()
 
     return decode
 

@@ -46,7 +46,8 @@ class Proxy:
         self.simple = SimpleConsumers(settings, consumer, self.schemas, self.threads)
         if configuration.has_own_login:
             # Wrong properties of clients are known before it listens.
-            self.producer, self.cluster, self.simple.prepare()  # noqa: B018
+            self.producer, self.cluster  # noqa: B018
+            self.simple.prepare()
 
     @cached_property
     def producer(self) -> SharedProducer:

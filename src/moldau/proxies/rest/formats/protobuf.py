@@ -10,6 +10,8 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from google.protobuf.json_format import MessageToDict, ParseDict, ParseError
 from google.protobuf.message import DecodeError
 
+from moldau.core.protobuf_paths import FIRST, message_at, read_path, write_path
+
 OF_GOOGLE: Final = re.compile(r"google/[a-z_]+(/[a-z_]+)*\.proto")
 
 
@@ -40,19 +42,13 @@ class ProtobufCodec:
             ParseDict(value, message, descriptor_pool=self._pool)
         except (ParseError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(f" does not match message {self._top[0].full_name}: {error}") from None
-        return b"\x00" + bytes(message.SerializeToString())
+        return write_path(FIRST) + bytes(message.SerializeToString())
 
     def decode(self, data: bytes) -> Any:
-        indexes, rest = read_indexes(data)
-        descriptor, here = None, self._top
-        for index in indexes:
-            if not 0 <= index < len(here):
-                raise ValueError(f"its frame names message {indexes}, which the schema does not have")
-            descriptor = here[index]
-            here = descriptor.nested_types
-        message = message_factory.GetMessageClass(descriptor)()
+        path, at = read_path(data)
+        message = message_factory.GetMessageClass(message_at(self._top, path))()
         try:
-            message.ParseFromString(rest)
+            message.ParseFromString(data[at:])
         except DecodeError as error:
             raise ValueError(f"it is not a message {message.DESCRIPTOR.full_name}: {error}") from None
         return MessageToDict(
@@ -84,28 +80,3 @@ class ProtobufCodec:
         except KeyError:
             return False
         return True
-
-
-def read_indexes(data: bytes) -> tuple[list[int], bytes]:
-    """The path of a message in its file, and the rest. A single zero byte is the first message."""
-    count, at = _unzigzag(data, 0)
-    if count == 0:
-        return [0], data[at:]
-    if not 0 < count <= 64:
-        raise ValueError(f"its frame names a message {count} levels deep")
-    found = []
-    for _ in range(count):
-        number, at = _unzigzag(data, at)
-        found.append(number)
-    return found, data[at:]
-
-
-def _unzigzag(data: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while at < len(data) and shift < 35:
-        byte = data[at]
-        value |= (byte & 0x7F) << shift
-        at, shift = at + 1, shift + 7
-        if byte < 0x80:
-            return value >> 1 ^ -(value & 1), at
-    raise ValueError("its frame ends before the message does")

@@ -11,7 +11,8 @@ from starlette.types import Receive, Scope
 
 from moldau.proxies.rest.failures import RestFailure, bad_request, unprocessable
 from moldau.proxies.rest.http.negotiation import check_json, embedded_format
-from moldau.services.security.guard import ANONYMOUS, PRINCIPAL
+from moldau.services.security.access import ANONYMOUS
+from moldau.services.security.guard import PRINCIPAL
 
 if TYPE_CHECKING:
     from moldau.proxies.rest.proxy import Proxy

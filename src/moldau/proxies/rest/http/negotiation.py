@@ -4,6 +4,7 @@ from typing import Final
 
 from moldau.proxies.rest.failures import RestFailure
 from moldau.proxies.rest.http.answers import JSON, V2
+from moldau.services.content_types import base_type, preferred
 
 FORMATS: Final = ("json", "binary", "avro", "jsonschema", "protobuf")
 EMBEDDED: Final = {f"application/vnd.kafka.{name}.v2+json": name for name in FORMATS}
@@ -18,10 +19,6 @@ EVENTS: Final = "text/event-stream"
 
 def embedded_type(name: str) -> str:
     return f"application/vnd.kafka.{name}.v2+json"
-
-
-def base_type(header: str) -> str:
-    return header.partition(";")[0].strip().lower()
 
 
 def embedded_format(content_type: str | None) -> str:
@@ -53,36 +50,8 @@ def check_json(content_type: str | None) -> None:
 
 
 def choose(accept: str | None, offered: tuple[str, ...]) -> str:
-    """Picks the type with the highest weight; among equals, the first that is offered. Raises RestFailure 406."""
-    if accept is None or not accept.strip():
-        return offered[0]
-    chosen, weight_best = None, 0.0
-    for each in offered:
-        weight = weight_of(accept, each)
-        if weight > weight_best:
-            chosen, weight_best = each, weight
+    """Raises RestFailure 406."""
+    chosen = preferred(accept, offered)
     if chosen is None:
         raise RestFailure(406, f"HTTP 406 Not Acceptable: {accept}. Available: {', '.join(offered)}.")
     return chosen
-
-
-def weight_of(accept: str, offered: str) -> float:
-    """The weight of the most specific range that matches (RFC 9110, 12.5.1)."""
-    best, weight = -1, 0.0
-    for part in accept.split(","):
-        name, *parameters = [piece.strip().lower() for piece in part.split(";")]
-        ranks = {"*": 0, "*/*": 0, f"{offered.partition('/')[0]}/*": 1, offered: 2}
-        rank = ranks.get(name, -1)
-        if rank > best:
-            best, weight = rank, _quality(parameters)
-    return weight
-
-
-def _quality(parameters: list[str]) -> float:
-    for parameter in parameters:
-        if parameter.startswith("q="):
-            try:
-                return float(parameter[2:])
-            except ValueError:
-                return 0.0
-    return 1.0
