@@ -150,6 +150,17 @@ def test_export(folder: Path, tmp_path: Path, form: str) -> None:
     assert store.stat().st_mode & 0o777 == 0o600
 
 
+def test_export_without_a_terminal(folder: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    said = run(folder, "export", "alice", "--to", str(store), code=1)
+    assert "nobody to ask" in said
+    assert "--password-file -" in said
+    assert not store.exists()
+    store.touch(mode=0o644)
+    run(folder, "export", "alice", "--format", "pem", "--to", str(store))
+    assert store.stat().st_mode & 0o777 == 0o600
+
+
 def test_what_is_wrong_is_said(folder: Path, tmp_path: Path) -> None:
     assert "already" in run(folder, "init", code=1)
     assert "certs init" in run(tmp_path / "none", "issue", "x", code=1)

@@ -1,6 +1,7 @@
 """`moldau certs issue`, `renew`, `revoke` and `export`: one certificate."""
 
 import os
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,6 +20,7 @@ from moldau.security.certificates.export import StoreKind, key_store, trust_stor
 from moldau.security.tls.principal_names import distinguished_name
 
 TRUST = "trust"
+SECRET_MODE = 0o600
 
 
 @click.command("issue")
@@ -119,8 +121,10 @@ def export(folder: Path, name: str, kind: str, target: Path, password_file: Any)
             authority = certificates.authority().certificate
             data = key_store(form, name, certificates.find(name), authority, password, now_ms=now_ms)
     try:
-        number = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        number = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, SECRET_MODE)
         with open(number, "wb") as file:
+            # The file may have been there, readable for others.
+            os.fchmod(number, SECRET_MODE)
             file.write(data)
     except OSError as error:
         raise Failure(f"cannot write {target}: {error.strerror}.", "Choose another file with --to.") from None
@@ -130,6 +134,12 @@ def export(folder: Path, name: str, kind: str, target: Path, password_file: Any)
 def _password(file: Any) -> str:
     if file is not None:
         return str(file.readline().rstrip("\r\n"))
+    if not sys.stdin.isatty():
+        raise Failure(
+            "a store of this form has a password, none was given, and there is nobody to ask.",
+            "Pass --password-file FILE, --password-file - to read the standard input, or --format pem for a store "
+            "without a password.",
+        )
     return str(click.prompt("Password of the store", hide_input=True, confirmation_prompt=True, err=True))
 
 
