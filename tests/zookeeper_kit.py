@@ -1,6 +1,6 @@
 """A real ZooKeeper for tests, where Java and pyspark are there; otherwise a skip that says what is missing."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -28,9 +28,18 @@ def require_zookeeper() -> None:
 
 
 @contextmanager
-def one_zookeeper(directory: Path) -> Iterator[ZooKeeperServer]:
+def one_zookeeper(
+    directory: Path, *, settings: Mapping[str, str] | None = None, java_options: Sequence[str] = ()
+) -> Iterator[ZooKeeperServer]:
     require_zookeeper()
-    [server] = started(lambda attempt: [ZooKeeperServer(directory / str(attempt), free_ports(1)[0])])
+
+    def make(attempt: int) -> list[ZooKeeperServer]:
+        server = ZooKeeperServer(
+            directory / str(attempt), free_ports(1)[0], settings=settings or {}, java_options=java_options
+        )
+        return [server]
+
+    [server] = started(make)
     try:
         yield server
     finally:

@@ -58,6 +58,10 @@ class StoreUnavailable(StorageFault):
     """The store did not answer. A change may have been made or not: read before retrying."""
 
 
+class StoreForbids(StoreUnavailable):
+    """The store does not let us do it: our login, or its absence, gives no right to. Nothing was changed."""
+
+
 class Node(NamedTuple):
     data: bytes
     version: int

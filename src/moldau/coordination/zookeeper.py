@@ -16,6 +16,7 @@ from kazoo import exceptions as zk
 from kazoo.client import KazooClient
 from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.protocol.states import KazooState, ZnodeStat
+from kazoo.security import ACL
 
 from moldau.coordination.store import (
     ANY_VERSION,
@@ -32,10 +33,20 @@ from moldau.coordination.store import (
     SetData,
     Stat,
     StoreError,
+    StoreForbids,
     StoreUnavailable,
     Watcher,
     check_path,
     parent_of,
+)
+from moldau.coordination.zookeeper_protection import (
+    NO_PROTECTION,
+    Obstacle,
+    Protection,
+    TlsHandler,
+    log_in_with,
+    node_acl,
+    warn_of_open_nodes,
 )
 from moldau.coordination.zookeeper_reads import read_nodes
 from moldau.coordination.zookeeper_watch import add_tree_watch, redirect_watch_events
@@ -52,12 +63,18 @@ _LOST: Final = (
     zk.OperationTimeoutError,
     KazooTimeoutError,
 )
+_FORBIDDEN: Final = (zk.NoAuthError, zk.InvalidACLError, zk.SessionClosedRequireSaslError)
 _log = logging.getLogger("moldau.zookeeper")
 
 
 class ZooKeeperStore:
     def __init__(
-        self, connect: str, *, session_timeout_ms: int = 18_000, connection_timeout_ms: int | None = None
+        self,
+        connect: str,
+        *,
+        session_timeout_ms: int = 18_000,
+        connection_timeout_ms: int | None = None,
+        protection: Protection = NO_PROTECTION,
     ) -> None:
         """`connect` is Kafka's `zookeeper.connect`: `host:port,host:port/chroot`. Blocks until there is a session;
         StoreUnavailable if none is established in time."""
@@ -68,6 +85,8 @@ class ZooKeeperStore:
         self._watchers: list[Watcher] = []
         self._telling = threading.Lock()
         self._known_session = 0
+        self._has_own_nodes = protection.has_own_nodes
+        self._obstacle = Obstacle()
         logger = logging.getLogger("moldau.zookeeper.client")
         logger.setLevel(logging.ERROR)
         self._client = KazooClient(
@@ -75,7 +94,11 @@ class ZooKeeperStore:
             timeout=self._timeout_s,
             connection_retry={"max_tries": -1, "delay": READ_PAUSE_S, "max_delay": CONNECT_PAUSE_MAX_S},
             logger=logger,
+            handler=TlsHandler(protection.tls, self._obstacle) if protection.tls is not None else None,
+            use_ssl=protection.tls is not None,
         )
+        if protection.login is not None:
+            log_in_with(self._client, protection.login, self._obstacle)
         _bound_connects(self._client, self._timeout_s / CONNECTS_PER_SESSION)
         redirect_watch_events(self._client, self._tell)
         self._open((connection_timeout_ms or session_timeout_ms) / 1000)
@@ -86,17 +109,33 @@ class ZooKeeperStore:
             self._client.start(timeout=timeout_s)
         except KazooTimeoutError:
             self._client.close()
-            raise StoreUnavailable(
-                self._connect,
-                f"no ZooKeeper answered at {self._connect} within {timeout_s:g} s; check that it is running "
-                "(`moldau zookeeper` starts one) and that zookeeper.connect is right",
-            ) from None
-        with self._failures("/"):
-            if self._chroot not in ("", "/"):
-                self._client.ensure_path(self._chroot)
-                self._client.chroot = self._chroot
-            self._attach()
+            raise StoreUnavailable(self._connect, self._silence(timeout_s)) from None
+        try:
+            with self._failures("/"):
+                if self._chroot not in ("", "/"):
+                    self._client.ensure_path(self._chroot, acl=self._acl(self._chroot))
+                    self._client.chroot = self._chroot
+                self._attach()
+                if self._has_own_nodes:
+                    warn_of_open_nodes(self._client, self._timeout_s)
+        except StoreUnavailable:
+            self._client.stop()
+            self._client.close()
+            if self._obstacle.text is not None:
+                raise StoreUnavailable(self._connect, self._obstacle.text) from None
+            raise
         self._known_session = self.session_id
+
+    def _silence(self, timeout_s: float) -> str:
+        if self._obstacle.text is not None:
+            return self._obstacle.text
+        return (
+            f"no ZooKeeper answered at {self._connect} within {timeout_s:g} s; check that it is running "
+            "(`moldau zookeeper` starts one) and that zookeeper.connect is right"
+        )
+
+    def _acl(self, path: str) -> Sequence[ACL]:
+        return node_acl(path, is_own=self._has_own_nodes)
 
     @property
     def session_id(self) -> int:
@@ -147,7 +186,7 @@ class ZooKeeperStore:
             check_path(op.path)
             match op:
                 case Create():
-                    request.create(op.path, op.data, ephemeral=op.ephemeral)
+                    request.create(op.path, op.data, self._acl(op.path), ephemeral=op.ephemeral)
                 case SetData():
                     request.set_data(op.path, op.data, op.version)
                 case Delete():
@@ -179,6 +218,8 @@ class ZooKeeperStore:
             try:
                 with self._failures(path):
                     return read()
+            except StoreForbids:
+                raise
             except StoreUnavailable:
                 if time.monotonic() > deadline:
                     raise
@@ -192,6 +233,8 @@ class ZooKeeperStore:
             raise NoNode(path) from None
         except zk.BadVersionError:
             raise self._bad_version(path, version) from None
+        except _FORBIDDEN as error:
+            raise self._forbidden(path, error) from None
         except _LOST as lost:
             raise StoreUnavailable(
                 self._connect,
@@ -211,6 +254,8 @@ class ZooKeeperStore:
                 return self._bad_version(op.path, getattr(op, "version", ANY_VERSION))
             case zk.NoNodeError():
                 return NoNode(parent_of(op.path) if isinstance(op, Create) else op.path)
+            case zk.NoAuthError() | zk.InvalidACLError() | zk.SessionClosedRequireSaslError():
+                return self._forbidden(parent_of(op.path) if isinstance(op, Create) else op.path, error)
         return StoreUnavailable(
             self._connect, f"ZooKeeper rejected a change of {op.path}: {type(error).__name__}"
         )
@@ -218,6 +263,19 @@ class ZooKeeperStore:
     def _bad_version(self, path: str, expected: int) -> BadVersion:
         found = self.stat(path)
         return BadVersion(path, expected, found.version if found else ANY_VERSION)
+
+    def _forbidden(self, path: str, error: Exception) -> StoreForbids:
+        match error:
+            case zk.SessionClosedRequireSaslError():
+                why = "demands a login: set moldau.zookeeper.sasl.jaas.config"
+            case zk.InvalidACLError():
+                why = f"cannot protect {path}, because it accepted no login: see zookeeper.set.acl"
+            case _:
+                why = (
+                    f"does not let this broker use {path}, which belongs to another login; give all brokers the same "
+                    "one in moldau.zookeeper.sasl.jaas.config"
+                )
+        return StoreForbids(self._connect, f"ZooKeeper at {self._connect} {why}")
 
     def _tell(self, path: str) -> None:
         with self._telling:

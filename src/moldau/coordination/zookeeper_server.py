@@ -10,8 +10,9 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from moldau.core.errors import ConfigError
@@ -78,12 +79,18 @@ class ZooKeeperServer:
         host: str = "127.0.0.1",
         number: int = 1,
         ensemble: Sequence[Peer] = (),
+        settings: Mapping[str, str] = MappingProxyType({}),
+        java_options: Sequence[str] = (),
     ) -> None:
+        """`settings` are further lines of its configuration, `java_options` further arguments of its Java process: for
+        TLS and logins, which ZooKeeper has in both."""
         self.client_port = client_port
         self.host = host
         self._directory = directory
         self._number = number
         self._ensemble = ensemble
+        self._settings = settings
+        self._java_options = java_options
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -105,6 +112,7 @@ class ZooKeeperServer:
                 [
                     java, f"-Xmx{HEAP_MB}m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
                     "-Dzookeeper.admin.enableServer=false", "-Dzookeeper.4lw.commands.whitelist=srvr",
+                    *self._java_options,
                     "-cp", os.pathsep.join(jars),
                     "org.apache.zookeeper.server.quorum.QuorumPeerMain", str(config),
                 ],
@@ -186,6 +194,7 @@ class ZooKeeperServer:
             ]
         else:
             lines += [f"clientPort={self.client_port}", f"clientPortAddress={self.host}"]
+        lines += [f"{name}={value}" for name, value in self._settings.items()]
         config = self._directory / "zookeeper.properties"
         config.write_text("\n".join(lines) + "\n", encoding="utf-8")
         return config

@@ -244,11 +244,13 @@ def _zookeeper_store(settings: BrokerSettings) -> Callable[[], Store] | None:
 
     def open_store() -> Store:
         from moldau.coordination.zookeeper import ZooKeeperStore
+        from moldau.node.zookeeper_access import zookeeper_protection
 
         return ZooKeeperStore(
             connect,
             session_timeout_ms=settings.zookeeper_session_timeout_ms,
             connection_timeout_ms=settings.zookeeper_connection_timeout_ms,
+            protection=zookeeper_protection(settings),
         )
 
     return open_store

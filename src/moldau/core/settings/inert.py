@@ -3,7 +3,7 @@
 from typing import Final
 
 KRAFT: Final = "Moldau keeps cluster metadata in its coordination store, not in a controller quorum"
-ZOOKEEPER: Final = "nodes in ZooKeeper have no ACLs, and requests to it are sent one at a time"
+ONE_REQUEST: Final = "requests to ZooKeeper are sent one at a time"
 JVM: Final = "it configures the Java process or a Java class"
 ONE_LOOP: Final = "one event loop serves all connections"
 NO_FOLLOWERS: Final = "replication between brokers does not need it"
@@ -11,6 +11,7 @@ NO_KERBEROS_PEERS: Final = "brokers do not log in to each other with Kerberos"
 NO_OAUTH_BETWEEN_BROKERS: Final = "brokers do not log in to each other by OAUTHBEARER"
 RETRIED_AT_ONE_PACE: Final = "`sasl.oauthbearer.jwks.endpoint.retry.backoff.max.ms` is every wait"
 VERSIONS_BY_LIST: Final = "`ssl.enabled.protocols` alone decides"
+ZOOKEEPER_VERSIONS_BY_LIST: Final = "`zookeeper.ssl.enabled.protocols` alone decides"
 NO_TIERS: Final = "there is no tiered storage"
 ONE_COORDINATOR: Final = "the coordinators of this broker do not need it"
 NO_SHARE_GROUPS: Final = "share groups are not supported yet"

@@ -16,6 +16,7 @@ from moldau.core.settings.broker_keys.security import SecurityKeys
 from moldau.core.settings.broker_keys.tiered import TieredStorageKeys
 from moldau.core.settings.broker_keys.tls import TlsKeys
 from moldau.core.settings.broker_keys.transaction import TransactionKeys
+from moldau.core.settings.broker_keys.zookeeper import ZooKeeperKeys
 
 NO_OVERRIDES: Final[Mapping[str, Any]] = MappingProxyType({})
 
@@ -32,6 +33,7 @@ class BrokerSettings(
     TieredStorageKeys,
     MetricsKeys,
     KraftKeys,
+    ZooKeeperKeys,
     RetiredKeys,
 ):
     """The settings of one broker, as they are in force at one moment."""

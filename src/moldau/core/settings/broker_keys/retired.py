@@ -1,6 +1,6 @@
 """Keys from Kafka's ZooKeeper era that many server.properties files still have, and dynamic throttles."""
 
-from moldau.core.settings.inert import NO_FOLLOWERS, RETIRED, ZOOKEEPER
+from moldau.core.settings.inert import NO_FOLLOWERS, RETIRED
 from moldau.core.settings.key import LONG_MAX, Importance, Scope, boolean, integer, long, string
 from moldau.core.settings.view import SettingsView
 
@@ -9,31 +9,6 @@ LOW = Importance.LOW
 
 
 class RetiredKeys(SettingsView):
-    zookeeper_connect = string(
-        "zookeeper.connect",
-        None,
-        "The ZooKeeper servers as `host:port`, comma separated, with an optional chroot.",
-    )
-    zookeeper_connection_timeout_ms = integer(
-        "zookeeper.connection.timeout.ms",
-        None,
-        "How long to wait for a connection to ZooKeeper.",
-    )
-    zookeeper_session_timeout_ms = integer(
-        "zookeeper.session.timeout.ms",
-        18_000,
-        "How long ZooKeeper waits for a ping before it expires the session.",
-    )
-    zookeeper_max_in_flight_requests = integer(
-        "zookeeper.max.in.flight.requests",
-        10,
-        "Unanswered requests to ZooKeeper.",
-        at_least=1,
-        inert=ZOOKEEPER,
-    )
-    zookeeper_set_acl = boolean(
-        "zookeeper.set.acl", False, "Whether nodes in ZooKeeper are protected.", inert=ZOOKEEPER
-    )
     broker_id_generation_enable = boolean(
         "broker.id.generation.enable",
         True,

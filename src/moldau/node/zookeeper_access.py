@@ -1,0 +1,104 @@
+"""TLS and the login towards ZooKeeper, from the settings."""
+
+import secrets
+import ssl
+from collections.abc import Callable
+from typing import Final
+
+from moldau.coordination.digest_md5 import SaslLogin, digest_md5_login
+from moldau.coordination.zookeeper_protection import Protection
+from moldau.core.errors import ConfigError
+from moldau.core.settings.broker_keys import BrokerSettings
+from moldau.node.zookeeper_kerberos import check_kerberos, kerberos_login, uses_ticket_cache
+from moldau.security.sasl.jaas import KERBEROS_MODULE, LoginModule, parse_jaas
+from moldau.security.tls.contexts import TlsMaterial, client_context
+from moldau.security.tls.stores import key_from_file, trust_from_file
+
+JAAS_SETTING: Final = "moldau.zookeeper.sasl.jaas.config"
+DIGEST_MODULE: Final = "org.apache.zookeeper.server.auth.DigestLoginModule"
+SOCKET_WITH_TLS: Final = "org.apache.zookeeper.ClientCnxnSocketNetty"
+NONCE_BYTES: Final = 24
+
+
+def zookeeper_protection(settings: BrokerSettings) -> Protection:
+    """ConfigError if a setting is wrong. Blocks: reads key stores."""
+    login = _login(settings)
+    make_context = _tls(settings)
+    shows_certificate = make_context is not None and settings.zookeeper_ssl_keystore_location
+    if settings.zookeeper_set_acl and login is None and not shows_certificate:
+        raise ConfigError(
+            "zookeeper.set.acl=true, but this broker neither logs in to ZooKeeper nor shows it a certificate, so that "
+            f"nodes could be nobody's; set {JAAS_SETTING}={DIGEST_MODULE} required "
+            'username="broker" password="...";, or zookeeper.ssl.client.enable=true and zookeeper.ssl.keystore.location'
+        )
+    return Protection(make_context, login, settings.zookeeper_set_acl)
+
+
+def _tls(settings: BrokerSettings) -> Callable[[], ssl.SSLContext] | None:
+    if not settings.zookeeper_ssl_client_enable:
+        return None
+    wanted = settings.zookeeper_client_cnxn_socket
+    if wanted and wanted != SOCKET_WITH_TLS:
+        raise ConfigError(
+            f"zookeeper.clientCnxnSocket={wanted} has no TLS, but zookeeper.ssl.client.enable=true; set it to "
+            f"{SOCKET_WITH_TLS} or remove the line"
+        )
+    if settings.zookeeper_ssl_ocsp_enable:
+        raise ConfigError(
+            "zookeeper.ssl.ocsp.enable=true: certificates are not checked by OCSP here; remove the line, and put "
+            "revocation lists into the trust store, which must be PEM for that"
+        )
+    return lambda: _context(settings)
+
+
+def _context(settings: BrokerSettings) -> ssl.SSLContext:
+    key = trust = None
+    try:
+        if path := settings.zookeeper_ssl_keystore_location:
+            key = key_from_file(path, settings.zookeeper_ssl_keystore_password, None)
+        if path := settings.zookeeper_ssl_truststore_location:
+            trust = trust_from_file(path, settings.zookeeper_ssl_truststore_password)
+        context = client_context(
+            TlsMaterial(
+                key=key,
+                trust=trust,
+                protocols=settings.zookeeper_ssl_enabled_protocols,
+                ciphers=settings.zookeeper_ssl_cipher_suites or (),
+                checks_host=settings.zookeeper_ssl_endpoint_identification_algorithm.lower() == "https",
+            )
+        )
+    except ConfigError as error:
+        # The stores are those of listeners too, whose settings the texts name.
+        raise ConfigError(str(error).replace("ssl.", "zookeeper.ssl.")) from None
+    if settings.zookeeper_ssl_crl_enable and (trust is None or not trust.revocation_lists):
+        raise ConfigError(
+            "zookeeper.ssl.crl.enable=true, but the trust store has no revocation list; add one to "
+            "zookeeper.ssl.truststore.location, which must be PEM for that, or remove the line"
+        )
+    return context
+
+
+def _login(settings: BrokerSettings) -> Callable[[str], SaslLogin] | None:
+    text = settings.moldau_zookeeper_sasl_jaas_config
+    if not text:
+        return None
+    module = parse_jaas(text, JAAS_SETTING)
+    name = module.name.rpartition(".")[2]
+    if name == DIGEST_MODULE.rpartition(".")[2]:
+        _check_options(module, "username", "password")
+        user, password = module.options["username"], module.options["password"]
+        return lambda _host: digest_md5_login(user, password, secrets.token_urlsafe(NONCE_BYTES))
+    if name == KERBEROS_MODULE.rpartition(".")[2]:
+        if not uses_ticket_cache(module):
+            _check_options(module, "keyTab", "principal")
+        check_kerberos(module, JAAS_SETTING)
+        return lambda host: kerberos_login(module, host, JAAS_SETTING)
+    raise ConfigError(
+        f"{JAAS_SETTING} names the login module {module.name}; ZooKeeper has {DIGEST_MODULE} and {KERBEROS_MODULE}"
+    )
+
+
+def _check_options(module: LoginModule, *names: str) -> None:
+    missing = [name for name in names if not module.options.get(name)]
+    if missing:
+        raise ConfigError(f'{JAAS_SETTING} has no {" and no ".join(missing)}; add {missing[0]}="..."')
