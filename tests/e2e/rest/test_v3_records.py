@@ -62,6 +62,29 @@ def test_schemas_by_text_id_version_and_the_latest(rest: RestClient, base: str) 
     )
 
 
+def test_subjects_by_the_name_of_the_record(rest: RestClient, base: str) -> None:
+    topic = fresh("named")
+    schema = 'syntax = "proto3"; // message Old {}\npackage shop; message Order { int32 n = 1; }'
+    ways = [
+        ("AVRO", USER, "RECORD_NAME", "User"),
+        ("AVRO", USER, "TOPIC_RECORD_NAME", f"{topic}-User"),
+        ("AVRO", USER, "TOPIC_NAME", f"{topic}-value"),
+        ("JSONSCHEMA", json.dumps({"title": "Order", "type": "object"}), "RECORD_NAME", "Order"),
+        ("PROTOBUF", schema, "RECORD_NAME", "shop.Order"),
+    ]
+    for kind, text, strategy, subject in ways:
+        value = {"type": kind, "schema": text, "subject_name_strategy": strategy, "data": {"n": 1}}
+        said = rest.ok("POST", f"{base}/{topic}/records", {"value": value})["value"]
+        assert (said["subject"], said["schema_version"]) == (subject, 1)
+    for given, code, words in (
+        ({"schema": '"int"', "type": "AVRO"}, 42205, "no name"),
+        ({"schema_version": 1}, 400, "needs schema or schema_id"),
+        ({"schema_version": 1, "subject_name_strategy": "MY_OWN"}, 400, "MY_OWN"),
+    ):
+        record = {"value": {"subject_name_strategy": "RECORD_NAME", **given, "data": 1}}
+        rest("POST", f"{base}/{topic}/records", record).refused(code, words)
+
+
 @pytest.mark.parametrize(
     ("record", "words"),
     [

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import orjson
 
 from moldau.proxies.rest.failures import RestFailure, bad_request, code_of, unprocessable, words_of
+from moldau.proxies.rest.formats.record_names import record_name
 from moldau.proxies.rest.formats.schemas import Asked
 from moldau.proxies.rest.http.call import as_whole
 from moldau.proxies.rest.producing.producer import Record, Written
@@ -21,6 +22,8 @@ DATA_FIELDS: Final = frozenset(
     {"type", "subject", "subject_name_strategy", "schema_id", "schema_version", "schema", "data"}
 )
 OF_SCHEMA: Final = {"AVRO": "avro", "JSONSCHEMA": "jsonschema", "PROTOBUF": "protobuf"}
+STRATEGIES: Final = (None, "TOPIC_NAME", "RECORD_NAME", "TOPIC_RECORD_NAME")
+"""How the subject of a schema is named. With an id the subject is of no account."""
 INT_MAX: Final = (1 << 31) - 1
 HEADERS_MAX: Final = 1_000
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -150,10 +153,15 @@ def _subject(topic: str, field: str, given: Json) -> str:
     subject, strategy = given.get("subject"), given.get("subject_name_strategy")
     if subject is not None and strategy is not None:
         raise bad_request(f"{field} has both subject and subject_name_strategy.")
-    if strategy not in (None, "TOPIC_NAME"):
+    if strategy not in STRATEGIES:
         raise bad_request(
-            f"{field}.subject_name_strategy {strategy!r} is not supported, only TOPIC_NAME. Name the subject instead."
+            f"{field}.subject_name_strategy {strategy!r} is none of {', '.join(filter(None, STRATEGIES))}."
         )
+    if strategy in ("RECORD_NAME", "TOPIC_RECORD_NAME") and given.get("schema_id") is None:
+        if given.get("schema") is None:
+            raise bad_request(f"{field}.subject_name_strategy {strategy} needs schema or schema_id.")
+        name = record_name(OF_SCHEMA[given["type"]], given["schema"])
+        return name if strategy == "RECORD_NAME" else f"{topic}-{name}"
     if subject is None:
         return f"{topic}-{field}"
     if not isinstance(subject, str) or not subject:
