@@ -72,6 +72,7 @@ platform = Platform(
         Noun("partitions", "partitions", "Move replicas between brokers; elect leaders."),
         Noun("configs", "configs", "Show and change settings of topics, brokers and groups."),
         Noun("acls", "acls", "Add, list and remove access rules."),
+        Noun("roles", "roles", "Grant, list and revoke roles of users and groups."),
         Noun("certs", "certs", "Issue, renew, rotate and revoke certificates."),
         Noun("users", "users", "Add, list and remove users who log in with SCRAM."),
         Noun("quotas", "quotas", "List, set and remove quotas of users, clients and addresses."),

@@ -119,7 +119,9 @@ CLUSTER_OPERATIONS: Final[Mapping[Role, Mapping[tuple[ResourceKind, str], tuple[
     },
     Role.SECURITY_ADMIN: {
         (ResourceKind.CLUSTER, CLUSTER_NAME): (Operation.ALTER, Operation.DESCRIBE_CONFIGS),
-        (ResourceKind.TOPIC, ROLES_TOPIC): (Operation.CREATE, Operation.READ, Operation.WRITE),
+        (ResourceKind.TOPIC, ROLES_TOPIC): (
+            Operation.CREATE, Operation.READ, Operation.WRITE, Operation.DESCRIBE_CONFIGS,
+        ),
         (ResourceKind.TOPIC, AUDIT_TOPIC): (Operation.READ,),
     },
 }  # fmt: skip

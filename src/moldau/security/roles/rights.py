@@ -42,7 +42,11 @@ class Rights:
 
     def apply(self, key: bytes | None, value: bytes | None) -> None:
         """Takes over one record. RecordError if it cannot be read; then nothing has changed."""
-        subject, is_present = parse_record(key, value)
+        change = parse_record(key, value)
+        self.put(change.subject, is_present=change.is_present)
+
+    def put(self, subject: Binding | Member, *, is_present: bool) -> None:
+        """Grants a role or adds a member; or ends it, if it is there."""
         if isinstance(subject, Member):
             self._set_member(subject, is_present)
         elif is_present:

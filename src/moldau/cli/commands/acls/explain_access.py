@@ -24,6 +24,7 @@ from moldau.cli.commands.acls.rule_options import (
     rules_as_data,
     word_of,
 )
+from moldau.cli.commands.roles.explain_rights import explain_service_access, role_behind
 from moldau.cli.failures import Failure
 from moldau.cli.options import on_cluster
 from moldau.cli.render.output import columns, document_option, print_json
@@ -46,9 +47,13 @@ from moldau.security.access.model import (
     RuleFilter,
 )
 from moldau.security.access.rules import IMPLIED, Rules
+from moldau.security.roles.model import BindingKind, ServiceKind
 
 ANY_HOST: Final = "any host without rules of its own"
-_KINDS: Final = {option: kind for kind, option in OPTION_OF.items()}
+_KINDS: Final[dict[str, BindingKind]] = {
+    **{option: kind for kind, option in OPTION_OF.items()},
+    **{kind.value: kind for kind in ServiceKind},
+}
 
 
 class Settings(NamedTuple):
@@ -60,14 +65,14 @@ class Settings(NamedTuple):
     """Whether the broker tells them at all: not to everybody, and not what it does not know."""
 
 
-class ResourceName(click.ParamType[tuple[ResourceKind, str]]):
-    """`topic:orders`, `group:shop`, `cluster`."""
+class ResourceName(click.ParamType[tuple[BindingKind, str]]):
+    """`topic:orders`, `group:shop`, `subject:orders-value`, `cluster`."""
 
     name = "resource"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[ResourceKind, str]:
+    ) -> tuple[BindingKind, str]:
         if isinstance(value, tuple):
             return value
         option, _, name = str(value).partition(":")
@@ -82,7 +87,7 @@ class ResourceName(click.ParamType[tuple[ResourceKind, str]]):
 
 @click.command("access")
 @click.argument("principal", metavar="USER", type=Principal())
-@click.argument("operation", type=OperationName())
+@click.argument("operation_word", metavar="OPERATION")
 @click.argument("resource", type=ResourceName())
 @click.option("--host", default=None, metavar="ADDRESS", help="The IP address that the user comes from.")
 @document_option
@@ -90,8 +95,8 @@ class ResourceName(click.ParamType[tuple[ResourceKind, str]]):
 def access_command(
     cluster: Cluster,
     principal: str,
-    operation: Operation,
-    resource: tuple[ResourceKind, str],
+    operation_word: str,
+    resource: tuple[BindingKind, str],
     host: str | None,
     output: str,
 ) -> None:
@@ -100,8 +105,13 @@ def access_command(
     \b
     moldau explain access alice read topic:orders
     moldau explain access alice alter cluster --host 10.0.0.7
+    moldau explain access alice write subject:orders-value
     """
     kind, name = resource
+    if isinstance(kind, ServiceKind):
+        explain_service_access(cluster, principal, operation_word, kind, name, output)
+        return
+    operation = OperationName().convert(operation_word, None, None)
     if operation not in OPERATIONS_OF[kind]:
         words = ", ".join(word_of(each) for each in sorted(OPERATIONS_OF[kind]))
         raise click.UsageError(
@@ -122,6 +132,9 @@ def access_command(
         return
     click.echo(verdict_text(question, decision))
     click.echo(reason_text(question, decision, applying))
+    roles = [] if decision.rule is None else role_behind(cluster, decision.rule)
+    for sentence in roles:
+        click.echo(sentence)
     for remedy in remedies(question, decision, applying, settings):
         click.echo(remedy)
     if not settings.is_known:
