@@ -168,6 +168,10 @@ def invalid_association(field: str, reason: str) -> RegistryFailure:
     return RegistryFailure(42212, f"The association property '{field}' {reason}.")
 
 
+def denied(message: str) -> RegistryFailure:
+    return RegistryFailure(40301, message)
+
+
 def unprocessable(message: str) -> RegistryFailure:
     return RegistryFailure(422, message)
 

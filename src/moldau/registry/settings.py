@@ -12,7 +12,7 @@ from moldau.core.settings.key import Importance, boolean, integer, string, strin
 from moldau.registry.failures import COMPATIBILITY_LEVELS
 from moldau.services.configuration import setting_texts
 from moldau.services.listening import Address, parse_listeners
-from moldau.services.security.keys import HttpSecurity
+from moldau.services.security.keys import GuardedHttpSecurity
 
 CLIENT_PREFIX: Final = "kafkastore."
 PORT_DEFAULT: Final = 8081
@@ -57,7 +57,7 @@ not among them: ignoring those would leave open what the file means to close."""
 HIGH: Final = Importance.HIGH
 
 
-class RegistrySettings(HttpSecurity):
+class RegistrySettings(GuardedHttpSecurity):
     KIND = "registry"
 
     listeners = strings(

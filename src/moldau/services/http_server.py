@@ -211,6 +211,8 @@ class HttpServer:
 
     async def _serve(self, on_ready: Callable[[], None] | None) -> None:
         try:
+            if self._security is not None:
+                await asyncio.to_thread(self._security.start)
             if self._on_start is not None:
                 await self._on_start()
             # A signal that follows the ready line at once ends the server cleanly, too.
@@ -226,7 +228,7 @@ class HttpServer:
         finally:
             self._socket.close()
             if self._security is not None:
-                self._security.close()
+                await asyncio.to_thread(self._security.close)
             if self._on_stop is not None:
                 await self._on_stop()
 

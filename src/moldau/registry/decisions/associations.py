@@ -71,6 +71,11 @@ class Associations(NamedTuple):
         return AssociationFact.of({"guid": guid, **resource, **info})
 
 
+def subjects_of(body: object) -> list[str]:
+    """The subjects that a request to associate names. Raises RegistryFailure for a request that is not valid."""
+    return [info["subject"] for info in _parsed(body)[1]]
+
+
 def _parsed(body: object) -> tuple[dict[str, str], list[Json]]:
     if not isinstance(body, dict) or not isinstance(body.get("associations"), list):
         raise unprocessable("The body must be an object with the resource and its 'associations'.")

@@ -20,6 +20,7 @@ from moldau.registry.http.forwarding import FORWARDED_HEADER, Outgoing, forward,
 from moldau.registry.http.negotiation import V1, check_content_type, choose_content_type
 from moldau.registry.http.routing import Router, in_context, split_path
 from moldau.registry.service import Registry
+from moldau.services.security.access import access_of
 
 PARSERS_MAX: Final = 4
 FORWARDS_MAX: Final = 64
@@ -83,6 +84,7 @@ class RegistryApp:
             request.headers.get("confluent-accept-unknown-properties", "").lower() == "true",
             self._run,
             self._written,
+            access_of(request.scope),
         )
         while True:
             try:

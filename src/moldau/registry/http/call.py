@@ -8,9 +8,12 @@ from typing import Any, TypeVar
 import orjson
 
 from moldau.registry.decisions.decision import Decision
-from moldau.registry.failures import RegistryFailure, invalid_version, unprocessable
+from moldau.registry.entities import SchemaRequest
+from moldau.registry.failures import RegistryFailure, denied, invalid_version, unprocessable
 from moldau.registry.service import Registry
-from moldau.registry.subjects import shortest
+from moldau.registry.subjects import in_context_of, shortest
+from moldau.security.roles.model import Action, ServiceKind
+from moldau.services.security.access import ALL, Access
 
 Answer = TypeVar("Answer")
 
@@ -31,6 +34,8 @@ class Call:
     run: Callable[..., Any]
     """Runs a slow function on a thread and awaits it."""
     await_write: Callable[["Future[Any]"], Any]
+    access: Access
+    """What the caller may do."""
 
     @property
     def subject(self) -> str:
@@ -88,6 +93,21 @@ class Call:
             return orjson.loads(self.body)
         except orjson.JSONDecodeError as error:
             raise RegistryFailure(400, f"The body is not JSON: {error}") from None
+
+    def may(self, action: Action, subject: str) -> bool:
+        return self.access.may(action, ServiceKind.SUBJECT, subject)
+
+    def require(self, action: Action, subject: str = ALL) -> None:
+        """Raises RegistryFailure 40301 if the caller may not do this with the subject."""
+        if not self.may(action, subject):
+            raise denied(self.access.refusal(action, ServiceKind.SUBJECT, subject))
+
+    def schema_request(self, subject: str) -> SchemaRequest:
+        """The body. The caller needs `read` on the subjects that it refers to: an answer may show what is in them."""
+        request = SchemaRequest.parse(self.json())
+        for reference in request.schema.references:
+            self.require(Action.READ, in_context_of(subject, reference.subject))
+        return request
 
     async def write(self, decide: Callable[[], Decision[Answer]]) -> Answer:
         written: Answer = await self.await_write(self.registry.write(decide))

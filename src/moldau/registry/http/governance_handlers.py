@@ -2,15 +2,18 @@
 
 from moldau import __version__
 from moldau.registry.decisions.governance import config_answer
-from moldau.registry.entities import Json, SchemaRequest
+from moldau.registry.entities import Json
 from moldau.registry.failures import RegistryFailure, config_not_set, mode_not_set
 from moldau.registry.http.call import Call, parse_version
 from moldau.registry.http.routing import Route
-from moldau.registry.subjects import context_from_path
+from moldau.registry.subjects import DEFAULT_CONTEXT, context_from_path, prefix_of
+from moldau.security.roles.model import Action
+from moldau.services.security.access import ALL
 
 
 async def get_config(call: Call) -> Json:
     subject, scope = call.settings_subject, call.registry.scope
+    _require_describe(call, subject)
     config = scope.config(subject) if call.flag("defaultToGlobal") else scope.own_config(subject)
     if config is None:
         raise config_not_set(str(subject))
@@ -18,17 +21,18 @@ async def get_config(call: Call) -> Json:
 
 
 async def put_config(call: Call) -> Json:
-    subject, body = call.settings_subject, call.json()
+    subject, body = _managed(call), call.json()
     return config_answer(await call.write(lambda: call.registry.governance.decide_config(subject, body)))
 
 
 async def delete_config(call: Call) -> Json:
-    subject = call.settings_subject
+    subject = _managed(call)
     return await call.write(lambda: call.registry.governance.decide_delete_config(subject))
 
 
 async def get_mode(call: Call) -> Json:
     subject, scope = call.settings_subject, call.registry.scope
+    _require_describe(call, subject)
     mode = scope.mode(subject) if call.flag("defaultToGlobal") else scope.own_mode(subject)
     if mode is None:
         raise mode_not_set(str(subject))
@@ -36,20 +40,22 @@ async def get_mode(call: Call) -> Json:
 
 
 async def put_mode(call: Call) -> Json:
-    subject, body, force = call.settings_subject, call.json(), call.flag("force")
+    subject, body, force = _managed(call), call.json(), call.flag("force")
     mode = await call.write(lambda: call.registry.governance.decide_mode(subject, body, force=force))
     return {"mode": mode} if mode is not None else {}
 
 
 async def delete_mode(call: Call) -> Json:
-    subject, recursive = call.settings_subject, call.flag("recursive")
+    subject, recursive = _managed(call), call.flag("recursive")
     mode = await call.write(lambda: call.registry.governance.decide_delete_mode(subject, recursive=recursive))
     return {"mode": mode} if mode is not None else {}
 
 
 async def test_compatibility(call: Call) -> Json:
     """With `verbose=true` the answer includes the reasons: `messages` for people, `clashes` for tools."""
-    request, subject = SchemaRequest.parse(call.json()), call.meant_subject
+    subject = call.meant_subject
+    call.require(Action.READ, subject)
+    request = call.schema_request(subject)
     text = call.parameters.get("version")
     version, verbose = None if text is None else parse_version(text), call.flag("verbose")
     try:
@@ -71,13 +77,15 @@ async def test_compatibility(call: Call) -> Json:
 
 async def list_contexts(call: Call) -> list[str]:
     prefix = call.query.get("contextPrefix", "")
-    return call.page([context for context in call.registry.state.contexts() if context.startswith(prefix)])
+    found = [context for context in call.registry.state.contexts() if context.startswith(prefix)]
+    return call.page([context for context in found if _sees_context(call, context)])
 
 
 async def delete_context(call: Call) -> None:
     context = context_from_path(call.parameters["context"])
     if context is None:
         raise RegistryFailure(400, f"Context name '{call.parameters['context']}' cannot contain a colon")
+    call.require(Action.DELETE, prefix_of(context) or ALL)
     await call.write(lambda: call.registry.deletion.decide_delete_context(context))
 
 
@@ -96,6 +104,25 @@ async def metadata_id(call: Call) -> Json:
 async def metadata_version(call: Call) -> Json:
     """Names Moldau, and has a version number for clients that compare versions."""
     return {"version": f"{__version__}-moldau", "commitId": "unknown"}
+
+
+def _managed(call: Call) -> str | None:
+    """The subject whose settings are to change; None for the global ones. Raises RegistryFailure."""
+    subject = call.settings_subject
+    call.require(Action.MANAGE, ALL if subject is None else subject)
+    return subject
+
+
+def _require_describe(call: Call, subject: str | None) -> None:
+    """The global settings are no secret: serializers ask for them."""
+    if subject is not None:
+        call.require(Action.DESCRIBE, subject)
+
+
+def _sees_context(call: Call, context: str) -> bool:
+    return context == DEFAULT_CONTEXT or any(
+        call.may(Action.DESCRIBE, subject) for subject in call.registry.state.subjects(prefix_of(context))
+    )
 
 
 ROUTES = [

@@ -3,7 +3,7 @@
 import uuid
 
 from moldau.registry.entities import SCHEMA_TYPES, Json, StoredSchema
-from moldau.registry.failures import schema_not_found
+from moldau.registry.failures import denied, schema_not_found
 from moldau.registry.http.answers import id_answer, version_answer
 from moldau.registry.http.call import Call, RawText
 from moldau.registry.http.formats import formatted
@@ -15,6 +15,7 @@ from moldau.registry.subjects import (
     prefix_of,
     shortest,
 )
+from moldau.security.roles.model import Action
 
 
 async def list_schemas(call: Call) -> list[Json]:
@@ -25,13 +26,15 @@ async def list_schemas(call: Call) -> list[Json]:
     rule_type = call.query.get("ruleType")
     found: list[StoredSchema] = []
     for subject in sorted({*state.subjects(prefix), *aliases}):
+        if not call.may(Action.READ, subject):
+            continue
         versions = state.versions(subject, deleted=call.flag("deleted"))
         found += versions[-1:] if call.flag("latestOnly") else versions
     if rule_type:
         found = [stored for stored in found if rule_type in _rule_types(stored)]
     answers = []
     for stored in call.search_page(found):
-        names = aliases.get(stored.subject)
+        names = [alias for alias in aliases.get(stored.subject, ()) if call.may(Action.DESCRIBE, alias)]
         answer = version_answer(stored, extended=call.is_extended)
         answers.append({**answer, "aliases": names} if names else answer)
     return answers
@@ -69,14 +72,20 @@ async def list_versions_of_id(call: Call) -> list[Json]:
 async def get_by_guid(call: Call) -> Json:
     for context, schema_id in call.registry.state.holders_of_guid(_guid(call)):
         for found in call.registry.state.holders(context, schema_id):
+            if not call.may(Action.READ, found.subject):
+                continue
             answer = id_answer(found, extended=call.is_extended, text=await formatted(call, found))
             return {field: value for field, value in answer.items() if field not in ("subject", "version")}
     raise schema_not_found(call.parameters["guid"])
 
 
 async def list_ids_of_guid(call: Call) -> list[Json]:
-    found = sorted(call.registry.state.holders_of_guid(_guid(call)))
-    return [{"context": context, "id": schema_id} for context, schema_id in found]
+    state = call.registry.state
+    return [
+        {"context": context, "id": schema_id}
+        for context, schema_id in sorted(state.holders_of_guid(_guid(call)))
+        if any(call.may(Action.READ, stored.subject) for stored in state.holders(context, schema_id))
+    ]
 
 
 def _by_id(call: Call, schema_id: int) -> StoredSchema:
@@ -87,10 +96,13 @@ def _by_id(call: Call, schema_id: int) -> StoredSchema:
     if context == DEFAULT_CONTEXT and subject and not any(stored.subject == subject for stored in held):
         for other in state.contexts()[1:]:
             for stored in state.holders(other, schema_id):
-                if stored.subject == prefix_of(other) + subject:
+                if stored.subject == prefix_of(other) + subject and call.may(Action.READ, stored.subject):
                     return stored
     if not held:
         raise schema_not_found(schema_id)
+    held = [stored for stored in held if call.may(Action.READ, stored.subject)]
+    if not held:
+        raise denied(f"{call.access.principal} may not read any of the subjects with the schema {schema_id}.")
     own = [stored for stored in held if stored.subject == subject]
     return (own or [stored for stored in held if not stored.deleted] or held)[0]
 
@@ -98,7 +110,8 @@ def _by_id(call: Call, schema_id: int) -> StoredSchema:
 def _uses(call: Call) -> list[StoredSchema]:
     schema_id = _id(call)
     context = context_of(_by_id(call, schema_id).subject)
-    return call.registry.state.holders(context, schema_id, deleted=call.flag("deleted"))
+    held = call.registry.state.holders(context, schema_id, deleted=call.flag("deleted"))
+    return [stored for stored in held if call.may(Action.DESCRIBE, stored.subject)]
 
 
 def _id(call: Call) -> int:

@@ -1,12 +1,13 @@
 """`/subjects`: list, register, look up, read and delete."""
 
-from moldau.registry.entities import Json, SchemaRequest, StoredSchema
+from moldau.registry.entities import Json, StoredSchema
 from moldau.registry.failures import schema_not_found, subject_not_found, version_not_found
 from moldau.registry.http.answers import registered_answer, version_answer
 from moldau.registry.http.call import Call, RawText
 from moldau.registry.http.formats import formatted
 from moldau.registry.http.routing import Route
 from moldau.registry.subjects import ANY_CONTEXT, DEFAULT_CONTEXT, context_of, in_context_of, prefix_of
+from moldau.security.roles.model import Action
 
 
 async def list_subjects(call: Call) -> list[str]:
@@ -14,6 +15,8 @@ async def list_subjects(call: Call) -> list[str]:
     state = call.registry.state
     wanted = []
     for subject in state.subjects(prefix):
+        if not call.may(Action.DESCRIBE, subject):
+            continue
         is_live = state.has_subject(subject)
         if call.flag("deletedOnly"):
             if not is_live:
@@ -24,8 +27,9 @@ async def list_subjects(call: Call) -> list[str]:
 
 
 async def register(call: Call) -> Json:
-    request = SchemaRequest.parse(call.json())
     subject, registration = call.meant_subject, call.registry.registration
+    call.require(Action.WRITE, subject)
+    request = call.schema_request(subject)
     registration.check(subject, request)
     normalize = call.flag("normalize") or bool(call.registry.scope.config(subject).get("normalize"))
     # Most registrations send a schema that is already registered: any instance can answer those.
@@ -39,8 +43,9 @@ async def register(call: Call) -> Json:
 
 
 async def look_up(call: Call) -> Json:
-    request = SchemaRequest.parse(call.json())
     subject, deleted = call.meant_subject, call.flag("deleted")
+    call.require(Action.READ, subject)
+    request = call.schema_request(subject)
     found = await call.run(
         lambda: call.registry.registration.lookup.find(
             subject, request.schema, normalize=call.flag("normalize"), deleted=deleted
@@ -57,6 +62,7 @@ async def latest_with_metadata(call: Call) -> Json:
     keys, values = call.query_lists.get("key", []), call.query_lists.get("value", [])
     wanted = set(zip(keys, values, strict=False))
     subject, deleted = call.meant_subject, call.flag("deleted")
+    call.require(Action.READ, subject)
     versions = call.registry.state.versions(subject, deleted=deleted)
     for found in reversed(versions):
         properties = (found.schema.metadata or {}).get("properties")
@@ -67,6 +73,7 @@ async def latest_with_metadata(call: Call) -> Json:
 
 async def delete_subject(call: Call) -> list[int]:
     subject, permanent = call.meant_subject, call.flag("permanent")
+    call.require(Action.DELETE, subject)
     return await call.write(
         lambda: call.registry.deletion.decide_delete_subject(subject, permanent=permanent)
     )
@@ -74,6 +81,7 @@ async def delete_subject(call: Call) -> list[int]:
 
 async def list_versions(call: Call) -> list[int]:
     subject, state = call.meant_subject, call.registry.state
+    call.require(Action.DESCRIBE, subject)
     as_negative, only_deleted = call.flag("deletedAsNegative"), call.flag("deletedOnly")
     found = state.versions(subject, deleted=call.flag("deleted") or as_negative or only_deleted)
     if not found:
@@ -108,6 +116,7 @@ async def referenced_by(call: Call) -> list[int]:
 
 async def delete_version(call: Call) -> int:
     subject, version, permanent = call.meant_subject, call.version, call.flag("permanent")
+    call.require(Action.DELETE, subject)
     return await call.write(
         lambda: call.registry.deletion.decide_delete_version(subject, version, permanent=permanent)
     )
@@ -116,6 +125,7 @@ async def delete_version(call: Call) -> int:
 def _version(call: Call, *, deleted: bool | None = None) -> StoredSchema:
     """The version of the subject, or of the subject with that name in another context."""
     subject, version, state = call.meant_subject, call.version, call.registry.state
+    call.require(Action.READ, subject)
     wants_deleted = call.flag("deleted") if deleted is None else deleted
     found = state.version(subject, version, deleted=wants_deleted)
     if found is None and context_of(subject) == DEFAULT_CONTEXT:
@@ -123,7 +133,7 @@ def _version(call: Call, *, deleted: bool | None = None) -> StoredSchema:
             state.version(prefix_of(context) + subject, version, deleted=wants_deleted)
             for context in state.contexts()[1:]
         )
-        found = next((other for other in others if other is not None), None)
+        found = next((each for each in others if each and call.may(Action.READ, each.subject)), None)
     if found is not None:
         return found
     if state.has_subject(subject, deleted=wants_deleted):

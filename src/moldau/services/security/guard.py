@@ -10,17 +10,19 @@ import orjson
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from moldau.core.errors import ConfigError
+from moldau.security.access.authorizer_settings import parse_super_users
 from moldau.security.sasl.exchange import shown
 from moldau.services.listening import Address
+from moldau.services.security.access import ACCESS, ANONYMOUS, Access
 from moldau.services.security.basic import credentials
 from moldau.services.security.checked_logins import CheckedLogins, LoginsUnavailable, WrongLogin
 from moldau.services.security.cluster_logins import ClusterLogins
+from moldau.services.security.followed_rights import FollowedRights
 from moldau.services.security.https import Https
 from moldau.services.security.keys import ANY_ROLE, BASIC, BEARER, CLUSTER, NONE
 from moldau.services.security.logins import UsersFile
 from moldau.services.security.tokens import Tokens
 
-ANONYMOUS: Final = "User:ANONYMOUS"
 PRINCIPAL: Final = "moldau.principal"
 """Where an application finds the caller in the scope of a request, as `User:name`."""
 CERTIFICATE_PRINCIPAL: Final = "moldau.certificate_principal"
@@ -33,6 +35,9 @@ PASSWORD_KEPT_S: Final = 30.0
 """The same of a password that the cluster knows: so long a removed user is still let in."""
 UNAUTHORIZED: Final = 401
 UNAVAILABLE: Final = 503
+RIGHTS_UNKNOWN: Final = LoginsUnavailable(
+    "The service does not know the rights of its users yet. Try again in a moment; its log says what keeps it."
+)
 
 log = logging.getLogger("moldau.services")
 
@@ -88,9 +93,30 @@ class Security:
         """What clients are told of how to log in."""
         if self.needs_login and self.https is None:
             log.warning("passwords and tokens travel unencrypted to %s: use https", address)
+        self.rights = self._rights(values, client)
+        self.super_users = parse_super_users(values.get("super.users", ""))
+
+    def _rights(self, values: Mapping[str, Any], client: Mapping[str, Any] | None) -> FollowedRights | None:
+        """None: every caller may do everything."""
+        if not values.get("authorization.enabled", False):
+            return None
+        if not self.needs_login and (self.https is None or values["ssl.client.authentication"] == NONE):
+            raise ConfigError(
+                "authorization.enabled=true needs to know the callers: set authentication.method, or "
+                "ssl.client.authentication=REQUIRED"
+            )
+        assert client is not None
+        return FollowedRights(client)
+
+    def start(self) -> None:
+        """Before the first request. Blocks until the rights are known, or for a while."""
+        if self.rights is not None:
+            self.rights.start()
 
     def close(self) -> None:
-        """After the last request."""
+        """After the last request. Blocks."""
+        if self.rights is not None:
+            self.rights.stop()
         for each in self.checked.values():
             each.close()
 
@@ -126,7 +152,13 @@ class Guard:
             except (WrongLogin, LoginsUnavailable) as why:
                 await self._refuse(scope, receive, send, why)
                 return
-        scope[PRINCIPAL] = principal or ANONYMOUS
+        principal = principal or ANONYMOUS
+        rights = self._security.rights if principal not in self._security.super_users else None
+        if rights is not None and not rights.is_loaded:
+            await self._refuse(scope, receive, send, RIGHTS_UNKNOWN)
+            return
+        scope[PRINCIPAL] = principal
+        scope[ACCESS] = Access(principal, rights)
         await self._app(scope, receive, send)
 
     def _principal(self, scope: Scope) -> str | None:

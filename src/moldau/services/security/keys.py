@@ -1,11 +1,11 @@
-"""The settings of HTTPS and logins, under the names Confluent's services use; those of tokens are the broker's."""
+"""The settings of HTTPS, logins and rights, under Confluent's names; those of tokens are the broker's."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
 from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.core.settings.checks import each_of, one_of
-from moldau.core.settings.key import ConfigKey, Importance, string, strings
+from moldau.core.settings.key import ConfigKey, Importance, boolean, string, strings
 from moldau.core.settings.view import SettingsView
 
 NONE: Final = "NONE"
@@ -102,6 +102,16 @@ _HTTP: Final[tuple[ConfigKey[Any], ...]] = (
     ),
     strings("authentication.scopes", (), "Scopes that a token must have, all of them."),
 )
+_GUARDED: Final[tuple[ConfigKey[Any], ...]] = (
+    *_HTTP,
+    boolean(
+        "authorization.enabled",
+        False,
+        "Whether callers need roles for what they do (`moldau roles`). Needs logins or certificates of clients.",
+        importance=Importance.HIGH,
+    ),
+    string("super.users", "", "Callers that may do everything: `User:alice;User:bob`."),
+)
 
 
 def _keys(declared: tuple[ConfigKey[Any], ...], prefix: str) -> dict[str, ConfigKey[Any]]:
@@ -144,10 +154,17 @@ class HttpSecurity(_SecuritySettings):
     vars().update(_keys(_HTTP, ""))
 
 
+class GuardedHttpSecurity(_SecuritySettings):
+    """For services with resources of their own, on which roles are granted."""
+
+    DECLARED = _GUARDED
+    vars().update(_keys(_GUARDED, ""))
+
+
 class PrefixedHttpSecurity(_SecuritySettings):
-    """Where `ssl.*` and `sasl.*` are settings of the clients of Kafka: those of the listener have a prefix, as in Kafka
-    Connect."""
+    """The same where `ssl.*` and `sasl.*` are settings of the clients of Kafka: those of the listener have a prefix, as
+    in Kafka Connect."""
 
     PREFIX = "listeners.https."
-    DECLARED = _HTTP
-    vars().update(_keys(_HTTP, PREFIX))
+    DECLARED = _GUARDED
+    vars().update(_keys(_GUARDED, PREFIX))

@@ -1,0 +1,46 @@
+"""What the caller of a request may do with the resources of a service."""
+
+from typing import Final, NamedTuple
+
+from starlette.types import Scope
+
+from moldau.security.roles.model import Action, ServiceKind
+from moldau.services.security.followed_rights import FollowedRights
+
+ANONYMOUS: Final = "User:ANONYMOUS"
+ALL: Final = "*"
+"""The name that means every resource of a kind."""
+ACCESS: Final = "moldau.access"
+"""Where the access of a caller is in the scope of a request."""
+
+
+class Access(NamedTuple):
+    """Of one caller."""
+
+    principal: str = ANONYMOUS
+    rights: FollowedRights | None = None
+    """None: everything is allowed, because the service asks for no rights, or the caller is a super user."""
+
+    def may(self, action: Action, kind: ServiceKind, name: str = ALL) -> bool:
+        return self.rights is None or self.rights.may(self.principal, action, kind, name)
+
+    def may_some(self, action: Action, kind: ServiceKind) -> bool:
+        """Whether it is allowed with at least one resource of the kind."""
+        return self.rights is None or self.rights.may_some(self.principal, action, kind)
+
+    def refusal(self, action: Action, kind: ServiceKind, name: str = ALL) -> str:
+        """Why it is not allowed, for people."""
+        what = f"all {kind}s" if name == ALL else f"{kind} '{name}'"
+        return (
+            f"{self.principal} may not {action} {what}. An administrator can grant a role for it with "
+            "`moldau roles grant`."
+        )
+
+
+EVERYTHING: Final = Access()
+
+
+def access_of(scope: Scope) -> Access:
+    """Of the caller of a request."""
+    found: Access = scope.get(ACCESS, EVERYTHING)
+    return found
