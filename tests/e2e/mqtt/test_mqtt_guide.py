@@ -44,9 +44,10 @@ def test_the_commands_of_mosquitto(start_proxy: StartProxy, kafka: LocalCluster)
         pytest.skip("mosquitto's clients are not installed")
     topic = fresh("mqtt-")
     proxy = start_proxy(topic_default=topic)
-    publish, consume, _ = (one.text for one in PAGE.blocks("sh"))
+    publish, consume, _, figures = (one.text for one in PAGE.blocks("sh"))
     assert printed(publish, proxy.port, kafka, topic) == 'sensors/prague/boiler {"celsius": 61.5}\n'
     assert "sensors/prague/boiler" in printed(consume, proxy.port, kafka, topic)
+    assert printed(figures, proxy.port, kafka, topic).startswith("moldau version ")
 
 
 def test_the_program_with_paho(start_proxy: StartProxy) -> None:

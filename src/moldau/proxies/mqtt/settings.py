@@ -127,6 +127,13 @@ class MqttSettings(PasswordSecurity):
         "After a restart of the proxy clients have so long to come back before their wills are published.",
         at_least=0,
     )
+    sys_interval_ms = integer(
+        "sys.interval.ms",
+        10_000,
+        "How often `$SYS` topics, figures of the proxy for MQTT clients, are sent to their subscribers when they have "
+        "changed. 0: there are none.",
+        at_least=0,
+    )
     start_timeout_ms = integer(
         "start.timeout.ms", 60_000, "How long to try to reach Kafka before giving up.", at_least=100
     )

@@ -41,6 +41,7 @@ from moldau.proxies.mqtt.codec.topics import check_name, filter_problem, name_of
 _PUBLISH: Final = int(PacketType.PUBLISH)
 """Compared for every packet, which is slower with a member of an enumeration."""
 PROTOCOL_NAME: Final = b"MQTT"
+BRIDGE: Final = 0x80
 OLD_PROTOCOL_NAME: Final = b"MQIsdp"
 _FLAGS_OF_TWO: Final = frozenset({PacketType.PUBREL, PacketType.SUBSCRIBE, PacketType.UNSUBSCRIBE})
 
@@ -101,6 +102,9 @@ def _check_message(properties: object) -> None:
 def _connect(cursor: Cursor, _version: int) -> Connect:
     name = cursor.binary()
     level = cursor.u8()
+    is_bridge = level == V311 | BRIDGE
+    if is_bridge:
+        level = V311
     if name == OLD_PROTOCOL_NAME or (name == PROTOCOL_NAME and level not in (V311, V5)):
         raise MalformedPacket(
             f"the protocol level {level} is not served, only {V311} (3.1.1) and {V5} (5.0)",
@@ -110,10 +114,12 @@ def _connect(cursor: Cursor, _version: int) -> Connect:
     if name != PROTOCOL_NAME:
         raise MalformedPacket("a CONNECT does not begin with the protocol name MQTT")
     try:
-        return _rest_of_connect(cursor, level)
+        found = _rest_of_connect(cursor, level)
     except MalformedPacket as failure:
         failure.version = level
         raise
+    found.is_bridge = is_bridge
+    return found
 
 
 def _rest_of_connect(cursor: Cursor, version: int) -> Connect:

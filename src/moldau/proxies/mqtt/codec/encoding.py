@@ -54,7 +54,8 @@ def _connect(packet: Connect, version: int) -> Body:
     if will is not None:
         flags |= 4 | will.qos << 3 | will.retain << 5
     flags |= (packet.password is not None) << 6 | (packet.username is not None) << 7
-    parts = [b"\0\4MQTT", bytes((packet.version, flags)), packet.keep_alive_s.to_bytes(2, "big")]
+    level = packet.version | packet.is_bridge << 7
+    parts = [b"\0\4MQTT", bytes((level, flags)), packet.keep_alive_s.to_bytes(2, "big")]
     parts.append(_properties(packet.properties, packet.version))
     parts.append(text_bytes(packet.client_id))
     if will is not None:

@@ -48,6 +48,8 @@ class Connect:
     username: str | None = None
     password: bytes | None = None
     properties: Properties = NO_PROPERTIES
+    is_bridge: bool = False
+    """Of another server, which speaks 3.1.1 and has said so as mosquitto does: in bit 7 of the protocol level."""
 
     def __repr__(self) -> str:
         return f"Connect({self.client_id!r}, version={self.version})"

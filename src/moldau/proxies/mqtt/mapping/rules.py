@@ -15,6 +15,7 @@ import re2
 from moldau.core.errors import ConfigError
 from moldau.proxies.mqtt.codec.topics import filter_problem, matches
 
+BRIDGES: Final = "$SYS/broker/connection/"
 KAFKA_NAME_MAX: Final = 249
 WHOLE: Final = "topic"
 _PLACEHOLDER: Final = re.compile(r"\{([^{}]*)\}")
@@ -65,7 +66,7 @@ class Rules:
         self._routes: dict[str, Route | None] = {}
 
     def route(self, topic: str) -> Route | None:
-        """None: no Kafka topic can take it."""
+        """None: no Kafka topic can take it, or it is the proxy's own."""
         try:
             return self._routes[topic]
         except KeyError:
@@ -76,6 +77,8 @@ class Rules:
             return route
 
     def _new_route(self, topic: str) -> Route | None:
+        if is_own(topic):
+            return None
         for rule in self._rules:
             values = rule.values(topic)
             if values is not None:
@@ -99,6 +102,11 @@ class Rules:
             # Texts and placeholders take turns.
             parts.append("".join(_ANY_NAME if odd % 2 else re.escape(text) for odd, text in enumerate(texts)))
         return re2.compile("|".join(f"(?:{part})" for part in parts))
+
+
+def is_own(topic: str) -> bool:
+    """Whether only the proxy publishes there [MQTT-4.7.2-1]. Bridges of mosquitto publish their state."""
+    return (topic == "$SYS" or topic.startswith("$SYS/")) and not topic.startswith(BRIDGES)
 
 
 def _filled(template: str, values: Mapping[str, str]) -> str:

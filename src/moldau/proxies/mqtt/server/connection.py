@@ -69,6 +69,7 @@ class Connection(asyncio.Protocol):
         "acks",
         "client_id",
         "hub",
+        "is_bridge",
         "is_closed",
         "is_writable",
         "keep_alive_s",
@@ -85,6 +86,8 @@ class Connection(asyncio.Protocol):
         self.version = V311
         self.client_id = ""
         self.keep_alive_s = 0
+        self.is_bridge = False
+        """A bridge does not get what it has published itself, and sees which messages are retained."""
         self.packet_bytes_max = 0
         """What the client takes; 0: anything."""
         self.outstanding = 0
@@ -320,6 +323,7 @@ class Connection(asyncio.Protocol):
                 raise MalformedPacket("the first packet is no CONNECT")  # [MQTT-3.1.0-1]
             self.version = packet.version
             self.client_id = packet.client_id
+            self.is_bridge = packet.is_bridge
             self._wants_reasons = bool(packet.properties.get(Property.REQUEST_PROBLEM_INFORMATION, 1))
             self.packet_bytes_max = packet.properties.get(Property.MAXIMUM_PACKET_SIZE, 0)
             return self.hub.sessions.connect(self, packet)

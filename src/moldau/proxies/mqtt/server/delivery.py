@@ -129,8 +129,9 @@ class Delivery:
         self._start(session, Waiting(message, qos, source, retain, "", identifiers), share)
 
     def send_retained(self, session: Session, subscription: Subscription) -> None:
-        """The retained messages that a new subscription matches."""
-        for message in list(self._hub.retained.matching(subscription.filter)):
+        """The retained messages, and figures of the proxy, that a new subscription matches."""
+        own = self._hub.system_topics.matching(subscription.filter)
+        for message in [*self._hub.retained.matching(subscription.filter), *own]:
             connection: Connection | None = session.client
             if connection is None:
                 return

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from moldau.proxies.mqtt.server.sessions import Sessions
     from moldau.proxies.mqtt.server.sharing import Sharing
     from moldau.proxies.mqtt.server.subscribing import Subscribing
+    from moldau.proxies.mqtt.server.system_topics import SystemTopics
     from moldau.proxies.mqtt.settings import MqttSettings
 
 
@@ -43,6 +44,7 @@ class Hub:
     subscribing: Subscribing
     delivery: Delivery
     sharing: Sharing
+    system_topics: SystemTopics
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop

@@ -27,6 +27,7 @@ from moldau.proxies.mqtt.server.security import Security, addresses, report
 from moldau.proxies.mqtt.server.sessions import FLOW_S, Sessions
 from moldau.proxies.mqtt.server.sharing import Sharing
 from moldau.proxies.mqtt.server.subscribing import Subscribing
+from moldau.proxies.mqtt.server.system_topics import SystemTopics
 from moldau.proxies.mqtt.settings import Configuration
 from moldau.services.listening import Address, bound_socket
 
@@ -169,6 +170,7 @@ class _Run:
         )
         hub.catch_up = CatchUp(configuration.client, settings.proxy_id)
         hub.sharing = Sharing(hub, configuration.client)
+        hub.system_topics = SystemTopics(hub)
         return hub
 
     async def serve(self, owner: Owner, on_ready: Callable[[], None]) -> None:
@@ -190,6 +192,7 @@ class _Run:
         for message in stored.retained.values():
             hub.retained.put(message)
         hub.sessions.restore(stored)
+        hub.system_topics.check_time(hub.loop.time())
         servers = [await self._server(address, listener) for address, listener in self._listeners]
         writing = asyncio.create_task(hub.state.run(), name="mqtt-state")
         watching = asyncio.create_task(self._watch(), name="mqtt-times")
@@ -282,6 +285,7 @@ class _Run:
             for connection in list(hub.connections):
                 connection.check_time(now)
             hub.sessions.check_times()
+            hub.system_topics.check_time(now)
             if self._turns % round(FLOW_S / TURN_S) == 0:
                 hub.sessions.store_later_ones()
             self._live_idle_s = 0.0 if hub.tree.count else self._live_idle_s + TURN_S

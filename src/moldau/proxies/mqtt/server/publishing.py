@@ -17,7 +17,7 @@ from moldau.proxies.mqtt.codec.reason_codes import Reason
 from moldau.proxies.mqtt.kafka.state_log import Record
 from moldau.proxies.mqtt.kafka.stored import retained_key
 from moldau.proxies.mqtt.mapping.records import NO_HEADERS, headers_of
-from moldau.proxies.mqtt.mapping.rules import Route
+from moldau.proxies.mqtt.mapping.rules import Route, is_own
 from moldau.proxies.mqtt.server.connection import Connection
 from moldau.proxies.mqtt.server.hub import Hub
 from moldau.proxies.mqtt.session.messages import Message
@@ -100,7 +100,7 @@ class Publishing:
                 connection,
                 packet,
                 Reason.TOPIC_NAME_INVALID,
-                f"no Kafka topic can have the name for {packet.topic!r}",
+                _unroutable(packet.topic),
             )
             return
         message, headers = None, NO_HEADERS
@@ -164,11 +164,7 @@ class Publishing:
         """In one transaction with the session, which does not have the will any more."""
         route = self._hub.rules.route(will.topic)
         if route is None:
-            log.warning(
-                "the will of client %r is lost: no Kafka topic can have the name for %r",
-                publisher,
-                will.topic,
-            )
+            log.warning("the will of client %r is lost: %s", publisher, _unroutable(will.topic))
             return
         message = Message(
             will.topic, will.payload, will.qos, will.retain, _forwarded(will.properties), self._hub.now_ms()
@@ -304,6 +300,13 @@ def message_from(packet: Publish, session: Session) -> Message:
         Hub.now_ms(),
         session.client_id if session.has_no_local else None,
     )
+
+
+def _unroutable(topic: str) -> str:
+    """Why there is no route."""
+    if is_own(topic):
+        return f"{topic!r} is a topic of the proxy itself; choose one that does not begin with $SYS"
+    return f"no Kafka topic can have the name for {topic!r}"
 
 
 def _forwarded(properties: Properties) -> Properties:

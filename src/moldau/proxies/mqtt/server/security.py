@@ -2,7 +2,9 @@
 
 import asyncio
 import logging
+import os
 import ssl
+import stat
 from typing import Any, Final, NamedTuple
 
 from moldau.core.errors import ConfigError
@@ -38,8 +40,13 @@ class Security:
         plain = [one for one in addresses(settings) if not is_encrypted(one)]
         self._tls = None if len(plain) == len(addresses(settings)) else Https(values, ["http/1.1", "mqtt"])
         self._users: UsersFile | None = None
+        self._users_file = ""
+        self._warned_of: int | None = None
+        """The mode of the users' file that there was a warning about."""
         if values["authentication.method"] == BASIC:
-            self._users = UsersFile(values["authentication.users.file"], values["authentication.roles"])
+            self._users_file = values["authentication.users.file"]
+            self._users = UsersFile(self._users_file, values["authentication.roles"])
+            self._warn_of_readers()
             for address in plain:
                 if address.scheme == "http":
                     continue
@@ -88,6 +95,24 @@ class Security:
                 self._users.refresh()
             except ConfigError as error:
                 log.error("the users stay as they were: %s", error)
+            self._warn_of_readers()
+
+    def _warn_of_readers(self) -> None:
+        """The file has passwords: others on the machine should not read it, nor write it."""
+        try:
+            mode = stat.S_IMODE(os.stat(self._users_file).st_mode)
+        except OSError:
+            return  # somebody replaces it
+        is_open = mode & (stat.S_IROTH | stat.S_IWOTH | stat.S_IWGRP)
+        if is_open and mode != self._warned_of:
+            log.warning(
+                "authentication.users.file %s has passwords and the mode %03o, with which others on this machine read "
+                "or change it: chmod 600 %s",
+                self._users_file,
+                mode,
+                self._users_file,
+            )
+        self._warned_of = mode
 
 
 def addresses(settings: MqttSettings) -> list[Address]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from dataclasses import replace
 from typing import Final
 
 from moldau.proxies.mqtt.codec.packets import V5, SubAck, Subscribe, UnsubAck, Unsubscribe, Wanted
@@ -113,6 +114,8 @@ class Subscribing:
         return None
 
     def _add(self, session: Session, wanted: Wanted, identifier: int) -> tuple[Subscription, bool]:
+        if session.client is not None and session.client.is_bridge:
+            wanted = replace(wanted, no_local=True, retain_as_published=True)
         group, plain = shared(wanted.filter)
         subscription = Subscription(
             plain, wanted.qos, wanted.no_local, wanted.retain_as_published, identifier, group
