@@ -23,11 +23,8 @@ from moldau.cli.render.record_output import Record
 
 BATCH_MAX = 1000
 # `--follow` waits for a lost broker to return, but ends on these errors.
-_THE_END = HOPELESS | {
-    KafkaError.UNKNOWN_TOPIC_OR_PART,
-    KafkaError.TOPIC_AUTHORIZATION_FAILED,
-    KafkaError.GROUP_AUTHORIZATION_FAILED,
-}
+_THE_END = HOPELESS | {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError.TOPIC_AUTHORIZATION_FAILED}
+_THE_END_OF_A_MEMBER = _THE_END | {KafkaError.GROUP_AUTHORIZATION_FAILED}
 
 
 class Reader(Protocol):
@@ -81,6 +78,9 @@ class SpanReader:
             elif error.code() == KafkaError._PARTITION_EOF and partition is not None:
                 # Transaction markers and compacted records leave offsets without a record.
                 self._finish_at(partition, sys.maxsize)
+            elif error.code() == KafkaError.GROUP_AUTHORIZATION_FAILED:
+                # The client library looks for the coordinator of its group, although it joins none.
+                continue
             elif not (self._follow and error.retriable()):
                 raise self._cluster.failure(error, f"read topic '{self._topic}'")
 
@@ -111,7 +111,7 @@ class MemberReader:
                 yield batch
                 quiet_since = time.monotonic()
                 continue
-            self._cluster.raise_complaint(_THE_END, doing)
+            self._cluster.raise_complaint(_THE_END_OF_A_MEMBER, doing)
             if not self._follow and time.monotonic() - quiet_since > self._cluster.timeout_s:
                 raise self._cluster.no_answer(doing)
 

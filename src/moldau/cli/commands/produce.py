@@ -57,8 +57,11 @@ class Delivery:
 
     def finish(self) -> None:
         """Returns when every record is acknowledged or has failed."""
-        while self._producer.flush(POLL_S):
-            pass
+        try:
+            while self._producer.flush(POLL_S):
+                pass
+        except KafkaException as error:  # The brokers refuse this producer, whatever it writes.
+            self._fail(error.args[0], None)
 
     def _report(self, error: KafkaError | None, message: Message) -> None:
         if error is None:
