@@ -75,6 +75,7 @@ platform = Platform(
         Noun("roles", "roles", "Grant, list and revoke roles of users and groups."),
         Noun("certs", "certs", "Issue, renew, rotate and revoke certificates."),
         Noun("users", "users", "Add, list and remove users who log in with SCRAM."),
+        Noun("api-keys", "api_keys", "Create, list and delete API keys: logins of service accounts."),
         Noun("quotas", "quotas", "List, set and remove quotas of users, clients and addresses."),
         Noun("tokens", "tokens", "Create, list, renew and end delegation tokens."),
         Noun("produce", "produce", "Write records to a topic."),

@@ -12,7 +12,7 @@ from moldau.cli.main import Noun, platform
 
 DOCS = Path(__file__).parents[3] / "docs"
 GUIDES = [*sorted((DOCS / "guides").glob("*.md")), DOCS.parent / "README.md"]
-ROW = re.compile(r"^\| `(?P<command>[a-z]+)` \| (?P<subcommands>[^|]*)\| [^|]+ \|$", re.MULTILINE)
+ROW = re.compile(r"^\| `(?P<command>[a-z-]+)` \| (?P<subcommands>[^|]*)\| [^|]+ \|$", re.MULTILINE)
 LINE = re.compile(r"^\$ (?P<command>.*\bmoldau [a-z].*)$", re.MULTILINE)
 COMMENT = re.compile(r"\s#\s.*$")
 SHOWN_AS_WRONG = {"moldau topics --create --topic orders --partitions 3"}
