@@ -92,19 +92,19 @@ def test_service_account_tu_05(shell: Shell, tmp_path: Path) -> None:
 
 def test_keys_are_listed_described_and_deleted(shell: Shell) -> None:
     plain = created(shell, "--account", "orders")
-    noted = created(shell, "--account", "orders", "--expires", "2099-12-31", "--description", "shop in Linz")
+    noted = created(shell, "--account", "orders", "--expires", "2099-12-31", "--description", "shop in Prague")
     assert (plain["principal"], plain["last_day"]) == ("User:orders", None)
     assert noted["last_day"] == "2099-12-31" and noted["key"].endswith("+20991231")
     listed = json.loads(shell.run("api-keys", "list", "--account", "orders", "-o", "json", *ADMIN))
     both = ["SCRAM-SHA-256", "SCRAM-SHA-512"]
     assert {each["key"]: (each["description"], each["state"]) for each in listed} == {
         plain["key"]: (None, "valid"),
-        noted["key"]: ("shop in Linz", "valid"),
+        noted["key"]: ("shop in Prague", "valid"),
     }
     assert all(each["mechanisms"] == both for each in listed)
     key_id = noted["key"].split("+")[1]
     told = shell.run("api-keys", "describe", key_id, *ADMIN)
-    assert "shop in Linz" in told and "2099-12-31 (valid)" in told and noted["secret"] not in told
+    assert "shop in Prague" in told and "2099-12-31 (valid)" in told and noted["secret"] not in told
 
     over = ApiKey("orders", "A" * 16, datetime.now(UTC).date() - timedelta(1)).name
     shell.run("users", "add", over, "--password-file", "-", *ADMIN, stdin="secret\n")
