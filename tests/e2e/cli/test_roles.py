@@ -4,7 +4,10 @@ Commands run in this process: there are many, and each start of an interpreter t
 """
 
 import json
+import random
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +19,20 @@ from compat.apache_kafka import ApacheKafka
 from compat.moldau_broker import MoldauBroker
 from compat.server_process import wait_until
 from kafka_jars import KafkaJarsUnavailable
+from moldau.cli.client.acl_queries import find_rules
+from moldau.cli.client.connection import Cluster
+from moldau.cli.commands.roles.role_changes import add, all_rules, end
+from moldau.cli.commands.roles.role_topic import read_roles
 from moldau.cli.main import main
+from moldau.cli.options import read_properties
 from moldau.core.error_codes import ErrorCode
 from moldau.core.ids import TOPIC_ID_ZERO
 from moldau.protocol.messages.topics.create_topics import CreatableTopic, CreateTopicsRequest
 from moldau.protocol.messages.topics.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from moldau.protocol.messages.topics.metadata import MetadataRequest, MetadataRequestTopic
+from moldau.security.access.model import Pattern, ResourceKind, RuleFilter
+from moldau.security.roles.model import Binding, Role, make_binding
+from moldau.security.roles.records import Member, make_member
 
 USERS = ("alice", "bob", "carol", "dave", "sec")
 Run = Callable[..., str]
@@ -196,6 +207,36 @@ def test_rules_that_somebody_removed_come_back(run: Run) -> None:
         "User:dave is allowed write on transactional id 'tx'.\n1 access rule added.\n"
     )
     wait_until(lambda: rules(run, "dave") == {("WRITE", "TRANSACTIONAL_ID", "tx")}, "the rule is back")
+
+
+def test_many_administrators_at_once_leave_the_rules_that_roles_need(guarded: Guarded, run: Run) -> None:
+    """Each of them grants and revokes roles that need the same rules, and changes the members of one group."""
+    own = {"User:eve", "User:fay"}
+    everything: list[Binding | Member] = [
+        make_binding(principal, role, ResourceKind.TOPIC, "busy")
+        for principal in ("User:eve", "Group:busy")
+        for role in (Role.DEVELOPER_READ, Role.DEVELOPER_WRITE)
+    ]
+    everything += [make_member("busy", principal) for principal in own]
+    properties = read_properties(str(guarded.files[ADMIN]))
+    servers = properties.pop("bootstrap.servers")
+
+    def administer(seed: int) -> None:
+        dice = random.Random(seed)
+        with closing(Cluster(servers, properties, 60)) as cluster:
+            for _ in range(4):
+                dice.choice([add, end])(cluster, dice.sample(everything, 2))
+
+    with ThreadPoolExecutor() as administrators:
+        list(administrators.map(administer, range(3)))
+    with closing(Cluster(servers, properties, 60)) as cluster:
+        needed = {rule for rule in all_rules(read_roles(cluster)) if rule.principal in own}
+
+        def agree() -> bool:
+            found = find_rules(cluster, RuleFilter(ResourceKind.TOPIC, "busy", Pattern.LITERAL))
+            return {rule for rule in found if rule.principal in own} == needed
+
+        wait_until(agree, "the rules are those of the roles")
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,12 @@
 """What granting, revoking and membership do: records in `_moldau_roles`, and the access rules that stand for them.
 
-Two administrators may do this at once. Records do not collide, since each grant is a record of its own. Rules may be
-shared by several grants: a command that has removed rules reads the records again and puts back what is needed meanwhile.
+Two administrators may do this at once. Records do not collide, since each grant is a record of its own. A rule may
+be needed by several grants, and a grant to a group depends on its members: so every command reads the records again
+after it has changed rules, until they have not changed meanwhile. The last one sees everything.
 """
 
 from collections.abc import Callable, Collection, Iterable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from moldau.cli.client.acl_queries import add_rules, find_rules, remove_rules
 from moldau.cli.client.connection import Cluster
@@ -18,7 +19,8 @@ from moldau.security.roles.records import Member
 from moldau.security.roles.rights import Rights
 from moldau.security.roles.rules_of_roles import rules_of_all
 
-Subjects = Collection[Binding] | Collection[Member]
+ROUNDS_MAX: Final = 20
+Subjects = Collection[Binding | Member]
 
 
 class Changed(NamedTuple):
@@ -34,27 +36,48 @@ def add(cluster: Cluster, subjects: Subjects) -> Changed:
     """Grants roles, or adds members. Leaves no record behind if the rules are refused."""
     before = read_roles(cluster)
     new = [each for each in subjects if not is_there(before, each)]
-    needed = rules_about(subjects, changed(before, subjects, are_present=True))
     prepare_topic(cluster)
     write_roles(cluster, new, are_present=True)
     try:
-        is_guarded = _add_rules(cluster, needed)
+        return _settle(cluster, subjects, frozenset()).added
     except Failure:
         write_roles(cluster, new, are_present=False)
         raise
-    return Changed(tuple(sorted(needed)), is_guarded)
 
 
 def end(cluster: Cluster, subjects: Subjects) -> Changed:
     """Revokes roles, or removes members. The rules go first: what is still on record can be revoked again."""
     before = read_roles(cluster)
-    after = changed(before, subjects, are_present=False)
-    gone = rules_about(subjects, before) - all_rules(after)
-    is_guarded = _remove_rules(cluster, gone)
+    affected = rules_about(subjects, before)
+    _remove_rules(cluster, affected - all_rules(changed(before, subjects, are_present=False)))
     write_roles(cluster, subjects, are_present=False)
-    granted_meanwhile = gone & all_rules(read_roles(cluster))
-    _add_rules(cluster, granted_meanwhile)
-    return Changed(tuple(sorted(gone - granted_meanwhile)), is_guarded)
+    return _settle(cluster, subjects, affected).removed
+
+
+class _Settled(NamedTuple):
+    added: Changed
+    removed: Changed
+
+
+def _settle(cluster: Cluster, subjects: Subjects, affected: frozenset[Rule]) -> _Settled:
+    """Adds the rules about the subjects that are needed, removes the others, until nobody has changed a record
+    meanwhile."""
+    rights = read_roles(cluster)
+    for _ in range(ROUNDS_MAX):
+        affected |= rules_about(subjects, rights)
+        needed = affected & all_rules(rights)
+        is_guarded = _add_rules(cluster, needed) and _remove_rules(cluster, affected - needed)
+        now = read_roles(cluster)
+        if now.bindings() == rights.bindings() and now.groups() == rights.groups():
+            return _Settled(
+                Changed(tuple(sorted(needed)), is_guarded),
+                Changed(tuple(sorted(affected - needed)), is_guarded),
+            )
+        rights = now
+    raise Failure(
+        "others keep changing roles at the same time, so it is not known whether all access rules are right.",
+        "Run the command again when they have finished.",
+    )
 
 
 def missing_rules(cluster: Cluster) -> list[Rule]:
