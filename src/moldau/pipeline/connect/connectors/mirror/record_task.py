@@ -6,6 +6,7 @@ mirrored exactly once. Offset syncs are written after the transaction, by a prod
 
 import logging
 import time
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -15,6 +16,7 @@ from confluent_kafka import (
     Consumer,
     KafkaError,
     KafkaException,
+    Message,
     Producer,
     TopicPartition,
 )
@@ -49,6 +51,7 @@ _FORBIDDEN: Final = frozenset(
         KafkaError._AUTHENTICATION,
     }
 )
+_MESSAGE: Final[Any] = Message
 _READER: Final = {
     "auto.offset.reset": "earliest",
     "enable.auto.commit": "false",
@@ -81,19 +84,12 @@ class MirrorSourceTask(SourceTask):
         if self._syncs is not None:
             self._syncs.write_due()
         messages = self._messages()
+        if any(map(_MESSAGE.error, messages)):
+            messages = self._without_errors(messages)
         if not messages:
             return ()
-        places: dict[Place, list[Any]] = {}
-        for message in messages:
-            if message.error() is not None:
-                self._note(message.error())
-            else:
-                place = message.topic(), message.partition()
-                try:
-                    places[place].append(message)
-                except KeyError:
-                    places[place] = [message]
-        offsets = {place: [one.offset() for one in found] for place, found in places.items()}
+        places = self._by_place(messages)
+        offsets = {place: list(map(_MESSAGE.offset, found)) for place, found in places.items()}
         if self._syncs is not None:
             remotes = {place: (self._remotes[place], place[1]) for place in places}
             self._syncs.polled(offsets, remotes, is_last=len(messages) < self._count_max)
@@ -140,14 +136,24 @@ class MirrorSourceTask(SourceTask):
         found = consume(1, self._wait_s)
         return found + consume(self._count_max - 1, 0) if found and self._count_max > 1 else found
 
+    def _by_place(self, messages: list[Any]) -> dict[Place, list[Any]]:
+        if len(self._remotes) == 1:
+            return {next(iter(self._remotes)): messages}
+        places: dict[Place, list[Any]] = defaultdict(list)
+        kept = zip(map(_MESSAGE.topic, messages), map(_MESSAGE.partition, messages), strict=True)
+        for place, message in zip(kept, messages, strict=True):
+            places[place].append(message)
+        return places
+
     def _part(self, place: Place, messages: Sequence[Any], offsets: Sequence[int]) -> SourceBytes:
-        headers = [one.headers() for one in messages]
+        # Methods of the class, and `map`, take two thirds of the time that calls in a comprehension do.
+        headers = list(map(_MESSAGE.headers, messages))
         return SourceBytes(
             self._remotes[place],
             place[1],
-            [one.key() for one in messages],
-            [one.value() for one in messages],
-            [one.timestamp()[1] for one in messages],
+            list(map(_MESSAGE.key, messages)),
+            list(map(_MESSAGE.value, messages)),
+            [time_ms for _, time_ms in map(_MESSAGE.timestamp, messages)],
             headers if any(headers) else None,
             self._source_partition(place),
             lambda index: {OFFSET: offsets[index]},
@@ -155,6 +161,16 @@ class MirrorSourceTask(SourceTask):
 
     def _source_partition(self, place: Place) -> dict[str, Any]:
         return {CLUSTER: self._alias, PARTITION: place[1], TOPIC: place[0]}
+
+    def _without_errors(self, messages: Sequence[Any]) -> list[Any]:
+        kept = []
+        for message in messages:
+            error = message.error()
+            if error is None:
+                kept.append(message)
+            else:
+                self._note(error)
+        return kept
 
     def _note(self, error: KafkaError) -> None:
         if error.code() in _FORBIDDEN:

@@ -1,7 +1,7 @@
 """Runs a source's task: polls, converts, and writes records with their offsets in one transaction (KIP-618).
 
 Polls that follow each other at once share a transaction, up to GROUP_RECORDS_MAX records or GROUP_MS: its end takes as
-long as thousands of records.
+long as thousands of records. A source that catches up, so that many come in this time, has longer ones.
 """
 
 import logging
@@ -36,6 +36,9 @@ from moldau.pipeline.spark.connectors.worker.transaction_writer import (
 
 GROUP_RECORDS_MAX: Final = 200_000
 GROUP_MS: Final = 200
+BULK_RECORDS_MIN: Final = 20_000
+BULK_MS: Final = 600
+"""A transaction that has so many records may last so long."""
 INTERVAL_RECORDS_MAX: Final = 200_000
 """A transaction that is to last longer ends when it has so many: they are kept until then."""
 SILENT_S_MAX: Final = TRANSACTION_TIMEOUT_MS / 1000 + 30.0
@@ -156,7 +159,9 @@ class SourceRun:
             self._progress.pause_ms(max(REST_MS_MIN, rest_ms))
 
     def _left_ms(self, opened: _Transaction) -> float:
-        return self._group_ms - (time.monotonic() - opened.began) * 1000
+        is_bulk = opened.polled >= BULK_RECORDS_MIN and not self._is_interval
+        group_ms = BULK_MS if is_bulk else self._group_ms
+        return group_ms - (time.monotonic() - opened.began) * 1000
 
     def _is_full(self, opened: _Transaction, has_more: bool) -> bool:
         if not self._is_interval and (self._polls_wait or not has_more):
