@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import orjson
 
+from moldau.pipeline.code.generated import generated_function
 from moldau.pipeline.serdes.serde import Decoder, Encoder, Serde
-from moldau.pipeline.sql.formats.generated import generated_function
 from moldau.pipeline.sql.formats.json_values import (
     converter,
     json_row_reader,

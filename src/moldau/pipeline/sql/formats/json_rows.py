@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Any, Final
 
-from moldau.pipeline.sql.formats.generated import generated_function, tuple_of
+from moldau.pipeline.code.generated import generated_function, tuple_of
 from moldau.pipeline.sql.formats.number_ranges import RANGES
 from moldau.pipeline.sql.types import BOOLEAN, DOUBLE, STRING, Column, SqlType
 

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Callable
 from typing import Any, Final
 
-from moldau.pipeline.sql.formats.generated import generated_function
+from moldau.pipeline.code.generated import generated_function
 
 _NUMBER: Final = (
     "n = data[p]; p += 1",

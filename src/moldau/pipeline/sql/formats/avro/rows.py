@@ -6,13 +6,13 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from moldau.pipeline.code.generated import generated_function, tuple_of
 from moldau.pipeline.sql.definitions import Format
 from moldau.pipeline.sql.formats.avro.columns import columns_of, type_of
 from moldau.pipeline.sql.formats.avro.flat import flat_decoder, flat_encoder
 from moldau.pipeline.sql.formats.avro.parsed import parsed
 from moldau.pipeline.sql.formats.avro.schemas import FULL_NAME_DEFAULT, record_schema, single_schema
 from moldau.pipeline.sql.formats.avro.values import Convert, matching_fields, reader, writer
-from moldau.pipeline.sql.formats.generated import generated_function, tuple_of
 from moldau.pipeline.sql.formats.registry_framing import PREFIX_SIZE
 from moldau.pipeline.sql.formats.subject_schema import SubjectSchema
 from moldau.pipeline.sql.types import Column, SqlType

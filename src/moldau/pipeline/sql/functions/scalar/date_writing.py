@@ -1,10 +1,11 @@
 """Dates and times as text, by a pattern."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Final
 
+from moldau.pipeline.code.generated import generated_function, tuple_of
 from moldau.pipeline.sql.functions.scalar.date_patterns import (
     DATE_LETTERS,
     LETTERS,
@@ -20,7 +21,9 @@ from moldau.pipeline.sql.time_zones import zone
 from moldau.pipeline.sql.value_texts import moment_of
 
 DAY_MS: Final = 86_400_000
+HOUR_MS: Final = 3_600_000
 
+HOURS_KEPT: Final = 2048
 SECONDS_KEPT: Final = 1024
 FINER_THAN_SECONDS: Final = frozenset("SnAN")
 """Letters of patterns. In a quoted text they do no harm."""
@@ -35,6 +38,9 @@ _TEMPLATES: Final = {
 }
 """Numbers that `datetime` has by itself, by their letter; the width is put in."""
 
+_SMALL: Final = {"m": "ms // 60000 % 60", "s": "ms // 1000 % 60"}
+"""Numbers smaller than an hour, as Python computes them of the milliseconds since 1970 in UTC."""
+
 
 def format_timestamp(ms: int, pattern: str, zone_name: str = "UTC") -> str:
     return _timestamp_writer(pattern, zone_name)(ms)
@@ -42,23 +48,43 @@ def format_timestamp(ms: int, pattern: str, zone_name: str = "UTC") -> str:
 
 @lru_cache(maxsize=512)
 def _timestamp_writer(pattern: str, zone_name: str) -> Callable[[int], str]:
-    """Records that follow each other often have the same second: its text is kept, unless the pattern looks closer."""
-    where, write = zone(zone_name), _writer(pattern, LETTERS)
+    """Most of a text is the same for a whole hour of UTC: that is kept, with places for minutes and seconds. In other
+    zones the text of a second is kept. Neither if the pattern looks closer."""
+    where = zone(zone_name)
+    is_fine = not FINER_THAN_SECONDS.isdisjoint(pattern)
+    if where is UTC and not is_fine:
+        return _writer_by_hour(pattern)
+    write = _writer(pattern, LETTERS)
 
     def text(ms: int) -> str:
-        return write(moment_of(ms) if where is UTC else moment_of(ms).astimezone(where))
+        return write(moment_of(ms).astimezone(where))
 
-    if not FINER_THAN_SECONDS.isdisjoint(pattern):
+    if is_fine:
         return text
     of_second = lru_cache(maxsize=SECONDS_KEPT)(lambda second: text(second * 1000))
+    return _naming_what_was_given(lambda ms: of_second(ms // 1000))
 
-    def kept_text(ms: int) -> str:
+
+def _writer_by_hour(pattern: str) -> Callable[[int], str]:
+    template = _Template(pattern, LETTERS, leaves_small=True)
+    write = template.writer()
+    of_hour = lru_cache(maxsize=HOURS_KEPT)(lambda hour: write(moment_of(hour * HOUR_MS)))
+    fill = generated_function(
+        "ms", [f"return of_hour(ms // {HOUR_MS}) % {tuple_of(template.small)}"], {"of_hour": of_hour}
+    )
+
+    return _naming_what_was_given(fill)
+
+
+def _naming_what_was_given(kept: Callable[[int], str]) -> Callable[[int], str]:
+    def text(ms: int) -> str:
         try:
-            return of_second(ms // 1000)
+            return kept(ms)
         except ValueError:
-            return text(ms)  # It names the value as it is.
+            moment_of(ms)
+            raise
 
-    return kept_text
+    return text
 
 
 def format_date(days: int, pattern: str) -> str:
@@ -71,31 +97,51 @@ def format_time(ms: int, pattern: str) -> str:
 
 @lru_cache(maxsize=512)
 def _writer(pattern: str, known: frozenset[str]) -> Text:
+    return _Template(pattern, known).writer()
+
+
+class _Template:
     """One template for all of a pattern; what `datetime` does not have by itself is computed for it."""
-    computed: list[Text] = []
-    template = "".join(_template(piece, known, computed, pattern) for piece in pieces(pattern)).format
-    if not computed:
-        return template
-    return lambda moment: template(moment, *[text(moment) for text in computed])
 
+    def __init__(self, pattern: str, known: frozenset[str], *, leaves_small: bool = False) -> None:
+        """`leaves_small`: the text has a place, for the operator %, where a field smaller than an hour belongs."""
+        self._pattern, self._known, self._leaves_small = pattern, known, leaves_small
+        self._computed: list[Text] = []
+        self.small: list[str] = []
+        """The expressions of `ms` that belong to those places, in their order."""
+        self._text = self._of(pieces(pattern))
 
-def _template(piece: Piece, known: frozenset[str], computed: list[Text], pattern: str) -> str:
-    match piece:
-        case str():
-            return piece.replace("{", "{{").replace("}", "}}")
-        case Section(pieces=inner):
-            if not _is_known(inner, known):
-                return ""
-            return "".join(_template(one, known, computed, pattern) for one in inner)
-        case Field(letter=letter, count=count):
-            if letter not in known:
-                raise ValueError(
-                    f"the pattern {pattern!r} asks for {letter * count}, which the value does not have"
-                )
-            if letter in _TEMPLATES:
-                return _TEMPLATES[letter].format(count)
-            computed.append(_text(letter, count))
-            return f"{{{len(computed)}}}"
+    def writer(self) -> Text:
+        template, computed = self._text.format, self._computed
+        if not computed:
+            return template
+        return lambda moment: template(moment, *[text(moment) for text in computed])
+
+    def _of(self, some: Sequence[Piece]) -> str:
+        return "".join(map(self._piece, some))
+
+    def _piece(self, piece: Piece) -> str:
+        match piece:
+            case str():
+                literal = piece.replace("{", "{{").replace("}", "}}")
+                return literal.replace("%", "%%") if self._leaves_small else literal
+            case Section(pieces=inner):
+                return self._of(inner) if _is_known(inner, self._known) else ""
+            case Field(letter=letter, count=count):
+                return self._field(letter, count)
+
+    def _field(self, letter: str, count: int) -> str:
+        if letter not in self._known:
+            raise ValueError(
+                f"the pattern {self._pattern!r} asks for {letter * count}, which the value does not have"
+            )
+        if self._leaves_small and letter in _SMALL:
+            self.small.append(_SMALL[letter])
+            return f"%0{count}d"
+        if letter in _TEMPLATES:
+            return _TEMPLATES[letter].format(count)
+        self._computed.append(_text(letter, count))
+        return f"{{{len(self._computed)}}}"
 
 
 def _is_known(inner: tuple[Piece, ...], known: frozenset[str]) -> bool:

@@ -1,6 +1,11 @@
 """Dates and times as text, letter by letter."""
 
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from moldau.pipeline.sql.functions.scalar.date_writing import format_date, format_time, format_timestamp
 
@@ -90,3 +95,10 @@ def test_times_of_one_second_differ_only_where_the_pattern_looks_closer() -> Non
         second = format_timestamp(ms, "HH:mm:ss")
         assert format_timestamp(ms, "HH:mm:ss.SSS") == f"{second}.{ms % 1000:03}"
     assert format_timestamp(-1, "yyyy-MM-dd HH:mm:ss 'UTC'", "Europe/Prague") == "1970-01-01 00:59:59 UTC"
+
+
+@given(st.integers(-62_135_500_000_000, 253_402_200_000_000), st.sampled_from(["UTC", "Asia/Kolkata"]))
+def test_any_moment_is_written_as_python_writes_it(ms: int, zone: str) -> None:
+    moment = (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=ms)).astimezone(ZoneInfo(zone))
+    expected = f"{moment.year:04}-{moment.month:02}-{moment.day:02} {moment.hour:02}:{moment.minute:02}%{moment.second}"
+    assert format_timestamp(ms, "yyyy-MM-dd HH:mm'%'s", zone) == expected
