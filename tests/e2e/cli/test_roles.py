@@ -124,6 +124,9 @@ def explained(run: Run, *arguments: str) -> dict[str, Any]:
 
 def test_a_role_allows_what_it_says_until_it_is_revoked(guarded: Guarded, run: Run) -> None:
     assert not guarded.creates("alice", "team-a")
+    plan = run("roles", "grant", "alice", "developer-manage", "--topic", "team-", "--prefixed", "--dry-run")
+    assert "  User:alice is allowed alter-configs on every topic whose name starts with 'team-'.\n" in plan
+    assert not granted(run, "alice") and not rules(run, "alice")
     said = run("roles", "grant", "alice", "developer-manage", "--topic", "team-", "--prefixed")
     assert said == "User:alice has the role DeveloperManage on every topic whose name starts with 'team-'.\n"
     wait_until(lambda: guarded.creates("alice", "team-a"), "alice may create topics")
@@ -132,6 +135,8 @@ def test_a_role_allows_what_it_says_until_it_is_revoked(guarded: Guarded, run: R
     assert "The rule comes with a role: User:alice has the role DeveloperManage" in run(
         "explain", "access", "alice", "create", "topic:team-x"
     )
+    [role] = explained(run, "alice", "describe", "topic:team-x")["roles"]
+    assert role["resource_name"] == "team-" and role["pattern_type"] == "PREFIXED"
     said = run("roles", "revoke", "alice", "--yes")
     assert said.endswith("1 role revoked, 4 access rules removed.\n")
     wait_until(lambda: not guarded.creates("alice", "team-b"), "alice may no longer create topics")

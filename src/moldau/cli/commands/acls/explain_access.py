@@ -24,7 +24,8 @@ from moldau.cli.commands.acls.rule_options import (
     rules_as_data,
     word_of,
 )
-from moldau.cli.commands.roles.explain_rights import explain_service_access, role_behind
+from moldau.cli.commands.roles.explain_rights import explain_service_access, roles_behind
+from moldau.cli.commands.roles.role_options import binding_text, bindings_as_data
 from moldau.cli.failures import Failure
 from moldau.cli.options import on_cluster
 from moldau.cli.render.output import columns, document_option, print_json
@@ -127,14 +128,14 @@ def access_command(
     settings = _settings(cluster)
     question = Question(principal, operation, kind, name, host)
     decision = decide(question, applying, settings)
+    roles = [] if decision.rule is None else roles_behind(cluster, decision.rule)
     if output == "json":
-        print_json(_as_data(question, decision, applying, settings))
+        print_json({**_as_data(question, decision, applying, settings), "roles": bindings_as_data(roles)})
         return
     click.echo(verdict_text(question, decision))
     click.echo(reason_text(question, decision, applying))
-    roles = [] if decision.rule is None else role_behind(cluster, decision.rule)
-    for sentence in roles:
-        click.echo(sentence)
+    for binding in roles:
+        click.echo(f"The rule comes with a role: {binding_text(binding)}.")
     for remedy in remedies(question, decision, applying, settings):
         click.echo(remedy)
     if not settings.is_known:

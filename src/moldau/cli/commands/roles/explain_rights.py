@@ -60,8 +60,8 @@ def grant_command(principal: str, action: Action, kind: ServiceKind, name: str) 
     return f"moldau roles grant {shlex.quote(principal)} {role} --{kind} {shlex.quote(name)}"
 
 
-def role_behind(cluster: Cluster, rule: Rule) -> list[str]:
-    """The grants that a rule stands for, as sentences. Empty if there are none, or the caller may not see them."""
+def roles_behind(cluster: Cluster, rule: Rule) -> list[Binding]:
+    """The grants that a rule stands for. Empty if there are none, or the caller may not see them."""
     try:
         rights = read_roles(cluster)
     except Failure as failure:
@@ -69,11 +69,7 @@ def role_behind(cluster: Cluster, rule: Rule) -> list[str]:
             raise
         return []
     groups = rights.groups()
-    return [
-        f"The rule comes with a role: {binding_text(binding)}."
-        for binding in rights.bindings()
-        if rule in rules_of(binding, groups)
-    ]
+    return [binding for binding in rights.bindings() if rule in rules_of(binding, groups)]
 
 
 def _reason(principal: str, found: Explanation) -> str:
