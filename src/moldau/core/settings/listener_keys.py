@@ -3,13 +3,17 @@
 Both names are in lower case, as in Kafka.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
+from moldau.core.errors import ConfigError
 from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.core.settings.key import ConfigKey
+from moldau.core.settings.view import nearest_text
 
 LISTENER_PREFIX: Final = "listener.name."
+MECHANISM_WORDS: Final = ("plain", "scram-sha-256", "scram-sha-512", "oauthbearer", "gssapi")
+"""The SASL mechanisms as keys have them."""
 
 
 def listener_setting(settings: BrokerSettings, listener: str, name: str, mechanism: str | None = None) -> Any:
@@ -44,6 +48,25 @@ def broker_key(name: str) -> ConfigKey[Any] | None:
             return key
         tail = tail.partition(".")[2]
     return None
+
+
+def listener_part(name: str, key: ConfigKey[Any]) -> str:
+    """What a key for one listener says before the key itself: the listener, and maybe a mechanism."""
+    return name.removeprefix(LISTENER_PREFIX).removesuffix(f".{key.name}")
+
+
+def check_mechanism_word(name: str, listeners: Collection[str]) -> None:
+    """ConfigError for a key of one of the listeners that has something else where a mechanism should be: it would have
+    no effect. `listeners` are in lower case."""
+    key = broker_key(name)
+    if key is None or not name.startswith(LISTENER_PREFIX):
+        return
+    given = listener_part(name, key).lower()
+    listener, _, word = given.rpartition(".")
+    if given in listeners or listener not in listeners or word in MECHANISM_WORDS:
+        return
+    hint = nearest_text(word, MECHANISM_WORDS) or f"; there are: {', '.join(MECHANISM_WORDS)}"
+    raise ConfigError(f"{name}: {word} is not a SASL mechanism{hint}")
 
 
 def parse_overrides(texts: Mapping[str, str]) -> dict[str, Any]:

@@ -8,7 +8,13 @@ from typing import Final
 
 from moldau.core.errors import ConfigError
 from moldau.core.settings.broker_keys import BrokerSettings
-from moldau.core.settings.listener_keys import LISTENER_PREFIX, broker_key
+from moldau.core.settings.listener_keys import (
+    LISTENER_PREFIX,
+    MECHANISM_WORDS,
+    broker_key,
+    check_mechanism_word,
+    listener_part,
+)
 from moldau.core.settings.listeners import listener_names
 from moldau.core.settings.properties import parse_properties
 from moldau.core.settings.resolve import BrokerLayers
@@ -23,7 +29,6 @@ OPEN_PREFIXES: Final = (
     "rsm.config.",
 )
 """Settings of plug-ins, whose names we do not know."""
-_MECHANISMS: Final = ("plain", "scram-sha-256", "scram-sha-512", "oauthbearer", "gssapi")
 _LISTING: Final = ("listeners", "controller.listener.names")
 
 
@@ -79,12 +84,16 @@ def _check_listener_names(texts: Mapping[str, str], sources: Mapping[str, str]) 
     names = [*opened, *(name.lower() for name in settings.controller_listener_names)]
     for name in of_listeners:
         if any(name.lower().startswith(f"{LISTENER_PREFIX}{each}.") for each in names):
+            try:
+                check_mechanism_word(name, names)
+            except ConfigError as error:
+                raise ConfigError(f"{sources[name]}: {error}") from None
             continue
         key = broker_key(name)
         assert key is not None, "an unknown setting was refused before"
-        given = name.removeprefix(LISTENER_PREFIX).removesuffix(f".{key.name}")
+        given = listener_part(name, key)
         listener, _, last = given.rpartition(".")
-        given = listener if listener and last in _MECHANISMS else given
+        given = listener if listener and last in MECHANISM_WORDS else given
         hint = nearest_text(given.lower(), names) or f"; there are: {', '.join(dict.fromkeys(names))}"
         raise ConfigError(
             f"{sources[name]}: {name} is for the listener {given}, which is not among the listeners{hint}"

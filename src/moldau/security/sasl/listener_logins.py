@@ -13,7 +13,13 @@ from typing import Final, NamedTuple
 from moldau.core.errors import ConfigError
 from moldau.core.ports import Scheduler
 from moldau.core.settings.broker_keys import BrokerSettings
-from moldau.core.settings.listener_keys import LISTENER_PREFIX, listener_setting, mechanism_setting
+from moldau.core.settings.listener_keys import (
+    LISTENER_PREFIX,
+    check_mechanism_word,
+    listener_setting,
+    mechanism_setting,
+)
+from moldau.core.settings.listeners import listener_names
 from moldau.security.credentials.api_key import parse_api_key
 from moldau.security.credentials.scram_credential import MECHANISMS, ScramMechanism
 from moldau.security.sasl.exchange import GSSAPI, OAUTHBEARER, PLAIN, Exchange, Login
@@ -51,6 +57,9 @@ class ListenerLogins:
     def __init__(self, settings: BrokerSettings, listener: str, sources: LoginSources) -> None:
         """ConfigError if a mechanism cannot be offered."""
         self._sources = sources
+        names = {name.lower() for name in listener_names(settings)}
+        for key in settings.listener_overrides:
+            check_mechanism_word(key, names)
         self.mechanisms: tuple[str, ...] = tuple(
             dict.fromkeys(listener_setting(settings, listener, "sasl.enabled.mechanisms"))
         )

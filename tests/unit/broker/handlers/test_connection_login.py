@@ -368,3 +368,13 @@ def test_settings_with_which_nobody_could_log_in(properties: str, complaint: str
     with pytest.raises(ConfigError, match=complaint):
         rig.broker.logins.on("SASL_PLAINTEXT")
     rig.store.close()
+
+
+def test_a_change_for_a_misspelt_mechanism_is_refused(rig: Rig) -> None:
+    layers: BrokerLayers = rig.broker.configs.layers
+    key = "listener.name.sasl_plaintext.scram-sha-265.connections.max.reauth.ms"
+    settings = layers._replace(dynamic={key: "5000"}).settings()
+    with pytest.raises(
+        ConfigError, match=r"scram-sha-265 is not a SASL mechanism; did you mean scram-sha-256\?"
+    ):
+        rig.broker.logins.check(settings, ["SASL_PLAINTEXT"])

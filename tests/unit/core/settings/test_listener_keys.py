@@ -54,6 +54,23 @@ def test_a_setting_for_a_listener_that_does_not_exist_is_refused() -> None:
         static_layer("listener.name.zoo.max.connections=2")
 
 
+def test_a_setting_for_a_mechanism_that_does_not_exist_is_refused() -> None:
+    key = "listener.name.clients.east.plian.sasl.jaas.config=Module required;"
+    with pytest.raises(
+        ConfigError, match=r"line 9: listener.name.*: plian is not a SASL mechanism; did you mean plain\?"
+    ):
+        static_layer(f"{PROPERTIES.strip()}\n\n{key}".replace("\n\n", "\n#\n"))
+    with pytest.raises(
+        ConfigError, match=r"--override .* zoo is not a SASL mechanism; there are: plain, scram-sha-256"
+    ):
+        static_layer(NAMED, overrides=["listener.name.partners.zoo.connections.max.reauth.ms=1"])
+    static_layer(NAMED, overrides=["listener.name.partners.PLAIN.connections.max.reauth.ms=1"])
+    # A listener may be named like the beginning of another one.
+    two = "listeners=CLIENTS://:9094,CLIENTS.EAST://:9093\n"
+    protocols = "listener.security.protocol.map=CLIENTS:PLAINTEXT,CLIENTS.EAST:PLAINTEXT\n"
+    static_layer(f"{two}{protocols}listener.name.clients.east.max.connections=2")
+
+
 def test_listeners_of_controllers_may_have_settings() -> None:
     setting = "listener.name.controller.ssl.client.auth=required\n"
     static_layer(f"{NAMED}{setting}controller.listener.names=CONTROLLER")
