@@ -184,6 +184,7 @@ def test_roles_at_services_are_kept_and_explained(run: Run) -> None:
     run(*remedy.removeprefix("moldau ").split())
     assert explained(run, "carol", "write", "subject:orders-value")["binding"]["role"] == "DeveloperWrite"
     assert not explained(run, "carol", "delete", "subject:orders-value")["allowed"]
+    assert "A group does nothing itself" in run("explain", "access", "Group:g", "read", "subject:a", code=2)
     assert "There is no operation alter on subject 'a'" in run(
         "explain", "access", "carol", "alter", "subject:a", code=2
     )

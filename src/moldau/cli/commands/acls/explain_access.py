@@ -48,7 +48,7 @@ from moldau.security.access.model import (
     RuleFilter,
 )
 from moldau.security.access.rules import IMPLIED, Rules
-from moldau.security.roles.model import BindingKind, ServiceKind
+from moldau.security.roles.model import BindingKind, ServiceKind, group_of
 
 ANY_HOST: Final = "any host without rules of its own"
 _KINDS: Final[dict[str, BindingKind]] = {
@@ -109,6 +109,10 @@ def access_command(
     moldau explain access alice write subject:orders-value
     """
     kind, name = resource
+    if (group := group_of(principal)) is not None:
+        raise click.UsageError(
+            f"A group does nothing itself; ask about a member. `moldau roles group list {group}` lists them."
+        )
     if isinstance(kind, ServiceKind):
         explain_service_access(cluster, principal, operation_word, kind, name, output)
         return
