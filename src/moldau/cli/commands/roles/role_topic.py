@@ -8,7 +8,7 @@ from confluent_kafka import IsolationLevel, KafkaError, KafkaException, Message
 from confluent_kafka.admin import NewTopic
 
 from moldau.cli.client import config_queries
-from moldau.cli.client.connection import POLL_S, Cluster
+from moldau.cli.client.connection import HOPELESS, POLL_S, Cluster
 from moldau.cli.client.positions import Start, resolve
 from moldau.cli.client.readers import SpanReader
 from moldau.cli.failures import Failure
@@ -97,12 +97,16 @@ def write_roles(cluster: Cluster, subjects: Iterable[Binding | Member], *, are_p
         }
     )
     value = PRESENT if are_present else None
-    for subject in subjects:
-        producer.produce(ROLES_TOPIC, value, key_of(subject), partition=0, on_delivery=on_delivery)
-    while producer.flush(POLL_S):
-        cluster.raise_complaint({KafkaError._AUTHENTICATION, KafkaError._SSL}, f"write to '{ROLES_TOPIC}'")
+    doing = f"write to topic '{ROLES_TOPIC}'"
+    try:
+        for subject in subjects:
+            producer.produce(ROLES_TOPIC, value, key_of(subject), partition=0, on_delivery=on_delivery)
+        while producer.flush(POLL_S):
+            cluster.raise_complaint(HOPELESS, doing)
+    except KafkaException as error:
+        raise cluster.failure(error.args[0], doing) from error
     if errors:
-        raise cluster.failure(errors[0], f"write to topic '{ROLES_TOPIC}'")
+        raise cluster.failure(errors[0], doing)
 
 
 def _check_partitions(count: int) -> None:
