@@ -137,9 +137,3 @@ def test_the_description_and_the_page_that_uses_it(rest: RestClient) -> None:
     assert b"https://" not in page.body and b"openapi.json" in page.body
     assert rest.ok("GET", "/health")["status"] == "ok"
     assert rest.ok("GET", "/") == {}
-
-
-def test_what_cannot_be_served_says_what_to_use(rest: RestClient) -> None:
-    base = f"/v3/clusters/{rest.ok('GET', '/v3/clusters')['data'][0]['cluster_id']}"
-    rest("GET", f"{base}/broker-configs").refused(404, "moldau configs")
-    rest("GET", f"{base}/topics/-/partitions/-/reassignment").refused(404, "moldau partitions")
