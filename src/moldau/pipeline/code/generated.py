@@ -1,6 +1,6 @@
 """Straight-line functions made for a list of columns: a line for each column, and no loop over them.
 
-The source has numbered names only; names of columns and everything else of a user is in the namespace.
+The source has numbered names only. What is of a user is in the namespace, or a literal that `ascii` has made of text.
 """
 
 from collections.abc import Mapping, Sequence

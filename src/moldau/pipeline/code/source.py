@@ -124,10 +124,11 @@ class _Writer:
         names = [self.value(argument) for argument in code.arguments]
         if operation.is_read and operation.text is not None:
             return self._read_once(operation.text.format(*names))
+        function = None if operation.function is None else self.constant(operation.function)
         if operation.text is not None:
-            result = operation.text.format(*names)
+            result = operation.text.format(*names, f=function)
         else:
-            result = f"{self.constant(operation.function)}({', '.join(names)})"
+            result = f"{function}({', '.join(names)})"
         name = self.fresh()
         nullable = [given for given, of in zip(names, code.arguments, strict=True) if not _never_null(of)]
         if operation.takes_null or not nullable:

@@ -29,7 +29,8 @@ class Argument(Code):
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What is done with values: text such as `({0} + {1})`, or else a function."""
+    """What is done with values: text such as `({0} + {1})`, or else a function. In a text, `{f}` is the function: for
+    what is too rare, or too long, for the text."""
 
     name: str
     text: str | None = None

@@ -31,8 +31,6 @@ def truncating_divide(left: int, right: int) -> int:
 
 
 def truncating_modulo(left: int, right: int) -> int:
-    if left >= 0 and right > 0:
-        return left % right
     return left - right * truncating_divide(left, right)
 
 
@@ -78,7 +76,8 @@ def arithmetic(operator: str, result: SqlType) -> Operation:
         return _of_decimals(operator, result)
     bits = _BITS[result]
     if operator == "%":
-        return Operation(operator, function=truncating_modulo, never_null=True)
+        text = "({0} % {1} if {0} >= 0 and {1} > 0 else {f}({0}, {1}))"
+        return Operation(operator, text, truncating_modulo, never_null=True)
     if operator == "/":
         return Operation(
             operator,
@@ -93,7 +92,9 @@ def arithmetic(operator: str, result: SqlType) -> Operation:
 def _of_doubles(operator: str) -> Operation:
     match operator:
         case "/":
-            return Operation(operator, function=_divide_doubles, never_null=True)
+            return Operation(
+                operator, "({0} / {1} if {1} else {f}({0}, {1}))", _divide_doubles, never_null=True
+            )
         case "%":
             return Operation(operator, function=_modulo_doubles, never_null=True)
     return Operation(operator, f"{{0}} {operator} {{1}}", never_null=True)

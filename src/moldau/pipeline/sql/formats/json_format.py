@@ -1,6 +1,7 @@
 """JSON: an object with a field for each column, or a single column by itself."""
 
 import json
+import math
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any, Final
@@ -51,24 +52,21 @@ def json_encoder(
     if not columns:
         return lambda row: None if row is None or is_key else b"{}"
     values = [f"v{index}" for index in range(len(columns))]
-    fields = ", ".join(f"n{index}: {value}" for index, value in enumerate(values))
-    lines = [
-        "if row is None: return None",
-        f"{', '.join(values)}, = row",
-        f"return dumps({'{' + fields + '}' if is_wrapped else 'v0'})",
-    ]
-    has_doubles = any(kind == DOUBLE for column in columns for kind in types_within(column.type))
-    encode: Encoder = generated_function(
-        "row",
-        lines,
-        {"dumps": _dumps_doubles if has_doubles else _dumps}
-        | {f"n{index}": name for index, name in enumerate(names)},
-    )
+    fields = ", ".join(f"{name!a}: {value}" for name, value in zip(names, values, strict=True))
+    made = f"{{{fields}}}" if is_wrapped else "v0"
+    lines = ["if row is None: return None", f"{', '.join(values)}, = row"]
+    has_doubles = [DOUBLE in types_within(column.type) for column in columns]
+    doubles = [value for value, column in zip(values, columns, strict=True) if column.type == DOUBLE]
+    if doubles and len(doubles) == sum(has_doubles):
+        # Most of the time one sum tells that no column is NaN, infinite or null.
+        lines += [
+            "try:",
+            f"    if isfinite({' + '.join(doubles)}): return dumps({made}, written)",
+            "except TypeError: pass",
+        ]
+    lines.append(f"return dumps_doubles({made})" if any(has_doubles) else f"return dumps({made}, written)")
+    encode: Encoder = generated_function("row", lines, _NAMES)
     return encode
-
-
-def _dumps(value: Any) -> bytes:
-    return orjson.dumps(value, written)
 
 
 def _dumps_doubles(value: Any) -> bytes:
@@ -78,6 +76,15 @@ def _dumps_doubles(value: Any) -> bytes:
         return data
     kept = with_text_for_special_doubles(value)
     return data if kept is value else orjson.dumps(kept, written)
+
+
+_NAMES: Final = {
+    "dumps": orjson.dumps,
+    "written": written,
+    "dumps_doubles": _dumps_doubles,
+    "isfinite": math.isfinite,
+    "TypeError": TypeError,
+}
 
 
 def json_decoder(
