@@ -148,4 +148,5 @@ def test_a_mechanism_we_do_not_speak_ourselves(guarded: Guarded) -> None:
 
 def test_plaintext_where_tls_is_due(guarded: Guarded) -> None:
     error = guarded.shells["SSL"].run("groups", "list", "--timeout", "5", code=1)
-    assert "is security.protocol correct?" in error
+    assert "speaks TLS, and security.protocol=plaintext does not" in error
+    assert "Set security.protocol=ssl" in error

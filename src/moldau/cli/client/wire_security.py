@@ -5,11 +5,15 @@ import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import click
 
 from moldau.cli.failures import Failure
+from moldau.core.errors import ConfigError
 from moldau.security.sasl.client_login import SUPPORTED, ClientLogin, client_login
+from moldau.security.tls.contexts import load_key
+from moldau.security.tls.stores import key_from_file, key_from_text
 
 PROTOCOLS = ("plaintext", "ssl", "sasl_plaintext", "sasl_ssl")
 
@@ -25,8 +29,12 @@ class Security:
             raise click.UsageError(f"security.protocol={protocol} is not one of {', '.join(PROTOCOLS)}.")
         return protocol
 
+    @property
+    def uses_tls(self) -> bool:
+        return self.protocol.endswith("ssl")
+
     def wrap(self, connection: socket.socket, host: str) -> socket.socket:
-        if not self.protocol.endswith("ssl"):
+        if not self.uses_tls:
             return connection
         return self._tls.wrap_socket(connection, server_hostname=host)
 
@@ -56,10 +64,15 @@ class Security:
     def _tls(self) -> ssl.SSLContext:
         get = self.properties.get
         try:
-            context = ssl.create_default_context(cafile=get("ssl.ca.location"))
-            if certificate := get("ssl.certificate.location"):
-                context.load_cert_chain(certificate, get("ssl.key.location"), get("ssl.key.password"))
-        except (OSError, ssl.SSLError) as error:
+            authorities = get("ssl.ca.location")
+            is_folder = authorities is not None and Path(authorities).is_dir()
+            context = ssl.create_default_context(
+                cafile=None if is_folder else authorities,
+                capath=authorities if is_folder else None,
+                cadata=_lines(get("ssl.ca.pem")),
+            )
+            self._load_key(context)
+        except (OSError, ssl.SSLError, ConfigError) as error:
             raise click.UsageError(f"The ssl.* properties are invalid: {error}.") from error
         if get("ssl.endpoint.identification.algorithm", "https").lower() == "none":
             context.check_hostname = False
@@ -67,3 +80,18 @@ class Security:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
         return context
+
+    def _load_key(self, context: ssl.SSLContext) -> None:
+        """The certificate to show, from whichever of librdkafka's properties has it."""
+        get = self.properties.get
+        if certificate := get("ssl.certificate.location"):
+            context.load_cert_chain(certificate, get("ssl.key.location"), get("ssl.key.password"))
+        elif chain := _lines(get("ssl.certificate.pem")):
+            load_key(context, key_from_text(chain, _lines(get("ssl.key.pem")), get("ssl.key.password")))
+        elif store := get("ssl.keystore.location"):
+            load_key(context, key_from_file(store, get("ssl.keystore.password"), None))
+
+
+def _lines(pem: str | None) -> str | None:
+    """In a file the lines of a PEM text may be separated by `\\n`."""
+    return None if pem is None else pem.replace("\\n", "\n")

@@ -19,6 +19,8 @@ from moldau.protocol.messages.groups.list_groups import ListGroupsRequest, ListG
 from moldau.protocol.messages.topics.metadata import MetadataResponse, MetadataResponseBroker
 from moldau.protocol.private.explain import ExplainRequest, ExplainResponse
 
+TLS_HANDSHAKE = b"\x16\x03"
+"""A peer that is no broker may be asked whether it speaks TLS."""
 Answers = Callable[[int, int, int], bytes | None]
 """The answer to a request's key, version and number; None hangs up."""
 
@@ -34,7 +36,7 @@ def peer(answers: Answers) -> Iterator[Address]:
             except OSError:
                 return
             with connection:
-                while head := connection.recv(4):
+                while (head := connection.recv(4)) and not head.startswith(TLS_HANDSHAKE):
                     frame = connection.recv(struct.unpack(">i", head)[0], socket.MSG_WAITALL)
                     header, _ = decode_request_header(frame)
                     answer = answers(header.api_key, header.api_version, header.correlation_id)
