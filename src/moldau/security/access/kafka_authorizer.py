@@ -17,7 +17,7 @@ from moldau.security.access.model import (
     Resource,
     ResourceKind,
 )
-from moldau.security.access.rules import Rules
+from moldau.security.access.rules import HAS_HOSTS, OPERATION_BITS, Rules
 
 LOGGER: Final = "kafka.authorizer.logger"
 """Kafka's own name, so that a log configuration can be taken over."""
@@ -25,6 +25,10 @@ TRACE: Final = logging.DEBUG - 5
 REMEMBERED_MAX: Final = 16_384
 REMEMBERED_NAME_SIZE_MAX: Final = 249
 """Longer names, of groups for example, are decided each time: a client could fill the memory with them."""
+_NOTHING: Final = 0
+_ALLOWED: Final = 1
+_SAID: Final = 1 | 1 << OPERATION_BITS
+"""The two bits of an operation among those of `Rules.bits`."""
 _log = logging.getLogger(LOGGER)
 
 
@@ -47,7 +51,7 @@ class KafkaAuthorizer:
         self.super_users = super_users
         self.allows_without_rules = allows_without_rules
         self._witness = witness
-        self._decided: dict[tuple[str, str, Operation, ResourceKind, str], Decision] = {}
+        self._decided: dict[tuple[str, str, Operation, ResourceKind, str], bool] = {}
         self._decided_some: dict[tuple[str, str, Operation, ResourceKind], bool] = {}
         self._epoch = rules.epoch
 
@@ -58,16 +62,31 @@ class KafkaAuthorizer:
             self._decided.clear()
             self._decided_some.clear()
             self._epoch = self.rules.epoch
-        decision = self._decided.get((caller[0], caller[1], operation, kind, name))
-        if decision is None:
-            decision = self._decide_and_remember(caller, operation, kind, name)
-        if decision[0]:
-            if _log.isEnabledFor(logging.DEBUG if is_logged else TRACE):
-                level = logging.DEBUG if is_logged else TRACE
-                _log.log(level, "%s", log_line(caller, operation, kind, name, decision))
-            return True
-        self._denied(caller, operation, kind, name, decision, is_logged=is_logged)
-        return False
+        decided = self._decided
+        key = (caller[0], caller[1], operation, kind, name)
+        is_allowed = decided.get(key)
+        if is_allowed is None:
+            bits = self.rules.bits(caller[0], kind, name)
+            if bits >= HAS_HOSTS or caller[0] in self.super_users:
+                is_allowed = self.decide(caller, operation, kind, name).is_allowed
+            else:
+                # What `decide` says, without the rule.
+                said = bits >> operation & _SAID
+                is_allowed = said == _ALLOWED or (
+                    said == _NOTHING and self.allows_without_rules and not self.rules.cover(kind, name)
+                )
+            if len(name) <= REMEMBERED_NAME_SIZE_MAX:
+                if len(decided) >= REMEMBERED_MAX:
+                    decided.clear()
+                decided[key] = is_allowed
+        if is_allowed or not is_logged:
+            level = logging.DEBUG if is_allowed and is_logged else TRACE
+            if not _log.isEnabledFor(level):
+                return is_allowed
+        else:
+            level = logging.INFO
+        self._tell(caller, operation, kind, name, level)
+        return is_allowed
 
     def allows_some(self, caller: Caller, operation: Operation, kind: ResourceKind) -> bool:
         # As in Kafka: who is allowed with a name that nobody uses is a super user, or covered by a wildcard.
@@ -102,31 +121,17 @@ class KafkaAuthorizer:
             return Decision(True, None, "DefaultAllow")
         return Decision(False, None, "DefaultDeny")
 
-    def _decide_and_remember(
-        self, caller: Caller, operation: Operation, kind: ResourceKind, name: str
-    ) -> Decision:
+    def _tell(self, caller: Caller, operation: Operation, kind: ResourceKind, name: str, level: int) -> None:
+        """The log, and the witness of a denial."""
+        is_written = _log.isEnabledFor(level)
+        witness = self._witness if level == logging.INFO else None
+        if not is_written and witness is None:
+            return
         decision = self.decide(caller, operation, kind, name)
-        if len(name) <= REMEMBERED_NAME_SIZE_MAX:
-            if len(self._decided) >= REMEMBERED_MAX:
-                self._decided.clear()
-            self._decided[caller.principal, caller.host, operation, kind, name] = decision
-        return decision
-
-    def _denied(
-        self,
-        caller: Caller,
-        operation: Operation,
-        kind: ResourceKind,
-        name: str,
-        decision: Decision,
-        *,
-        is_logged: bool,
-    ) -> None:
-        level = logging.INFO if is_logged else TRACE
-        if _log.isEnabledFor(level):
+        if is_written:
             _log.log(level, "%s", log_line(caller, operation, kind, name, decision))
-        if is_logged and self._witness is not None:
-            self._witness(caller, operation, kind, name, decision)
+        if witness is not None:
+            witness(caller, operation, kind, name, decision)
 
 
 def _is_dominated(resource: Resource, denied: set[Resource]) -> bool:

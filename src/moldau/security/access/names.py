@@ -1,6 +1,5 @@
 """Values by name pattern: by a whole name, by the start of names, and for every name."""
 
-from collections import Counter
 from typing import Generic, TypeVar
 
 from moldau.security.access.model import WILDCARD, Pattern
@@ -9,13 +8,13 @@ Value = TypeVar("Value")
 
 
 class ByName(Generic[Value]):
-    __slots__ = ("_count_of_length", "_lengths", "literal", "prefixed")
+    __slots__ = ("_count_of_length", "lengths", "literal", "prefixed")
 
     def __init__(self) -> None:
         self.literal: dict[str, Value] = {}
         self.prefixed: dict[str, Value] = {}
-        self._count_of_length: Counter[int] = Counter()
-        self._lengths: tuple[int, ...] = ()
+        self._count_of_length: dict[int, int] = {}
+        self.lengths: tuple[int, ...] = ()
         """Of the prefixes, longest first."""
 
     def __bool__(self) -> bool:
@@ -41,9 +40,9 @@ class ByName(Generic[Value]):
         literal = self.literal
         if (value := literal.get(name)) is not None:
             found.append(value)
-        if self._lengths:
+        if self.lengths:
             size, prefixed = len(name), self.prefixed
-            for length in self._lengths:
+            for length in self.lengths:
                 if length <= size and (value := prefixed.get(name[:length])) is not None:
                     found.append(value)
         if name != WILDCARD and (value := literal.get(WILDCARD)) is not None:
@@ -51,7 +50,11 @@ class ByName(Generic[Value]):
         return found
 
     def _count(self, length: int, change: int) -> None:
-        before = self._count_of_length[length]
-        self._count_of_length[length] = before + change
-        if before == 0 or before + change == 0:
-            self._lengths = tuple(sorted((+self._count_of_length), reverse=True))
+        counts = self._count_of_length
+        after = counts.get(length, 0) + change
+        if after:
+            counts[length] = after
+        else:
+            del counts[length]
+        if len(counts) != len(self.lengths):
+            self.lengths = tuple(sorted(counts, reverse=True))
