@@ -1,10 +1,12 @@
 """The calls of the handbook's and the book's tables, word for word, with their statuses."""
 
 import json
+from base64 import b64encode
 
 from e2e.rest.rest_client import RestClient
 
 JSON = "application/vnd.kafka.json.v2+json"
+BINARY = "application/vnd.kafka.binary.v2+json"
 AVRO = "application/vnd.kafka.avro.v2+json"
 V2 = "application/vnd.kafka.v2+json"
 USER = {"type": "record", "name": "User", "fields": [{"name": "name", "type": "string"}]}
@@ -51,6 +53,21 @@ def test_json_is_written_subscribed_read_committed_and_the_consumer_deleted(rest
     given = {"offsets": [{"topic": "my_topic", "partition": 0, "offset": 1}]}
     assert rest("POST", f"{base_uri}/offsets", given, type=V2).status == 200
     assert rest("GET", f"{base_uri}/offsets", asked, type=V2).json["offsets"][0]["offset"] == 1
+    assert rest("DELETE", base_uri, type=V2).status == 204
+
+
+def test_a_consumer_of_bytes(rest: RestClient) -> None:
+    key, value = b64encode(b"\x00key").decode(), b64encode(b"\xffvalue").decode()
+    body = {"records": [{"key": key, "value": value}, {"value": value}]}
+    assert rest("POST", "/topics/my_binary_topic", body, type=BINARY).status == 200
+    wanted = {"name": "my_reader", "format": "binary", "auto.commit.enable": "false"}
+    created = rest("POST", "/consumers/my_bytes", wanted | {"auto.offset.reset": "earliest"}, type=V2)
+    base_uri = created.json["base_uri"]
+    assert rest("POST", f"{base_uri}/subscription", {"topics": ["my_binary_topic"]}, type=V2).status == 204
+    records = rest("GET", f"{base_uri}/records?timeout=60000", accept=BINARY)
+    assert (records.status, records.content_type) == (200, BINARY)
+    assert [(each["key"], each["value"]) for each in records.json] == [(key, value), (None, value)]
+    assert rest("POST", f"{base_uri}/offsets", type=V2).status == 200
     assert rest("DELETE", base_uri, type=V2).status == 204
 
 
