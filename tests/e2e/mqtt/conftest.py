@@ -65,6 +65,7 @@ def start_proxy(kafka: LocalCluster, tmp_path: Path) -> Iterator[StartProxy]:
         dotted = {key.replace("_", "."): value for key, value in settings.items()}
         dotted.setdefault("proxy.id", fresh("proxy"))
         dotted.setdefault("topic.default", fresh("mqtt-"))
+        dotted.setdefault("retained.topic", fresh("_retained-"))
         servers = bootstrap or kafka.bootstrap_servers
         proxy = MqttProxy(tmp_path / fresh("proxy"), servers, dotted, scheme).start()
         proxies.append(proxy)

@@ -75,7 +75,12 @@ class MqttSettings(PasswordSecurity):
     state_topic = string(
         "state.topic",
         None,
-        "The compacted topic with sessions and retained messages. Default: `_mqtt-` and the name of the proxy.",
+        "The compacted topic with sessions. Default: `_mqtt-` and the name of the proxy.",
+    )
+    retained_topic = string(
+        "retained.topic",
+        "_mqtt_retained",
+        "The compacted topic with retained messages. Proxies with the same one share them.",
     )
     mapping_rules = strings(
         "mapping.rules",

@@ -63,23 +63,64 @@ def test_retained_messages(steps: list[tuple[str, bool]], wanted: list[str]) -> 
     assert not tree._root.below
 
 
+ONE, TWO, THREE = (Message("a", payload) for payload in (b"1", b"2", b"3"))
+
+
 def test_a_retained_message_is_found_while_it_is_written() -> None:
     retained = RetainedMessages()
-    settle = retained.put_until_stored(Message("a", b"1"))
-    assert retained.get("a") == Message("a", b"1")
-    settle(None)
-    assert retained.get("a") == Message("a", b"1")
+    write = retained.begin(ONE)
+    assert retained.get("a") is ONE
+    write.placed(7)
+    write.settle(None)
+    assert retained.get("a") is ONE
+    retained.take("a", THREE, 7)
+    assert retained.get("a") is THREE
+    assert retained.count == 1
 
 
 def test_a_retained_message_that_kafka_refuses_leaves_the_one_before() -> None:
     retained = RetainedMessages()
-    retained.put_until_stored(Message("new", b"1"))("refused")
-    assert retained.get("new") is None
+    retained.begin(ONE).settle("refused")
+    assert retained.get("a") is None
     assert retained.count == 0
-    retained.put(Message("a", b"old"))
-    retained.put_until_stored(Message("a", b""))("refused")
-    assert retained.get("a") == Message("a", b"old")
-    settle = retained.put_until_stored(Message("a", b"2"))
-    retained.put(Message("a", b"newest"))
-    settle("refused")
-    assert retained.get("a") == Message("a", b"newest")
+    retained.take("a", ONE, 0)
+    retained.begin(Message("a", b"")).settle("refused")
+    assert retained.get("a") is ONE
+    write = retained.begin(TWO)
+    newest = retained.begin(THREE)
+    write.settle("refused")
+    assert retained.get("a") is THREE
+    newest.settle("refused")
+    assert retained.get("a") is ONE
+
+
+def test_the_order_of_the_records_counts_between_proxies() -> None:
+    """Another proxy's record before the own one is shown only before that, one after it stays."""
+    retained = RetainedMessages()
+    write = retained.begin(TWO)
+    write.placed(5)
+    retained.take("a", ONE, 4)
+    assert retained.get("a") is TWO
+    retained.take("a", TWO, 5)
+    assert retained.get("a") is TWO
+    retained.take("a", THREE, 6)
+    # The transaction's end is known only now.
+    write.settle(None)
+    assert retained.get("a") is THREE
+    retained.take("a", None, 7)
+    assert (retained.get("a"), retained.count) == (None, 0)
+
+
+def test_a_record_that_compaction_has_removed_is_not_waited_for() -> None:
+    retained = RetainedMessages()
+    write = retained.begin(ONE)
+    write.placed(5)
+    write.settle(None)
+    retained.take("a", TWO, 9)
+    assert retained.get("a") is TWO
+    write = retained.begin(ONE)
+    write.placed(11)
+    write.settle(None)
+    retained.take_end(12)
+    assert retained.get("a") is TWO
+    assert not retained._writes and not retained._stored

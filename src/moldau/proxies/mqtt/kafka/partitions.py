@@ -24,7 +24,7 @@ T = TypeVar("T")
 class PartitionReader:
     """Every method but `close_later` and `on_thread` runs on the reader's thread."""
 
-    def __init__(self, client: Mapping[str, str], name: str) -> None:
+    def __init__(self, client: Mapping[str, str], name: str, *, fetch_wait_ms: int = 100) -> None:
         self._thread = ThreadPoolExecutor(1, f"mqtt-{name}")
         self._settings: dict[str, Any] = {
             **client,
@@ -35,7 +35,7 @@ class PartitionReader:
             "auto.offset.reset": "earliest",
             "isolation.level": "read_committed",
             "enable.partition.eof": True,
-            "fetch.wait.max.ms": 100,
+            "fetch.wait.max.ms": fetch_wait_ms,
             "queued.max.messages.kbytes": QUEUED_KB_MAX,
             "logger": log,
         }

@@ -54,6 +54,8 @@ class Record(NamedTuple):
     key: bytes
     value: bytes | None
     headers: Headers = NO_HEADERS
+    placed: Callable[[int], None] | None = None
+    """Called on the log's thread with the record's offset, again if the transaction is repeated."""
 
 
 class Owner(NamedTuple):
@@ -227,8 +229,10 @@ class StateLog:
         left_out: dict[int, KafkaError],
         failures: list[KafkaError],
     ) -> None:
-        def report(error: KafkaError | None, _message: Any) -> None:
+        def report(error: KafkaError | None, message: Any) -> None:
             if error is None:
+                if record.placed is not None:
+                    record.placed(message.offset())
                 return
             failures.append(error)
             if error.code() in PERMANENT and record.topic != self.topic:
@@ -288,8 +292,7 @@ class StateLog:
                 for message in [] if first is None else [first, *consumer.consume(READ_MAX, 0)]:
                     error = message.error()
                     if error is None:
-                        _, timestamp_ms = message.timestamp()
-                        stored.replay(message.key() or b"", message.value(), message.headers(), timestamp_ms)
+                        stored.replay(message.key() or b"", message.value())
                     elif error.code() == KafkaError._PARTITION_EOF and owner is None:
                         return stored
                 if time.monotonic() > deadline:

@@ -1,19 +1,14 @@
 """What the state topic holds. Keys are texts; a record without a value removes what its key stands for.
 
-`profile/CLIENT` and `flow/CLIENT` are a session in two parts, `retained/TOPIC` is a retained message, `owner` says
-which process writes.
+`profile/CLIENT` and `flow/CLIENT` are a session in two parts, `owner` says which process writes.
 """
 
 from dataclasses import dataclass, field
 from typing import Final
 
-from moldau.proxies.mqtt.mapping.records import Found, message_of
-from moldau.proxies.mqtt.session.messages import Message
-
 OWNER: Final = b"owner"
 PROFILE: Final = b"profile/"
 FLOW: Final = b"flow/"
-RETAINED: Final = b"retained/"
 
 
 def profile_key(client_id: str) -> bytes:
@@ -24,10 +19,6 @@ def flow_key(client_id: str) -> bytes:
     return FLOW + client_id.encode()
 
 
-def retained_key(topic: str) -> bytes:
-    return RETAINED + topic.encode()
-
-
 @dataclass
 class Stored:
     """Everything in the state topic. Only `replay` changes it."""
@@ -35,9 +26,8 @@ class Stored:
     owner: bytes | None = None
     profiles: dict[str, bytes] = field(default_factory=dict)
     flows: dict[str, bytes] = field(default_factory=dict)
-    retained: dict[str, Message] = field(default_factory=dict)
 
-    def replay(self, key: bytes, value: bytes | None, headers: Found, timestamp_ms: int) -> None:
+    def replay(self, key: bytes, value: bytes | None) -> None:
         """Takes one record, in order."""
         if key == OWNER:
             self.owner = value
@@ -45,12 +35,6 @@ class Stored:
             _put(self.profiles, key.removeprefix(PROFILE).decode(), value)
         elif key.startswith(FLOW):
             _put(self.flows, key.removeprefix(FLOW).decode(), value)
-        elif key.startswith(RETAINED):
-            topic = key.removeprefix(RETAINED).decode()
-            if value is None:
-                self.retained.pop(topic, None)
-            else:
-                self.retained[topic] = message_of("", None, value, headers, timestamp_ms, topic)
 
 
 def _put(found: dict[str, bytes], client_id: str, value: bytes | None) -> None:

@@ -1,4 +1,4 @@
-"""Creates the topics the proxy needs by name, and checks the one with the state."""
+"""Creates the topics the proxy needs by name, and checks those with sessions and retained messages."""
 
 import logging
 import time
@@ -27,11 +27,15 @@ def prepare_topics(configuration: Configuration) -> None:
     try:
         for name in sorted(configuration.rules.fixed_topics() - known.topics.keys()):
             _create(admin, NewTopic(name, settings.default_partitions, replicas))
-        if settings.stored_in not in known.topics:
-            config = {"cleanup.policy": "compact", "max.message.bytes": str(MESSAGE_BYTES_MAX)}
-            _create(admin, NewTopic(settings.stored_in, 1, replicas, config=config))
-        else:
-            _check_state_topic(admin, settings.stored_in, len(known.topics[settings.stored_in].partitions))
+        for name, setting in (
+            (settings.stored_in, "state.topic"),
+            (settings.retained_topic, "retained.topic"),
+        ):
+            if name in known.topics:
+                _check_compacted(admin, name, setting, len(known.topics[name].partitions))
+            else:
+                config = {"cleanup.policy": "compact", "max.message.bytes": str(MESSAGE_BYTES_MAX)}
+                _create(admin, NewTopic(name, 1, replicas, config=config))
     except KafkaException as error:
         raise ConfigError(f"cannot prepare the topics of the proxy: {error.args[0].str()}") from None
 
@@ -64,11 +68,11 @@ def _create(admin: AdminClient, topic: NewTopic) -> None:
         raise ConfigError(f"cannot create the topic {topic.topic}: no answer from the brokers") from None
 
 
-def _check_state_topic(admin: AdminClient, name: str, partitions: int) -> None:
+def _check_compacted(admin: AdminClient, name: str, setting: str, partitions: int) -> None:
     if partitions > 1:
         raise ConfigError(
-            f"the topic {name} has {partitions} partitions; the state needs one, to have an order. Set another "
-            "state.topic"
+            f"the topic {name} has {partitions} partitions; what is in it needs one, to have an order. Set another "
+            f"{setting}"
         )
     resource = ConfigResource(ResourceType.TOPIC, name)
     configs: Mapping[str, object] = {}
@@ -79,6 +83,6 @@ def _check_state_topic(admin: AdminClient, name: str, partitions: int) -> None:
     policy = getattr(configs.get("cleanup.policy"), "value", "compact")
     if policy != "compact":
         raise ConfigError(
-            f"the topic {name} has cleanup.policy={policy}, which would delete sessions one day. Change it: "
+            f"the topic {name} has cleanup.policy={policy}, which would delete what is in it one day. Change it: "
             f"moldau topics alter {name} --set cleanup.policy=compact"
         )

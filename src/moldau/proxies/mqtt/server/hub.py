@@ -51,6 +51,7 @@ class Hub:
         self.tree: SubscriptionTree[Session] = SubscriptionTree()
         """Of connected sessions only."""
         self.retained = RetainedMessages()
+        """Of all proxies that share them."""
         self.connections: set[Connection] = set()
 
     @staticmethod

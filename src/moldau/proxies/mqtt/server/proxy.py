@@ -16,6 +16,7 @@ from moldau.proxies.mqtt.kafka.backlog import Backlog
 from moldau.proxies.mqtt.kafka.catch_up import CatchUp
 from moldau.proxies.mqtt.kafka.live_reader import LiveReader
 from moldau.proxies.mqtt.kafka.publisher import Publisher
+from moldau.proxies.mqtt.kafka.retained_log import RetainedLog
 from moldau.proxies.mqtt.kafka.state_log import Owner, StateLog
 from moldau.proxies.mqtt.kafka.topics import prepare_topics
 from moldau.proxies.mqtt.server.connection import Connection
@@ -143,6 +144,12 @@ class _Run:
         self._turns = 0
         self._live_idle_s = 0.0
         self._hub = self._assembled()
+        self._retained = RetainedLog(
+            configuration.client,
+            configuration.settings.retained_topic,
+            configuration.settings.proxy_id,
+            self._hub.retained,
+        )
 
     def _assembled(self) -> Hub:
         configuration, settings = self._configuration, self._configuration.settings
@@ -180,37 +187,38 @@ class _Run:
         opening = hub.loop.run_in_executor(None, hub.state.open, owner, timeout_s)
         try:
             stored = await opening
+            await self._retained.load(timeout_s)
         except (ConfigError, KafkaException) as error:
             hub.state.close()
             hub.publisher.close()
+            self._retained.close()
             text = error.args[0].str() if isinstance(error, KafkaException) else str(error)
             if not owner.run or "another proxy" in text:
                 raise ConfigError(text) from None
             log.warning("the state cannot be read: %s; trying again", text)
             await self._pause()
             return
-        for message in stored.retained.values():
-            hub.retained.put(message)
         hub.sessions.restore(stored)
         hub.system_topics.check_time(hub.loop.time())
         servers = [await self._server(address, listener) for address, listener in self._listeners]
         writing = asyncio.create_task(hub.state.run(), name="mqtt-state")
+        following = asyncio.create_task(self._retained.run(), name="mqtt-retained")
         watching = asyncio.create_task(self._watch(), name="mqtt-times")
         stopping = asyncio.create_task(self._stop.wait())
         refreshing = asyncio.create_task(self._security.keep_fresh(), name="mqtt-files")
         on_ready()
         try:
-            waited_for: list[asyncio.Future[Any]] = [writing, watching, stopping, self._failure]
+            waited_for: list[asyncio.Future[Any]] = [writing, following, watching, stopping, self._failure]
             await asyncio.wait(waited_for, return_when=asyncio.FIRST_COMPLETED)
             for server in servers:
                 server.close()
             if self._stop.is_set() and not writing.done() and not self._failure.done():
                 await self._finish()
             else:
-                self._say_why(writing, watching)
+                self._say_why(writing, following, watching)
                 await self._pause()
         finally:
-            await self._end(writing, watching, stopping, refreshing)
+            await self._end(writing, following, watching, stopping, refreshing)
 
     async def _server(self, address: Address, listener: socket.socket) -> asyncio.Server:
         """Serves what the listener accepts. The listener stays when the server ends."""
@@ -272,6 +280,7 @@ class _Run:
         hub.sharing.stop()
         hub.state.close()
         hub.publisher.close()
+        self._retained.close()
         await hub.live.stop()
         await asyncio.gather(*tasks, return_exceptions=True)
 

@@ -15,13 +15,12 @@ from moldau.proxies.mqtt.codec.packets import V5, PubAck, PubComp, Publish, PubR
 from moldau.proxies.mqtt.codec.properties import NO_PROPERTIES, Properties, Property
 from moldau.proxies.mqtt.codec.reason_codes import Reason
 from moldau.proxies.mqtt.kafka.state_log import Record
-from moldau.proxies.mqtt.kafka.stored import retained_key
 from moldau.proxies.mqtt.mapping.records import NO_HEADERS, headers_of
 from moldau.proxies.mqtt.mapping.rules import Route, is_own
 from moldau.proxies.mqtt.server.connection import Connection
 from moldau.proxies.mqtt.server.hub import Hub
 from moldau.proxies.mqtt.session.messages import Message
-from moldau.proxies.mqtt.session.retained import Settle, nothing
+from moldau.proxies.mqtt.session.retained import Settle, Write, nothing
 from moldau.proxies.mqtt.session.session import Session
 
 FORWARDED: Final = frozenset(
@@ -172,8 +171,9 @@ class Publishing:
         records = [Record(route.topic, route.key, message.payload, headers_of(message, route))]
         settle: Settle = nothing
         if will.retain and not self._has_too_many_retained(message):
-            records.append(self._retained_record(message))
-            settle = self._hub.retained.put_until_stored(message)
+            write = self._hub.retained.begin(message)
+            records.append(self._retained_record(write))
+            settle = write.settle
 
         def then(error: KafkaError | None) -> None:
             settle(error)
@@ -184,13 +184,13 @@ class Publishing:
 
     def retain(self, message: Message, then: Any) -> None:
         """Stores the message as the last one of its topic."""
-        settle = self._hub.retained.put_until_stored(message)
+        write = self._hub.retained.begin(message)
 
         def stored(error: KafkaError | None) -> None:
-            settle(error)
+            write.settle(error)
             then(error)
 
-        self._hub.state.submit([self._retained_record(message)], stored)
+        self._hub.state.submit([self._retained_record(write)], stored)
 
     def acknowledge(self, connection: Connection) -> None:
         """Acknowledges what has arrived, as far as nothing before it is on its way [MQTT-4.6.0-2], [MQTT-4.6.0-3]."""
@@ -230,8 +230,9 @@ class Publishing:
         records = [Record(route.topic, route.key, message.payload, headers_of(message, route))]
         settle: Settle = nothing
         if message.retain:
-            records.append(self._retained_record(message))
-            settle = self._hub.retained.put_until_stored(message)
+            write = self._hub.retained.begin(message)
+            records.append(self._retained_record(write))
+            settle = write.settle
 
         def then(error: KafkaError | None) -> None:
             client: Connection | None = session.client
@@ -250,9 +251,10 @@ class Publishing:
         self._hub.sessions.note_flow(session)
         self._hub.state.submit(records, then)
 
-    def _retained_record(self, message: Message) -> Record:
-        value = message.payload or None
-        return Record(self._hub.state.topic, retained_key(message.topic), value, headers_of(message, PLAIN))
+    def _retained_record(self, write: Write) -> Record:
+        message = write.message
+        topic, headers = self._hub.settings.retained_topic, headers_of(message, PLAIN)
+        return Record(topic, message.topic.encode(), message.payload or None, headers, write.placed)
 
     def _has_too_many_retained(self, message: Message) -> bool:
         retained = self._hub.retained

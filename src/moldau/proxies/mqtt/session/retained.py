@@ -1,4 +1,8 @@
-"""The retained messages: the last one of each topic name that was published to be kept."""
+"""The retained messages: the last one of each topic name that was published to be kept.
+
+They are records of a topic that proxies share, and the order of the records counts. A message that this proxy is
+writing is shown at once, until its record has come.
+"""
 
 from collections.abc import Callable, Iterator
 
@@ -20,12 +24,45 @@ def nothing(_error: object | None) -> None:
     """What there is to settle for a message that is not retained."""
 
 
+class Write:
+    """A message on its way to the topic. `placed` may be called on any thread, the others on the event loop."""
+
+    __slots__ = ("_has_failed", "_is_settled", "_messages", "_offset", "message")
+
+    def __init__(self, messages: "RetainedMessages", message: Message) -> None:
+        self._messages = messages
+        self.message = message
+        self._offset: int | None = None
+        self._is_settled = self._has_failed = False
+
+    def placed(self, offset: int) -> None:
+        """Where its record is, if the transaction is committed. The last call counts."""
+        self._offset = offset
+
+    def settle(self, error: object | None) -> None:
+        """The outcome."""
+        self._is_settled, self._has_failed = True, error is not None
+        self._messages.look_at(self.message.topic)
+
+    def is_over(self, end: int) -> bool:
+        """Whether it has failed, or the records before `end` include its own."""
+        if not self._is_settled:
+            return False
+        return self._has_failed or self._offset is None or self._offset < end
+
+
 class RetainedMessages:
     """Finds the retained messages that a filter matches, without a walk over all of them."""
 
     def __init__(self) -> None:
         self._root = _Level()
         self.count = 0
+        self._end = 0
+        """The offset after the last record that was taken."""
+        self._writes: dict[str, list[Write]] = {}
+        """Of this proxy, by topic, those that are not over."""
+        self._stored: dict[str, Message | None] = {}
+        """What the records say meanwhile, of the same topics."""
 
     def put(self, message: Message) -> None:
         """An empty payload removes the topic's message [MQTT-3.3.1-10], [MQTT-3.3.1-11]."""
@@ -38,25 +75,47 @@ class RetainedMessages:
         self.count += level.message is None
         level.message = message
 
-    def put_until_stored(self, message: Message) -> Settle:
-        """Puts a message that is being written: who subscribes meanwhile must not miss it.
-
-        The function to call with the outcome: after a failure the message before it is back, unless there is a newer
-        one.
-        """
-        before = self.get(message.topic)
+    def begin(self, message: Message) -> "Write":
+        """Puts a message that is being written: who subscribes meanwhile must not miss it."""
+        topic = message.topic
+        if topic not in self._writes:
+            self._writes[topic] = []
+            self._stored[topic] = self.get(topic)
+        write = Write(self, message)
+        self._writes[topic].append(write)
         self.put(message)
-        now = self.get(message.topic)
+        return write
 
-        def settle(error: object | None) -> None:
-            if error is None or self.get(message.topic) is not now:
-                return
-            if before is None:
-                self.remove(message.topic)
-            else:
-                self.put(before)
+    def take(self, topic: str, message: Message | None, offset: int) -> None:
+        """A record of the topic with retained messages, whoever has written it. Without a message it removes one."""
+        self._end = max(self._end, offset + 1)
+        if topic in self._writes:
+            self._stored[topic] = message
+            self.look_at(topic)
+        elif message is None:
+            self.remove(topic)
+        else:
+            self.put(message)
 
-        return settle
+    def take_end(self, end: int) -> None:
+        """All records before this offset have been taken; compaction may have removed some. Looks at all writes."""
+        self._end = max(self._end, end)
+        for topic in [*self._writes]:
+            self.look_at(topic)
+
+    def look_at(self, topic: str) -> None:
+        """A write is over when it has failed, or its record has been taken; the last one that is not counts."""
+        writes = self._writes.get(topic)
+        if writes is None:
+            return
+        writes[:] = [one for one in writes if not one.is_over(self._end)]
+        message = writes[-1].message if writes else self._stored[topic]
+        if not writes:
+            del self._writes[topic], self._stored[topic]
+        if message is None:
+            self.remove(topic)
+        elif message is not self.get(topic):
+            self.put(message)
 
     def remove(self, topic: str) -> None:
         path: list[tuple[_Level, str]] = []
