@@ -15,19 +15,24 @@ from moldau.core.errors import MoldauError
 from moldau.pipeline.connect.server.hosting.connector_run import ConnectorRun, same_tasks, version_of
 from moldau.pipeline.connect.server.hosting.shares import Shares
 from moldau.pipeline.connect.server.hosting.state_reports import StateReports
+from moldau.pipeline.connect.server.hosting.task_changes import needs_round, replaced_tasks
 from moldau.pipeline.connect.server.settings import Configuration
 from moldau.pipeline.connect.server.state.cluster_state import ClusterState, ConnectorEntry
 from moldau.pipeline.connect.server.state.config_records import (
     Record,
     TargetState,
     Texts,
+    fencing_record,
     task_records,
 )
 from moldau.pipeline.connect.server.state.status_records import State
 from moldau.pipeline.connect.server.topics.config_log import ConfigStore
+from moldau.pipeline.connect.server.topics.fencing import fence_tasks
 from moldau.pipeline.lifecycle import BackOff
 
 LOOK_EVERY_S: Final = 0.5
+FENCE_AFTER_S: Final = 1.0
+"""Tasks that hear of their replacement end by themselves, and commit what they have."""
 CALLS_MAX: Final = 8
 """Calls of connectors at a time."""
 
@@ -50,6 +55,9 @@ class Kept:
     """None: no call is being made."""
     next_at: float = 0.0
     back_off: BackOff = field(default_factory=BackOff)
+    replaced: frozenset[int] | None = None
+    """Tasks that are to be fenced before those of the last commit start. None: not known, so all."""
+    fence_at: float = 0.0
     call: int = 0
     """Counts calls: what a call that was given up says does not count."""
 
@@ -158,6 +166,9 @@ class ConnectorKeeper:
         if is_new:
             kept.back_off.progressed()
             self._call(name, kept, self._starting, entry, kept.restarts)
+        elif kept.run is not None and kept.run.is_source and entry.needs_fencing:
+            if time.monotonic() >= kept.fence_at:
+                self._call(name, kept, self._fencing, entry)
         elif time.monotonic() < kept.next_at:
             return
         elif kept.run is None:
@@ -287,12 +298,37 @@ class ConnectorKeeper:
         kept.state = State.RUNNING
         self._reports.connector(name, State.RUNNING, run.waits_for(), run.version)
         try:
-            self._write_tasks(name, entry, configs)
+            self._write_tasks(name, kept, run, entry, configs)
         except MoldauError as failure:
             log.warning("%s: the tasks cannot be written, trying again: %s", name, failure)
             kept.next_at = time.monotonic() + kept.back_off.failed() / 1000
 
-    def _write_tasks(self, name: str, made_of: ConnectorEntry, configs: Sequence[Texts]) -> None:
+    def _fencing(self, name: str, kept: Kept, call: int, made_of: ConnectorEntry) -> None:
+        """Lets the tasks of the last commit start when those before them can write no more."""
+
+        def decide(state: ClusterState) -> Sequence[Record]:
+            entry = state.connectors.get(name)
+            if entry is None or entry.tasks_offset != made_of.tasks_offset:
+                return ()
+            return [fencing_record(name, len(entry.tasks))]
+
+        replaced = kept.replaced
+        if replaced is None:
+            replaced = frozenset(range(max(len(made_of.tasks), made_of.fenced_tasks or 0)))
+        try:
+            group = self._settings.group_id
+            fence_tasks(self._configuration.client, group, name, sorted(replaced))
+            self._store().append(decide)
+        except MoldauError as failure:
+            log.warning("%s: its new tasks wait, trying again: %s", name, failure)
+            kept.fence_at = time.monotonic() + kept.back_off.failed() / 1000
+        else:
+            kept.replaced = None
+            log.info("%s: %d tasks before are fenced", name, len(replaced))
+
+    def _write_tasks(
+        self, name: str, kept: Kept, run: ConnectorRun, made_of: ConnectorEntry, configs: Sequence[Texts]
+    ) -> None:
         """If they are others, or those of an older configuration. Nothing if the connector has changed since."""
 
         def decide(state: ClusterState) -> Sequence[Record]:
@@ -303,7 +339,16 @@ class ConnectorKeeper:
                 return ()
             if entry.has_current_tasks and same_tasks(entry.tasks, configs):
                 return ()
-            return task_records(name, configs)
+            records = task_records(name, configs)
+            if run.is_source:
+                replaced = replaced_tasks(entry, configs)
+                kept.replaced, kept.fence_at = replaced, time.monotonic() + FENCE_AFTER_S
+                if not needs_round(replaced, configs):
+                    records.append(fencing_record(name, len(configs)))
+                elif entry.fenced_tasks is None:
+                    # Of a connector that is older than fencing: from now on, tasks wait for it.
+                    records.insert(0, fencing_record(name, len(entry.tasks)))
+            return records
 
         if not made_of.has_current_tasks or not same_tasks(made_of.tasks, configs):
             self._store().append(decide)

@@ -42,6 +42,10 @@ class ConnectorRun:
     def version(self) -> str | None:
         return None if self._plugin is None else plugin_version(self._plugin)
 
+    @property
+    def is_source(self) -> bool:
+        return self._plugin is not None and self._plugin.kind == "source"
+
     def start(self) -> None:
         """Raises ConfigError, ConnectError, or what the connector raises."""
         self._common = CommonSettings.parse(

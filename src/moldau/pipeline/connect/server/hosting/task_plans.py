@@ -1,7 +1,7 @@
 """The tasks of this worker's share as files that the driver process loads: one for each connector."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from moldau.core.errors import ConfigError
 from moldau.pipeline.connect.plugins import ConnectorPlugin, find_connector
@@ -77,6 +77,8 @@ class TaskPlans:
         try:
             plugin = find_connector(entry.config.get("connector.class", ""))
             plan = self._plan(entry, plugin, mine)
+            if plan.kind == "source" and entry.needs_fencing:
+                plan = _unchanged(plan, last)
         except ConfigError:
             # The class is not here, or not any more: the keeper of the connector reports that.
             return None
@@ -115,3 +117,12 @@ class TaskPlans:
             },
             flush_ms=settings.flush_interval_ms,
         )
+
+
+def _unchanged(plan: ConnectorPlan, last: WantedTasks | None) -> ConnectorPlan:
+    """Without tasks that start anew: they wait until those before them are fenced."""
+    before = {} if last is None else {number: last.plan.task_digest(number) for number in last.plan.tasks}
+    kept = {
+        number: task for number, task in plan.tasks.items() if plan.task_digest(number) == before.get(number)
+    }
+    return replace(plan, tasks=kept)

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from moldau.pipeline.connect.server.state.config_records import (
     COMMIT,
     CONNECTOR,
+    FENCING,
     LOGGER,
     RESTART,
     TARGET_STATE,
@@ -26,8 +27,8 @@ from moldau.pipeline.connect.server.state.config_records import (
     texts_in,
 )
 
-OTHERS: Final = ("session-key", "tasks-fencing-")
-"""Keys of a Java worker that mean nothing here."""
+TASK_COUNT: Final = "task-count"
+"""In records of fencing."""
 
 
 class Kind(Enum):
@@ -61,6 +62,16 @@ class ConnectorEntry:
     config_offset: int = 0
     """Of the record with its configuration."""
 
+    fenced_tasks: int | None = None
+    """The count of tasks when tasks were fenced last. None: they have never been."""
+    fenced_offset: int = -1
+    """Of that record."""
+
+    @property
+    def needs_fencing(self) -> bool:
+        """If it is a source: tasks of an earlier commit may still write."""
+        return self.fenced_tasks is not None and self.fenced_offset < self.tasks_offset
+
     @property
     def has_current_tasks(self) -> bool:
         return self.is_consistent and self.tasks_offset > self.config_offset
@@ -76,6 +87,8 @@ class ClusterState:
     _pending: dict[str, dict[int, Texts]] = field(default_factory=dict)
     _counts: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Of tasks, and the offset of the commit."""
+    _fenced: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """The count of tasks, and the offset of the record."""
     _committed: dict[str, dict[int, Texts]] = field(default_factory=dict)
     _deleted: set[str] = field(default_factory=set)
     """A commit of one of these came too late: it says nothing about a later connector of this name."""
@@ -91,6 +104,8 @@ class ClusterState:
             return self._target(name.removeprefix(TARGET_STATE), content)
         if name.startswith(COMMIT):
             return self._commit(name.removeprefix(COMMIT), content, offset)
+        if name.startswith(FENCING):
+            return self._fencing(name.removeprefix(FENCING), content, offset)
         if name.startswith(TASK):
             self._task(name.removeprefix(TASK), content)
             return None
@@ -108,7 +123,7 @@ class ClusterState:
         config = texts_in(content)
         if config is None:
             # The target state has a tombstone of its own, which may be read later: it must not outlive the connector.
-            for known in (self._pending, self._counts, self._committed, self._targets):
+            for known in (self._pending, self._counts, self._committed, self._fenced, self._targets):
                 known.pop(name, None)
             self._deleted.add(name)
             if name not in self.connectors:
@@ -156,15 +171,29 @@ class ClusterState:
         self._put(self._with_tasks(before))
         return Change(Kind.TASKS, name)
 
+    def _fencing(self, name: str, content: object, offset: int) -> Change | None:
+        count = count_in(content, TASK_COUNT)
+        if count is None or name in self._deleted:
+            return None
+        self._fenced[name] = count, offset
+        before = self.connectors.get(name)
+        if before is None:
+            return None
+        self._put(replace(before, fenced_tasks=count, fenced_offset=offset))
+        return Change(Kind.TASKS, name)
+
     def _with_tasks(self, entry: ConnectorEntry) -> ConnectorEntry:
         """A commit may precede the connector's record in a compacted topic."""
         (count, offset), tasks = self._counts.get(entry.name, (0, -1)), self._committed.get(entry.name, {})
+        fenced = self._fenced.get(entry.name)
         is_whole = len(tasks) == count
         return replace(
             entry,
             tasks=tuple(tasks[number] for number in range(count)) if is_whole else (),
             is_consistent=is_whole,
             tasks_offset=offset,
+            fenced_tasks=None if fenced is None else fenced[0],
+            fenced_offset=-1 if fenced is None else fenced[1],
         )
 
     def _put(self, entry: ConnectorEntry) -> None:

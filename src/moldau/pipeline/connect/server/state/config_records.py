@@ -9,6 +9,7 @@ import orjson
 CONNECTOR: Final = "connector-"
 TASK: Final = "task-"
 COMMIT: Final = "commit-"
+FENCING: Final = "tasks-fencing-"
 TARGET_STATE: Final = "target-state-"
 RESTART: Final = "restart-connector-"
 LOGGER: Final = "logger-cluster-"
@@ -45,6 +46,11 @@ def task_records(name: str, configs: Sequence[Texts]) -> list[Record]:
     return [*tasks, (f"{COMMIT}{name}".encode(), _json({"tasks": len(configs)}))]
 
 
+def fencing_record(name: str, count: int) -> Record:
+    """Behind a commit: no task of an earlier one can write any more, and the source's tasks, so many, may start."""
+    return f"{FENCING}{name}".encode(), _json({"task-count": count})
+
+
 def target_state_record(name: str, state: TargetState | None) -> Record:
     """With the field that workers before Kafka 3.5 read: they know no STOPPED."""
     if state is None:
@@ -71,8 +77,8 @@ def texts_in(value: Any) -> dict[str, str] | None:
     return {name: str(text) for name, text in found.items() if text is not None}
 
 
-def count_in(value: Any) -> int | None:
-    found = value.get("tasks") if isinstance(value, dict) else None
+def count_in(value: Any, name: str = "tasks") -> int | None:
+    found = value.get(name) if isinstance(value, dict) else None
     return found if isinstance(found, int) and not isinstance(found, bool) and found >= 0 else None
 
 

@@ -13,8 +13,9 @@ from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from moldau.core.errors import MoldauError
 from moldau.pipeline.connect.api import Offset
-from moldau.pipeline.connect.runtime.plan import consumer_group_of, transactional_id_of
+from moldau.pipeline.connect.runtime.plan import consumer_group_of
 from moldau.pipeline.connect.runtime.source_offsets import ensure_offsets_topic, read_offsets
+from moldau.pipeline.connect.server.topics.fencing import fence_tasks
 
 ANSWER_S: Final = 30.0
 NO_GROUP: Final = frozenset({KafkaError.GROUP_ID_NOT_FOUND, KafkaError._NOENT})
@@ -51,8 +52,7 @@ class OffsetsAdmin:
     def change_source(self, topic: str, connector: str, changes: Sequence[Change], tasks: int) -> None:
         """`tasks`: how many the connector may have had. One that still runs somewhere is fenced first: it can write no
         more offsets."""
-        for number in range(tasks):
-            self._fence(transactional_id_of(self._worker_group, connector, number))
+        fence_tasks(self._client, self._worker_group, connector, range(tasks))
         stored = read_offsets(self._client, topic, connector)
         ensure_offsets_topic(AdminClient(self._client), topic)
         failures: list[str] = []
@@ -81,10 +81,6 @@ class OffsetsAdmin:
     def reset_source(self, topic: str, connector: str, tasks: int) -> None:
         known = self.of_source(topic, connector)
         self.change_source(topic, connector, [(partition, None) for partition, _ in known], tasks)
-
-    def _fence(self, transactional_id: str) -> None:
-        producer = Producer({**self._client, "transactional.id": transactional_id, "log_level": 0})
-        producer.init_transactions(ANSWER_S)
 
     # Sinks
 
