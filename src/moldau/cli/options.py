@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -9,6 +10,7 @@ from functools import wraps
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from moldau.cli.client.connection import Cluster
 from moldau.cli.failures import Failure
@@ -174,6 +176,18 @@ def on_cluster(function: Callable[..., Any]) -> Callable[..., Any]:
             return function(cluster, **arguments)
 
     return run
+
+
+def given_cluster_options() -> str:
+    """The cluster options on the command line, to follow a command that is to be pasted. Values given with -X may be
+    passwords: only their names are repeated."""
+    context = click.get_current_context()
+    given = [
+        f" --{name.replace('_', '-')} {shlex.quote(context.params[name])}"
+        for name in ("bootstrap_server", "profile", "command_config")
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    ]
+    return "".join([*given, *(f" -X {key}=..." for key, _ in context.params["command_property"])])
 
 
 def locate(bootstrap_server: str | None, profile: str | None) -> tuple[str, dict[str, str]]:

@@ -89,6 +89,8 @@ def test_access_is_explained(guarded: Shell) -> None:
         "User:dave may not read topic 'reports'.\nNo rule allows it.\n"
         "To allow it: moldau acls add User:dave --topic reports --operation read\n"
     )
+    told = guarded.run("explain", "access", "dave", "read", "topic:reports", "-b", guarded.bootstrap)
+    assert f"--operation read --bootstrap-server {guarded.bootstrap}\n" in told
     guarded.run("acls", "add", "User:*", "--topic", "rep", "--prefixed", "--operation", "all", "--deny")
     denied = explained(guarded, "dave", "write", "topic:reports")
     assert not denied["allowed"] and denied["rule"]["permission"] == "DENY"

@@ -16,6 +16,7 @@ from moldau.cli.options import (
     Duration,
     KeyValue,
     Timestamp,
+    given_cluster_options,
     on_cluster,
     read_properties,
 )
@@ -152,3 +153,22 @@ def test_a_clients_file_says_where_the_cluster_is(
 
     shown = CliRunner().invoke(show, ["--command-config", str(file), *arguments])
     assert shown.output.strip() == servers, shown.output
+
+
+def test_the_cluster_options_of_a_command_to_paste(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "of admin.properties"
+    file.write_text("")
+
+    @click.command()
+    @on_cluster
+    def command(cluster: Cluster) -> None:
+        click.echo(f"moldau x{given_cluster_options()}")
+
+    def said(*arguments: str) -> str:
+        return CliRunner().invoke(command, arguments).output
+
+    monkeypatch.setenv(BOOTSTRAP_VARIABLE, "of-the-environment:9092")
+    assert said() == "moldau x\n"
+    assert said("-b", "there:9092", "--command-config", str(file), "-X", "sasl.password=secret") == (
+        f"moldau x --bootstrap-server there:9092 --command-config '{file}' -X sasl.password=...\n"
+    )

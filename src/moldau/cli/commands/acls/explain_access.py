@@ -27,7 +27,7 @@ from moldau.cli.commands.acls.rule_options import (
 from moldau.cli.commands.roles.explain_rights import explain_service_access, roles_behind
 from moldau.cli.commands.roles.role_options import binding_text, bindings_as_data
 from moldau.cli.failures import Failure
-from moldau.cli.options import on_cluster
+from moldau.cli.options import given_cluster_options, on_cluster
 from moldau.cli.render.output import columns, document_option, print_json
 from moldau.core.error_codes import ErrorCode
 from moldau.core.errors import ConfigError
@@ -140,7 +140,7 @@ def access_command(
     click.echo(reason_text(question, decision, applying))
     for binding in roles:
         click.echo(f"The rule comes with a role: {binding_text(binding)}.")
-    for remedy in remedies(question, decision, applying, settings):
+    for remedy in _to_paste(remedies(question, decision, applying, settings)):
         click.echo(remedy)
     if not settings.is_known:
         click.echo("The broker does not tell super.users: a super user may do everything.")
@@ -202,6 +202,12 @@ def remedies(
         added = f"{shlex.quote(principal)} {_option(kind, name)} --operation {word_of(operation)}{where}"
         found.append(f"To allow it: moldau acls add {added}")
     return found
+
+
+def _to_paste(found: Sequence[str]) -> list[str]:
+    """With the cluster that this command was given: a remedy with a command ends with it."""
+    at = given_cluster_options()
+    return [f"{remedy}{at}" if ": moldau " in remedy else remedy for remedy in found]
 
 
 def decide(question: Question, applying: Sequence[Rule], settings: Settings) -> Decision:
@@ -275,6 +281,6 @@ def _as_data(
         "reason": decision.otherwise or "Rule",
         "rule": None if rule is None else rules_as_data([rule])[0],
         "rules": rules_as_data(applying),
-        "remedies": remedies(question, decision, applying, settings),
+        "remedies": _to_paste(remedies(question, decision, applying, settings)),
         "super_users_known": settings.is_known,
     }

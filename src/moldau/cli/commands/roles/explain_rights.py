@@ -10,6 +10,7 @@ from moldau.cli.client.connection import Cluster
 from moldau.cli.commands.roles.role_options import binding_text, bindings_as_data, scope_text
 from moldau.cli.commands.roles.role_topic import read_roles
 from moldau.cli.failures import Failure
+from moldau.cli.options import given_cluster_options
 from moldau.cli.render.output import print_json
 from moldau.core.error_codes import ErrorCode
 from moldau.security.access.model import Rule
@@ -39,7 +40,7 @@ def explain_service_access(
         ) from error
     rights = read_roles(cluster)
     found = rights.explain(principal, action, kind, name)
-    remedy = None if found else grant_command(principal, action, kind, name)
+    remedy = None if found else grant_command(principal, action, kind, name) + given_cluster_options()
     if output == "json":
         print_json(_as_data(rights, principal, found, remedy))
         return
