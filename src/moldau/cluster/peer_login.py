@@ -40,7 +40,8 @@ class LoggedInChannel:
         self._renew_at_s: float | None = None
 
     async def log_in(self, timeout_s: float) -> None:
-        """PeerError if the other broker refuses the login or cannot prove that it knows the password."""
+        """PeerError if the other broker refuses the login or cannot prove that it knows the password, or if this one
+        has neither token nor ticket."""
         handshake = SaslHandshakeRequest(mechanism=self._mechanism)
         chosen = await self._ask(handshake, HANDSHAKE_VERSION, SaslHandshakeResponse, timeout_s)
         if chosen.error_code:
@@ -49,9 +50,9 @@ class LoggedInChannel:
                 f"{', '.join(chosen.mechanisms)}; sasl.mechanism.inter.broker.protocol must be the same on all brokers"
             )
         exchange = self._begin()
-        message = next(exchange)
         lifetime_ms = 0
-        while True:
+        message = await _step(exchange, None, timeout_s)
+        while message is not None:
             request = SaslAuthenticateRequest(auth_bytes=message)
             answer = await self._ask(request, AUTHENTICATE_VERSION, SaslAuthenticateResponse, timeout_s)
             if answer.error_code:
@@ -60,10 +61,7 @@ class LoggedInChannel:
                     f"sasl.jaas.config for {self._mechanism}, with which brokers log in"
                 )
             lifetime_ms = answer.session_lifetime_ms
-            try:
-                message = exchange.send(bytes(answer.auth_bytes))
-            except StopIteration:
-                break
+            message = await _step(exchange, bytes(answer.auth_bytes), timeout_s)
         now_s = asyncio.get_running_loop().time()
         self._renew_at_s = now_s + lifetime_ms / 1000 * RENEWED_AFTER if lifetime_ms > 0 else None
 
@@ -82,3 +80,16 @@ class LoggedInChannel:
         frame = request_frame(request, version, correlation_id, self._client_id)
         answered = await self._channel.exchange(frame, timeout_s)
         return read_answer(answer, request, version, correlation_id, answered)
+
+
+async def _step(exchange: ClientLogin, answer: bytes | None, timeout_s: float) -> bytes | None:
+    """The next message, None at the end. On a thread: passwords take time, tokens and tickets come over the network."""
+    async with asyncio.timeout(timeout_s):
+        return await asyncio.to_thread(_next_message, exchange, answer)
+
+
+def _next_message(exchange: ClientLogin, answer: bytes | None) -> bytes | None:
+    try:
+        return next(exchange) if answer is None else exchange.send(answer)
+    except StopIteration:
+        return None

@@ -1,5 +1,6 @@
 """Connections to the other brokers of the cluster. Implements `cluster.peer_network.PeerNetwork`."""
 
+import random
 import socket
 import weakref
 from collections.abc import Callable
@@ -12,10 +13,12 @@ from moldau.core.errors import ConfigError
 from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.core.settings.listeners import Listener
 from moldau.net.channel import Channel
+from moldau.node.key_download import fetch_token
+from moldau.node.os_clock import OsClock
 from moldau.node.tls_identities import TlsIdentities
-from moldau.security.sasl.client_login import ClientLogin, client_login
-from moldau.security.sasl.jaas import client_credentials
-from moldau.security.sasl.listener_logins import jaas_setting, login_module
+from moldau.security.sasl.broker_login import broker_login
+from moldau.security.sasl.client_login import ClientLogin
+from moldau.security.sasl.token_sources import TokenSources
 
 EVERY_INTERFACE: Final = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 compared, not bound
 
@@ -33,8 +36,9 @@ class PeerLinks:
         """Set by tests: no broker can be reached."""
         self.settings: Callable[[], BrokerSettings] = lambda: settings
         """The settings in force."""
+        self._tokens = TokenSources(fetch_token, OsClock().now_ms, random.random)
         if listener.protocol.has_sasl:
-            self._begin_login()
+            self._begin_login(listener.host)
 
     async def connect(self, broker_id: int, timeout_s: float) -> PeerChannel:
         if self.is_cut:
@@ -51,7 +55,7 @@ class PeerLinks:
             return channel
         mechanism = self.settings().sasl_mechanism_inter_broker_protocol
         logged_in = LoggedInChannel(
-            channel, mechanism, self._begin_login, f"broker-{self.settings().node_id}"
+            channel, mechanism, lambda: self._begin_login(address.host), f"broker-{self.settings().node_id}"
         )
         try:
             await logged_in.log_in(timeout_s)
@@ -60,17 +64,8 @@ class PeerLinks:
             raise
         return logged_in
 
-    def _begin_login(self) -> ClientLogin:
-        settings, listener = self.settings(), self._listener.name
-        mechanism = settings.sasl_mechanism_inter_broker_protocol
-        setting = jaas_setting(listener, mechanism)
-        module = login_module(settings, listener, mechanism)
-        if module is None:
-            raise ConfigError(
-                f"brokers log in to each other with {mechanism} on {listener}, but {setting} is not set; it names the "
-                'user and the password: ... required username="..." password="...";'
-            )
-        return client_login(mechanism, *client_credentials(module, setting))
+    def _begin_login(self, host: str) -> ClientLogin:
+        return broker_login(self.settings(), self._listener.name, host, self._tokens)
 
     def close_all(self) -> None:
         for channel in list(self._open):

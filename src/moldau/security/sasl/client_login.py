@@ -1,4 +1,4 @@
-"""The client's side of PLAIN and SCRAM, which a broker uses to log in to the others. Pure.
+"""The client's side of PLAIN and SCRAM, logins with a user and a password, and of OAUTHBEARER (RFC 7628). Pure.
 
 A login is a generator: it yields each message for the server, is sent the server's answer, and ends when the login
 is complete. It raises PeerError when the server cannot prove that it knows the password.
@@ -8,7 +8,7 @@ import hmac
 import re
 import secrets
 from base64 import b64decode, b64encode
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Final
 
 from moldau.core.errors import ConfigError, PeerError
@@ -18,6 +18,8 @@ from moldau.security.sasl.exchange import PLAIN
 ClientLogin = Generator[bytes, bytes, None]
 
 SUPPORTED: Final = (PLAIN, *MECHANISMS)
+REFUSED: Final = b"\x01"
+"""The answer to a text that says why a token is refused: the login fails."""
 ITERATIONS_LIMIT: Final = 10_000_000
 """A server that asks for more is an attacker who wants this client to compute for minutes."""
 ITERATIONS_MIN: Final = 4096
@@ -27,13 +29,12 @@ _FINAL: Final = re.compile(r"v=([^,]+)(?:,.*)?")
 
 
 def client_login(mechanism: str, user: str, password: str) -> ClientLogin:
-    """ConfigError for a mechanism that brokers cannot log in with."""
+    """ConfigError for a mechanism without passwords."""
     if mechanism == PLAIN:
         return plain_login(user, password)
     if mechanism not in MECHANISMS:
         raise ConfigError(
-            f"brokers cannot log in to each other with {mechanism}; "
-            f"set sasl.mechanism.inter.broker.protocol to one of {', '.join(SUPPORTED)}"
+            f"{mechanism} is not a login with a user and a password; those are {', '.join(SUPPORTED)}"
         )
     return scram_login(MECHANISMS[mechanism], user, password, secrets.token_urlsafe(24))
 
@@ -71,6 +72,14 @@ def scram_login(
     match = _FINAL.fullmatch(final)
     if match is None or not hmac.compare_digest(_decoded(match[1]), expected):
         raise PeerError("the server could not prove that it knows the password")
+
+
+def token_login(token: Callable[[], str]) -> ClientLogin:
+    """`token` may block. PeerError if there is none, or the server refuses it."""
+    answer = yield f"n,,\x01auth=Bearer {token()}\x01\x01".encode()
+    if answer:
+        yield REFUSED
+        raise PeerError(f"the server refuses the token: {answer[:200].decode(errors='replace')}")
 
 
 def _text(message: bytes) -> str:

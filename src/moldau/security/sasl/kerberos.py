@@ -38,7 +38,7 @@ class KerberosExchange:
     def answer(self, message: bytes) -> bytes:
         try:
             return self._answer(message)
-        except _gssapi().exceptions.GSSError as error:
+        except gssapi_package().exceptions.GSSError as error:
             raise LoginRefused(f"Kerberos refuses it: {' '.join(str(error).split())}") from None
 
     def _answer(self, message: bytes) -> bytes:
@@ -82,7 +82,7 @@ class KerberosKeys:
 
     def __init__(self, module: LoginModule, setting: str) -> None:
         """ConfigError if they cannot be used."""
-        gssapi = _gssapi(setting)
+        gssapi = gssapi_package(setting)
         missing = [name for name in ("keyTab", "principal") if not module.options.get(name)]
         if missing:
             raise ConfigError(f'{setting} has no {" and no ".join(missing)}; add {missing[0]}="..."')
@@ -107,7 +107,7 @@ class KerberosKeys:
 
     def accept(self) -> Any:
         """A context for one login. Blocks."""
-        gssapi = _gssapi()
+        gssapi = gssapi_package()
         credentials = gssapi.Credentials(name=self._name, usage="accept", store={"keytab": self._key_file})
         context = gssapi.SecurityContext(usage="accept", creds=credentials)
         # A refused token, such as a recorded one, is an error at once and not with the next token.
@@ -115,7 +115,8 @@ class KerberosKeys:
         return context
 
 
-def _gssapi(setting: str = "sasl.enabled.mechanisms") -> Any:
+def gssapi_package(setting: str = "sasl.enabled.mechanisms") -> Any:
+    """ConfigError if it is not installed."""
     try:
         return importlib.import_module("gssapi")
     except ImportError as error:

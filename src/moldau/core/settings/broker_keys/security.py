@@ -4,9 +4,10 @@ from moldau.core.settings.checks import one_of
 from moldau.core.settings.inert import (
     JVM,
     KRAFT,
-    NO_KERBEROS_PEERS,
-    NO_OAUTH_BETWEEN_BROKERS,
+    NO_ASSERTIONS,
     RETRIED_AT_ONE_PACE,
+    RETRIED_WITH_CONNECTION,
+    TICKETS_ON_DEMAND,
 )
 from moldau.core.settings.key import (
     Importance,
@@ -140,72 +141,66 @@ class SecurityKeys(SettingsView):
     sasl_login_connect_timeout_ms = integer(
         "sasl.login.connect.timeout.ms",
         None,
-        "Connection timeout towards an identity provider.",
+        "Timeout towards an identity provider, where `sasl.login.read.timeout.ms` is not set.",
         importance=LOW,
-        inert=NO_OAUTH_BETWEEN_BROKERS,
     )
     sasl_login_read_timeout_ms = integer(
         "sasl.login.read.timeout.ms",
         None,
-        "Read timeout towards an identity provider.",
+        "Timeout towards an identity provider; 10 seconds if neither is set.",
         importance=LOW,
-        inert=NO_OAUTH_BETWEEN_BROKERS,
     )
     sasl_login_refresh_buffer_seconds = short(
         "sasl.login.refresh.buffer.seconds",
         300,
         "Seconds before a credential expires in which no refresh is begun.",
         scope=PER_BROKER,
-        inert=NO_OAUTH_BETWEEN_BROKERS,
     )
     sasl_login_refresh_min_period_seconds = short(
         "sasl.login.refresh.min.period.seconds",
         60,
         "Fewest seconds between two refreshes of a credential.",
         scope=PER_BROKER,
-        inert=NO_OAUTH_BETWEEN_BROKERS,
     )
     sasl_login_refresh_window_factor = double(
         "sasl.login.refresh.window.factor",
         0.8,
         "Share of a credential's life after which it is refreshed.",
         scope=PER_BROKER,
-        inert=NO_OAUTH_BETWEEN_BROKERS,
     )
     sasl_login_refresh_window_jitter = double(
         "sasl.login.refresh.window.jitter",
         0.05,
         "Random share added to that.",
         scope=PER_BROKER,
-        inert=NO_OAUTH_BETWEEN_BROKERS,
     )
     sasl_login_retry_backoff_max_ms = long(
         "sasl.login.retry.backoff.max.ms",
         10_000,
         "Longest wait between attempts to log in.",
         importance=LOW,
-        inert=NO_OAUTH_BETWEEN_BROKERS,
+        inert=RETRIED_WITH_CONNECTION,
     )
     sasl_login_retry_backoff_ms = long(
         "sasl.login.retry.backoff.ms",
         100,
         "First wait between attempts to log in.",
         importance=LOW,
-        inert=NO_OAUTH_BETWEEN_BROKERS,
+        inert=RETRIED_WITH_CONNECTION,
     )
     sasl_kerberos_kinit_cmd = string(
         "sasl.kerberos.kinit.cmd",
         "/usr/bin/kinit",
         "Path of kinit.",
         scope=PER_BROKER,
-        inert=NO_KERBEROS_PEERS,
+        inert=TICKETS_ON_DEMAND,
     )
     sasl_kerberos_min_time_before_relogin = long(
         "sasl.kerberos.min.time.before.relogin",
         60_000,
         "Shortest time between two Kerberos logins.",
         scope=PER_BROKER,
-        inert=NO_KERBEROS_PEERS,
+        inert=TICKETS_ON_DEMAND,
     )
     sasl_kerberos_principal_to_local_rules = strings(
         "sasl.kerberos.principal.to.local.rules",
@@ -218,34 +213,33 @@ class SecurityKeys(SettingsView):
         None,
         "Kerberos service name of the brokers.",
         scope=PER_BROKER,
-        inert=NO_KERBEROS_PEERS,
     )
     sasl_kerberos_ticket_renew_jitter = double(
         "sasl.kerberos.ticket.renew.jitter",
         0.05,
         "Random share added to the renewal time of tickets.",
         scope=PER_BROKER,
-        inert=NO_KERBEROS_PEERS,
+        inert=TICKETS_ON_DEMAND,
     )
     sasl_kerberos_ticket_renew_window_factor = double(
         "sasl.kerberos.ticket.renew.window.factor",
         0.8,
         "Share of a ticket's life after which it is renewed.",
         scope=PER_BROKER,
-        inert=NO_KERBEROS_PEERS,
+        inert=TICKETS_ON_DEMAND,
     )
     sasl_oauthbearer_assertion_algorithm = string(
         "sasl.oauthbearer.assertion.algorithm",
         "RS256",
         "Algorithm that signs OAuth assertions.",
         check=one_of("ES256", "RS256", ignore_case=True),
-        inert=NO_OAUTH_BETWEEN_BROKERS,
+        inert=NO_ASSERTIONS,
     )
     sasl_oauthbearer_assertion_claim_aud = string(
         "sasl.oauthbearer.assertion.claim.aud",
         None,
         "Audience claim of assertions.",
-        inert=NO_OAUTH_BETWEEN_BROKERS,
+        inert=NO_ASSERTIONS,
     )
     sasl_oauthbearer_assertion_claim_exp_seconds = integer(
         "sasl.oauthbearer.assertion.claim.exp.seconds",
@@ -254,19 +248,19 @@ class SecurityKeys(SettingsView):
         at_least=0,
         at_most=86_400,
         importance=LOW,
-        inert=NO_OAUTH_BETWEEN_BROKERS,
+        inert=NO_ASSERTIONS,
     )
     sasl_oauthbearer_assertion_claim_iss = string(
         "sasl.oauthbearer.assertion.claim.iss",
         None,
         "Issuer claim of assertions.",
-        inert=NO_OAUTH_BETWEEN_BROKERS,
+        inert=NO_ASSERTIONS,
     )
     sasl_oauthbearer_assertion_claim_jti_include = boolean(
         "sasl.oauthbearer.assertion.claim.jti.include",
         False,
         "Whether assertions carry a unique id.",
-        inert=NO_OAUTH_BETWEEN_BROKERS,
+        inert=NO_ASSERTIONS,
     )
     sasl_oauthbearer_assertion_claim_nbf_seconds = integer(
         "sasl.oauthbearer.assertion.claim.nbf.seconds",
@@ -275,47 +269,45 @@ class SecurityKeys(SettingsView):
         at_least=0,
         at_most=3600,
         importance=LOW,
-        inert=NO_OAUTH_BETWEEN_BROKERS,
+        inert=NO_ASSERTIONS,
     )
     sasl_oauthbearer_assertion_claim_sub = string(
         "sasl.oauthbearer.assertion.claim.sub",
         None,
         "Subject claim of assertions.",
-        inert=NO_OAUTH_BETWEEN_BROKERS,
+        inert=NO_ASSERTIONS,
     )
     sasl_oauthbearer_assertion_file = string(
         "sasl.oauthbearer.assertion.file",
         None,
         "File with a ready assertion.",
-        inert=NO_OAUTH_BETWEEN_BROKERS,
+        inert=NO_ASSERTIONS,
     )
     sasl_oauthbearer_assertion_private_key_file = string(
         "sasl.oauthbearer.assertion.private.key.file",
         None,
         "File with the key that signs assertions.",
-        inert=NO_OAUTH_BETWEEN_BROKERS,
+        inert=NO_ASSERTIONS,
     )
     sasl_oauthbearer_assertion_private_key_passphrase = password(
         "sasl.oauthbearer.assertion.private.key.passphrase",
         "Passphrase of that key.",
-        inert=NO_OAUTH_BETWEEN_BROKERS,
+        inert=NO_ASSERTIONS,
     )
     sasl_oauthbearer_assertion_template_file = string(
         "sasl.oauthbearer.assertion.template.file",
         None,
         "File with a template of assertions.",
-        inert=NO_OAUTH_BETWEEN_BROKERS,
+        inert=NO_ASSERTIONS,
     )
     sasl_oauthbearer_client_credentials_client_id = string(
         "sasl.oauthbearer.client.credentials.client.id",
         None,
         "Client id for the client credentials grant.",
-        inert=NO_OAUTH_BETWEEN_BROKERS,
     )
     sasl_oauthbearer_client_credentials_client_secret = password(
         "sasl.oauthbearer.client.credentials.client.secret",
         "Client secret for the client credentials grant.",
-        inert=NO_OAUTH_BETWEEN_BROKERS,
     )
     sasl_oauthbearer_clock_skew_seconds = integer(
         "sasl.oauthbearer.clock.skew.seconds",
@@ -373,7 +365,6 @@ class SecurityKeys(SettingsView):
         "sasl.oauthbearer.scope",
         None,
         "Scope requested.",
-        inert=NO_OAUTH_BETWEEN_BROKERS,
     )
     sasl_oauthbearer_scope_claim_name = string(
         "sasl.oauthbearer.scope.claim.name",
@@ -391,5 +382,4 @@ class SecurityKeys(SettingsView):
         "sasl.oauthbearer.token.endpoint.url",
         None,
         "URL of the token endpoint.",
-        inert=NO_OAUTH_BETWEEN_BROKERS,
     )
