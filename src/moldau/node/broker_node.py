@@ -12,6 +12,7 @@ from moldau.coordination.store import Store
 from moldau.core.ports import Clock
 from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.core.settings.listeners import Listener, broker_listeners
+from moldau.core.settings.quorum_notice import quorum_notice
 from moldau.core.settings.resolve import BrokerLayers
 from moldau.net.listener import Endpoint, Listeners
 from moldau.node.assembly import assemble
@@ -68,6 +69,8 @@ class BrokerNode:
         try:
             broker = await self._open(loop)
             _log.info("broker %d: %s", broker.broker_id, settings_report(broker.configs.layers))
+            if notice := quorum_notice(self._layers):
+                _log.warning("%s", notice)
             self._check_logins(broker)
             broker.security.watch(loop.call_soon_threadsafe)
             broker.tokens.watch(loop.call_soon_threadsafe)

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import gc
 import logging
+import os
 import resource
 import signal
 import sys
@@ -14,6 +15,7 @@ from moldau.core.errors import ConfigError, StorageFault
 from moldau.core.settings.resolve import BrokerLayers
 from moldau.core.settings.static_layer import static_layer
 from moldau.node.broker_node import BrokerNode
+from moldau.node.java_options import with_java_options
 
 EXIT_OK = 0
 EXIT_FAILED = 1
@@ -29,6 +31,7 @@ def run_broker(config_path: str | None, overrides: Sequence[str]) -> int:
     _allow_many_files()
     try:
         layers = static_layer(_read_config(config_path), file=config_path or "", overrides=overrides)
+        layers = with_java_options(layers, os.environ)
         with asyncio.Runner(loop_factory=event_loop) as runner:
             return runner.run(_serve(layers))
     except ConfigError as error:

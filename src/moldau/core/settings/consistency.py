@@ -44,7 +44,8 @@ def _check_identity(settings: BrokerSettings) -> None:
     if "broker" not in settings.process_roles:
         raise ConfigError(
             f"process.roles={','.join(settings.process_roles)} leaves out broker, the only role there is "
-            "here; add it or remove the line"
+            "here: no controller is needed, brokers of a cluster have the same zookeeper.connect; add broker or remove "
+            "the line"
         )
     if settings.broker_id not in (-1, settings.node_id):
         raise ConfigError(

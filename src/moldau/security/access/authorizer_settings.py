@@ -12,9 +12,10 @@ CLASS_NAMES: Final = frozenset(
         "acl",
         "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         "kafka.security.authorizer.AclAuthorizer",
+        "kafka.security.auth.SimpleAclAuthorizer",
     }
 )
-"""Our own short name; Kafka's; that of Kafka's with ZooKeeper."""
+"""Our own short name; Kafka's; those of its versions with ZooKeeper."""
 
 
 def make_authorizer(
