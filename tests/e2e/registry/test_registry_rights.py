@@ -1,38 +1,23 @@
 """Who may do what at a registry whose users are those of the cluster."""
 
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx2
 import pytest
-from confluent_kafka import Producer
 
 from moldau.security.access.model import CLUSTER_NAME, Pattern, ResourceKind
-from moldau.security.roles.model import ROLES_TOPIC, Binding, Role, ServiceKind, make_binding
-from moldau.security.roles.records import PRESENT, Member, key_of, make_member
+from moldau.security.roles.model import Binding, Role, ServiceKind, make_binding
+from moldau.security.roles.records import make_member
 from moldau.testing import LocalCluster, LocalRegistry, Security
+from roles_kit import WAIT_S, Roles, until
 
 USERS = {
     "admin": "admin-secret",
     **{name: f"{name}-secret" for name in ("reader", "writer", "manager", "owner", "operator", "nobody")},
 }
 AVRO = '{"type":"record","name":"Order","fields":[{"name":"id","type":"long"}]}'
-WAIT_S = 60.0
 Ask = Callable[..., httpx2.Response]
-
-
-class Roles:
-    """Grants and revokes as `moldau roles` does."""
-
-    def __init__(self, cluster: LocalCluster) -> None:
-        cluster.create_topic(ROLES_TOPIC, partitions=1, configs={"cleanup.policy": "compact"})
-        self._producer = Producer(cluster.client_settings("admin"))
-
-    def set(self, *subjects: Binding | Member, present: bool = True) -> None:
-        for subject in subjects:
-            self._producer.produce(ROLES_TOPIC, PRESENT if present else b"", key_of(subject))
-        assert self._producer.flush(WAIT_S) == 0
 
 
 def of_subjects(user: str, role: Role, name: str = "orders-", pattern: Pattern = Pattern.PREFIXED) -> Binding:
@@ -85,12 +70,6 @@ def roles(secured: LocalCluster, ask: Ask) -> Roles:
         assert ask("admin", "POST", f"/subjects/{subject}/versions", schema).status_code == 200
     until(lambda: ask("operator", "GET", "/subjects").json() == ["orders-value", "payments"])
     return roles
-
-
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + WAIT_S
-    while not condition():
-        assert time.monotonic() < deadline, "it has not come true in time"
 
 
 def test_users_of_the_cluster_log_in_with_their_passwords(ask: Ask) -> None:

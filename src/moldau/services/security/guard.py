@@ -146,14 +146,16 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         principal = self._principal(scope)
-        if principal is None and scope.get("path") not in self._security.open_paths:
+        is_open = scope.get("path") in self._security.open_paths
+        if principal is None and not is_open:
             try:
                 principal = await self._checked(scope)
             except (WrongLogin, LoginsUnavailable) as why:
                 await self._refuse(scope, receive, send, why)
                 return
         principal = principal or ANONYMOUS
-        rights = self._security.rights if principal not in self._security.super_users else None
+        asks_nothing = is_open or principal in self._security.super_users
+        rights = None if asks_nothing else self._security.rights
         if rights is not None and not rights.is_loaded:
             await self._refuse(scope, receive, send, RIGHTS_UNKNOWN)
             return

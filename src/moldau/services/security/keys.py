@@ -62,7 +62,9 @@ _COMMON: Final[tuple[ConfigKey[Any], ...]] = (
     ),
     string("authentication.realm", "", "The realm that clients are told."),
     strings(
-        "authentication.skip.paths", (), "Paths that need no login, for example one that health checks ask."
+        "authentication.skip.paths",
+        (),
+        "Paths that need neither a login nor a right, for example one that health checks ask.",
     ),
 )
 _PASSWORDS: Final[tuple[ConfigKey[Any], ...]] = (

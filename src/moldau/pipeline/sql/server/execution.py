@@ -34,11 +34,13 @@ from moldau.pipeline.sql.server.failures import (
 from moldau.pipeline.sql.server.rehearsal import Rehearsal
 from moldau.pipeline.sql.server.requests import Executed, Runtime, StatementRequest
 from moldau.pipeline.sql.server.settings import ServerSettings
+from moldau.pipeline.sql.server.statement_rights import action_of, require
 from moldau.pipeline.sql.server.statement_texts import errors_within, parsed, statement_texts
 from moldau.pipeline.sql.server.world import World
 from moldau.pipeline.sql.syntax.errors import SqlError
 from moldau.pipeline.sql.syntax.parser import Parsed
 from moldau.pipeline.sql.syntax.tree import statements as tree
+from moldau.services.security.access import Access
 
 CHANGES: Final = (
     tree.CreateSource,
@@ -108,7 +110,7 @@ class Execution:
         done: list[Executed] = []
         for text in texts:
             try:
-                executed, session = await self._step(text, session)
+                executed, session = await self._step(text, session, request.access)
             except SqlError as wrong:
                 failure = bad_statement(wrong, text)
                 failure.executed = tuple(done)
@@ -155,9 +157,10 @@ class Execution:
         except MoldauError as late:
             raise ServiceFailure(COMMAND_QUEUE_TIMEOUT, str(late)) from late
 
-    async def _step(self, text: str, session: Session) -> tuple[Executed, Session]:
+    async def _step(self, text: str, session: Session, access: Access) -> tuple[Executed, Session]:
         is_long = len(text) > LONG_TEXT
         one = await asyncio.to_thread(parsed, text, session) if is_long else parsed(text, session)
+        require(access, action_of(one.statement), self._settings.service_id)
         with errors_within(one.text):
             return await self._executed(one, session)
 

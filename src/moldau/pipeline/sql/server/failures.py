@@ -11,6 +11,7 @@ BAD_STATEMENT: Final = 40001
 QUERY_ENDPOINT: Final = 40002
 """The statement belongs to /query, not to /ksql."""
 TOO_MANY_PUSH_QUERIES: Final = 40003
+FORBIDDEN: Final = 40300
 NOT_FOUND: Final = 40400
 TOO_MANY_REQUESTS: Final = 42900
 SERVER_ERROR: Final = 50000

@@ -7,6 +7,7 @@ from typing import Literal
 
 from moldau.pipeline.sql.engine.answers import Answer
 from moldau.pipeline.sql.queries.row_stream import RowStream
+from moldau.services.security.access import EVERYTHING, Access
 
 ServerStatus = Literal["RUNNING", "STARTING", "DEGRADED", "TERMINATING", "TERMINATED", "ERROR"]
 
@@ -24,6 +25,8 @@ class StatementRequest:
     """The client speaks KSQL 5, where every SELECT was what is a push query today."""
     shows_tombstones: bool = True
     """Whether the shape of the answer has rows that are deleted; LIMIT counts what is shown."""
+    access: Access = EVERYTHING
+    """What the caller may do."""
 
 
 @dataclass(frozen=True, slots=True)

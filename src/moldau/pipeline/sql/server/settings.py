@@ -12,7 +12,7 @@ from moldau.core.settings.checks import one_of
 from moldau.core.settings.key import Importance, boolean, integer, password, string, strings
 from moldau.services.configuration import setting_texts
 from moldau.services.listening import Address, parse_listeners
-from moldau.services.security.keys import HttpSecurity
+from moldau.services.security.keys import GuardedHttpSecurity
 
 PORT_DEFAULT: Final = 8088
 APPLICATION_ID_MAX: Final = 180
@@ -90,7 +90,7 @@ ignoring it would leave open what the file means to close."""
 HIGH: Final = Importance.HIGH
 
 
-class ServerSettings(HttpSecurity):
+class ServerSettings(GuardedHttpSecurity):
     KIND = "SQL server"
 
     bootstrap_servers = strings(

@@ -23,6 +23,7 @@ from moldau.pipeline.connect.server.http import connector_handlers, plugin_handl
 from moldau.pipeline.connect.server.http.call import Answer, Call, refusal
 from moldau.pipeline.connect.server.http.routing import find, methods_of
 from moldau.pipeline.connect.server.service import ConnectService
+from moldau.services.security.access import access_of
 
 THREADS: Final = 32
 BODY_S_MAX: Final = 60.0
@@ -66,7 +67,8 @@ class ConnectApp:
             if (problem := self._service.member.problem) is not None and path not in WITHOUT_STORE:
                 raise RequestFailure(UNAVAILABLE, f"The worker cannot answer: {problem}")
             query = parse_qs(request.url.query, keep_blank_values=True)
-            call = Call(self._service, match.parameters, query, await self._body(request))
+            access = access_of(request.scope)
+            call = Call(self._service, match.parameters, query, await self._body(request), access)
             # A client that disconnects does not cancel a running change.
             work = asyncio.get_running_loop().run_in_executor(self._threads, match.handler, call)
             return await asyncio.shield(work)

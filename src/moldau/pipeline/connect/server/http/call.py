@@ -5,11 +5,13 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
-from moldau.pipeline.connect.server.failures import RequestFailure, not_found
+from moldau.pipeline.connect.server.failures import FORBIDDEN, RequestFailure, not_found
 from moldau.pipeline.connect.server.http.bodies import read_object
 from moldau.pipeline.connect.server.member import Member
 from moldau.pipeline.connect.server.requests import Json
 from moldau.pipeline.connect.server.service import ConnectService
+from moldau.security.roles.model import Action, ServiceKind
+from moldau.services.security.access import ALL, Access
 
 OK = 200
 CREATED = 201
@@ -32,6 +34,8 @@ class Call:
     parameters: Mapping[str, str]
     query: Mapping[str, Sequence[str]]
     body: bytes
+    access: Access
+    """What the caller may do."""
 
     @property
     def member(self) -> Member:
@@ -53,6 +57,14 @@ class Call:
     def flag(self, name: str, *, default: bool = False) -> bool:
         values = self.query.get(name)
         return default if not values else values[0].strip().lower() == "true"
+
+    def may(self, action: Action, connector: str) -> bool:
+        return self.access.may(action, ServiceKind.CONNECTOR, connector)
+
+    def require(self, action: Action, connector: str = ALL) -> None:
+        """Raises RequestFailure 403 if the caller may not do this with the connector."""
+        if not self.may(action, connector):
+            raise RequestFailure(FORBIDDEN, self.access.refusal(action, ServiceKind.CONNECTOR, connector))
 
     def document(self) -> Json:
         """The body, which must be a JSON object. Raises RequestFailure."""

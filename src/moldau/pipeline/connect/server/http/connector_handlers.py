@@ -12,15 +12,21 @@ from moldau.pipeline.connect.server.http.bodies import (
 from moldau.pipeline.connect.server.http.call import ACCEPTED, NO_CONTENT, Answer, Call, created
 from moldau.pipeline.connect.server.http.routing import Handler, Route
 from moldau.pipeline.connect.server.state.config_records import TargetState
+from moldau.security.roles.model import Action
 
 
 def list_connectors(call: Call) -> Answer:
-    view = call.service.view
-    return Answer(view.expanded(call.query["expand"]) if "expand" in call.query else view.names())
+    """Those that the caller may see. With `expand=info` they have their configurations."""
+    view, parts = call.service.view, call.query.get("expand", ())
+    action = Action.READ if "info" in parts else Action.DESCRIBE
+    if "expand" not in call.query:
+        return Answer([name for name in view.names() if call.may(action, name)])
+    return Answer({name: one for name, one in view.expanded(parts).items() if call.may(action, name)})
 
 
 def create(call: Call) -> Answer:
     asked = read_creation(call.document())
+    call.require(Action.WRITE, asked.name)
     info = call.service.create(asked.name, asked.config, asked.initial)
     return created(info.as_json(), asked.name)
 
@@ -115,30 +121,36 @@ def reset_offsets(call: Call) -> Answer:
     return Answer(call.service.offsets.reset(call.connector))
 
 
-def _of_one(method: str, rest: str, handler: Callable[[Call], Answer]) -> Route:
-    return Route(method, f"/connectors/{{connector}}{rest}", handler)
+def _of_one(action: Action, method: str, rest: str, handler: Callable[[Call], Answer]) -> Route:
+    """Of a request that needs the right to `action` on the connector in the path."""
+
+    def handle(call: Call) -> Answer:
+        call.require(action, call.connector)
+        return handler(call)
+
+    return Route(method, f"/connectors/{{connector}}{rest}", handle)
 
 
 ROUTES = [
     Route("GET", "/connectors", list_connectors),
     Route("POST", "/connectors", create),
-    _of_one("GET", "", show),
-    _of_one("DELETE", "", delete),
-    _of_one("GET", "/config", show_config),
-    _of_one("PUT", "/config", put_config),
-    _of_one("PATCH", "/config", patch_config),
-    _of_one("GET", "/status", show_status),
-    _of_one("PUT", "/pause", setting_target(TargetState.PAUSED, ACCEPTED)),
-    _of_one("PUT", "/resume", setting_target(TargetState.STARTED, ACCEPTED)),
-    _of_one("PUT", "/stop", setting_target(TargetState.STOPPED, NO_CONTENT)),
-    _of_one("POST", "/restart", restart),
-    _of_one("GET", "/tasks", list_tasks),
-    _of_one("GET", "/tasks-config", list_task_configs),
-    _of_one("GET", "/tasks/{task}/status", show_task_status),
-    _of_one("POST", "/tasks/{task}/restart", restart_task),
-    _of_one("GET", "/topics", tracked(list_topics)),
-    _of_one("PUT", "/topics/reset", tracked(reset_topics)),
-    _of_one("GET", "/offsets", show_offsets),
-    _of_one("PATCH", "/offsets", alter_offsets),
-    _of_one("DELETE", "/offsets", reset_offsets),
+    _of_one(Action.READ, "GET", "", show),
+    _of_one(Action.DELETE, "DELETE", "", delete),
+    _of_one(Action.READ, "GET", "/config", show_config),
+    _of_one(Action.WRITE, "PUT", "/config", put_config),
+    _of_one(Action.WRITE, "PATCH", "/config", patch_config),
+    _of_one(Action.DESCRIBE, "GET", "/status", show_status),
+    _of_one(Action.MANAGE, "PUT", "/pause", setting_target(TargetState.PAUSED, ACCEPTED)),
+    _of_one(Action.MANAGE, "PUT", "/resume", setting_target(TargetState.STARTED, ACCEPTED)),
+    _of_one(Action.MANAGE, "PUT", "/stop", setting_target(TargetState.STOPPED, NO_CONTENT)),
+    _of_one(Action.MANAGE, "POST", "/restart", restart),
+    _of_one(Action.READ, "GET", "/tasks", list_tasks),
+    _of_one(Action.READ, "GET", "/tasks-config", list_task_configs),
+    _of_one(Action.DESCRIBE, "GET", "/tasks/{task}/status", show_task_status),
+    _of_one(Action.MANAGE, "POST", "/tasks/{task}/restart", restart_task),
+    _of_one(Action.DESCRIBE, "GET", "/topics", tracked(list_topics)),
+    _of_one(Action.MANAGE, "PUT", "/topics/reset", tracked(reset_topics)),
+    _of_one(Action.DESCRIBE, "GET", "/offsets", show_offsets),
+    _of_one(Action.MANAGE, "PATCH", "/offsets", alter_offsets),
+    _of_one(Action.MANAGE, "DELETE", "/offsets", reset_offsets),
 ]

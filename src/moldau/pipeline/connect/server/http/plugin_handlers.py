@@ -6,6 +6,8 @@ from moldau.pipeline.connect.server.http.bodies import read_config
 from moldau.pipeline.connect.server.http.call import Answer, Call
 from moldau.pipeline.connect.server.http.routing import Route
 from moldau.pipeline.connect.server.plugin_list import all_plugins, connector_plugins, settings_of
+from moldau.security.roles.model import Action, ServiceKind
+from moldau.services.security.access import ALL
 
 
 def list_plugins(call: Call) -> Answer:
@@ -22,7 +24,11 @@ def show_settings(call: Call) -> Answer:
 
 
 def validate(call: Call) -> Answer:
+    """Connectors ask their servers, so it needs the right to write the connector, or one of them without a name."""
     config = read_config(call.document())
+    name = config.get("name", "").strip()
+    if name or not call.access.may_some(Action.WRITE, ServiceKind.CONNECTOR):
+        call.require(Action.WRITE, name or ALL)
     complete = call.service.view.restored(config.get("name", ""), config)
     return Answer(call.service.checks.infos(call.parameters["plugin"], complete))
 

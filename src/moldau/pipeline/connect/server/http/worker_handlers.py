@@ -12,6 +12,7 @@ from moldau.pipeline.connect.server.failures import (
 from moldau.pipeline.connect.server.http.call import NO_CONTENT, OK, Answer, Call
 from moldau.pipeline.connect.server.http.routing import Route
 from moldau.pipeline.connect.server.loggers import LEVELS
+from moldau.security.roles.model import Action
 
 COMMIT: Final = "moldau"
 METRICS_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
@@ -37,15 +38,18 @@ def show_health(call: Call) -> Answer:
 
 def show_metrics(call: Call) -> Answer:
     """Of the tasks of this worker, for Prometheus. Empty while none has run."""
+    call.require(Action.DESCRIBE)
     text = call.member.hosting.driver.metrics_text()
     return Answer(text.encode(), OK, {"Content-Type": METRICS_TYPE})
 
 
 def list_loggers(call: Call) -> Answer:
+    call.require(Action.DESCRIBE)
     return Answer(call.member.loggers.all())
 
 
 def show_logger(call: Call) -> Answer:
+    call.require(Action.DESCRIBE)
     name = call.parameters["logger"]
     found = call.member.loggers.level(name)
     if found is None:
@@ -54,6 +58,7 @@ def show_logger(call: Call) -> Answer:
 
 
 def set_level(call: Call) -> Answer:
+    call.require(Action.MANAGE)
     name, level = call.parameters["logger"], call.document().get("level")
     if not isinstance(level, str) or not level.strip():
         raise bad_request("Desired 'level' parameter was not specified in request.")

@@ -14,6 +14,9 @@ from moldau.pipeline.sql.server.http.failures import too_large, too_slow
 from moldau.pipeline.sql.server.http.negotiation import JSON, OBJECTS, check_content_type, choose
 from moldau.pipeline.sql.server.requests import Executed
 from moldau.pipeline.sql.server.service import SqlService
+from moldau.pipeline.sql.server.statement_rights import require
+from moldau.security.roles.model import Action
+from moldau.services.security.access import Access, access_of
 
 BODY_S_MAX: Final = 60.0
 
@@ -26,6 +29,15 @@ class Call:
 
     def accepted(self, offered: Sequence[str]) -> str:
         return choose(self.request.headers.get("accept"), offered)
+
+    @property
+    def access(self) -> Access:
+        """What the caller may do."""
+        return access_of(self.request.scope)
+
+    def require(self, action: Action) -> None:
+        """Raises ServiceFailure 40300 if the caller may not do this at the server."""
+        require(self.access, action, self.service.settings.service_id)
 
     async def body(self) -> bytes:
         check_content_type(self.request.headers.get("content-type"))

@@ -19,6 +19,7 @@ from moldau.pipeline.sql.server.http.rows import json_bytes
 from moldau.pipeline.sql.server.inserting import target_of
 from moldau.pipeline.sql.server.service import SqlService
 from moldau.pipeline.sql.syntax.errors import SqlError
+from moldau.security.roles.model import Action
 
 OUTSTANDING_MAX: Final = 1_000
 """Rows that wait for their acknowledgement. The client's next rows wait in its connection."""
@@ -28,6 +29,7 @@ log = logging.getLogger("moldau.sql")
 
 async def insert_rows(call: Call) -> ASGIApp:
     accepted = call.accepted(INSERTS)
+    call.require(Action.WRITE)
     check_content_type(call.request.headers.get("content-type"))
     lines = _lines(call.request.stream(), call.service.settings.request_bytes_max)
     async for line in lines:

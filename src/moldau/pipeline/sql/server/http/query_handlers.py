@@ -14,10 +14,12 @@ from moldau.pipeline.sql.server.http.routing import Route
 from moldau.pipeline.sql.server.http.row_response import RowResponse
 from moldau.pipeline.sql.server.http.writers import WRITERS, Header, LegacyWriter, LinesWriter, Writer
 from moldau.pipeline.sql.server.requests import StartedQuery, StatementRequest
+from moldau.security.roles.model import Action
 
 
 async def query(call: Call) -> ASGIApp:
     accepted = call.accepted(QUERY)
+    call.require(Action.READ)
     request = read_statements(await call.body())
     # Here plain JSON is what `application/vnd.ksql.v1+json` is.
     writer = LegacyWriter if request.is_ksql_5 else WRITERS[KSQL_JSON if accepted == JSON else accepted]
@@ -26,6 +28,7 @@ async def query(call: Call) -> ASGIApp:
 
 async def query_stream(call: Call) -> ASGIApp:
     accepted = call.accepted(QUERY_STREAM)
+    call.require(Action.READ)
     request = read_query(await call.body())
     writer = WRITERS[accepted]
     started = await _started(call, request, writer)
@@ -36,6 +39,7 @@ async def query_stream(call: Call) -> ASGIApp:
 
 
 async def close_query(call: Call) -> ASGIApp:
+    call.require(Action.READ)
     query_id = read_query_id(await call.body())
     if not call.service.close_query(query_id):
         raise bad_request(f"No query with id {query_id}")

@@ -12,6 +12,7 @@ from moldau.pipeline.sql.server.http.failures import bad_request
 from moldau.pipeline.sql.server.http.routing import Route
 from moldau.pipeline.sql.server.requests import HostStatus
 from moldau.pipeline.sql.syntax.errors import SqlError
+from moldau.security.roles.model import Action
 
 METRICS_TYPE = "text/plain; version=0.0.4"
 
@@ -52,11 +53,13 @@ async def healthcheck(call: Call) -> ASGIApp:
 
 
 async def statuses(call: Call) -> ASGIApp:
+    call.require(Action.DESCRIBE)
     known = call.service.command_statuses()
     return call.document({"commandStatuses": {name: one.status for name, one in known.items()}})
 
 
 async def status(call: Call) -> ASGIApp:
+    call.require(Action.DESCRIBE)
     command_id = "/".join(call.parameters[name] for name in ("type", "entity", "action"))
     found = call.service.command_status(command_id)
     if found is None:
@@ -65,6 +68,7 @@ async def status(call: Call) -> ASGIApp:
 
 
 async def cluster_status(call: Call) -> ASGIApp:
+    call.require(Action.DESCRIBE)
     return call.document({"clusterStatus": {host.host: _host(host) for host in call.service.hosts()}})
 
 
@@ -78,6 +82,7 @@ def _host(host: HostStatus) -> Json:
 
 
 async def is_valid_property(call: Call) -> ASGIApp:
+    call.require(Action.DESCRIBE)
     name = call.parameters["name"]
     try:
         call.service.check_property(name)
@@ -100,6 +105,7 @@ async def acknowledged(call: Call) -> ASGIApp:
 
 
 async def metrics(call: Call) -> ASGIApp:
+    call.require(Action.DESCRIBE)
     return Response(await asyncio.to_thread(call.service.metrics_text), media_type=METRICS_TYPE)
 
 

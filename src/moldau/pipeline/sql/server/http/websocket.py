@@ -18,7 +18,10 @@ from moldau.pipeline.sql.server.http.rows import json_bytes, row_encoder
 from moldau.pipeline.sql.server.http.writers import Header, last_object, row_object
 from moldau.pipeline.sql.server.requests import StartedQuery
 from moldau.pipeline.sql.server.service import SqlService
+from moldau.pipeline.sql.server.statement_rights import require
 from moldau.pipeline.sql.types import Column
+from moldau.security.roles.model import Action
+from moldau.services.security.access import access_of
 
 PATH: Final = "/ws/query"
 NORMAL: Final = 1000
@@ -47,6 +50,7 @@ async def serve(service: SqlService, scope: Scope, receive: Receive, send: Send)
 
 
 async def _run(service: SqlService, socket: WebSocket) -> None:
+    require(access_of(socket.scope), Action.READ, service.settings.service_id)
     started = await service.start_query(read_statements(_request(socket)))
     watcher = asyncio.create_task(_close_when_gone(socket, started))
     try:
