@@ -9,14 +9,16 @@ from moldau.coordination.digest_md5 import SaslLogin, digest_md5_login
 from moldau.coordination.zookeeper_protection import Protection
 from moldau.core.errors import ConfigError
 from moldau.core.settings.broker_keys import BrokerSettings
-from moldau.node.zookeeper_kerberos import check_kerberos, kerberos_login, uses_ticket_cache
 from moldau.security.sasl.jaas import KERBEROS_MODULE, LoginModule, parse_jaas
+from moldau.security.sasl.kerberos_client import check_initiator, kerberos_login, uses_ticket_cache
 from moldau.security.tls.contexts import TlsMaterial, client_context
 from moldau.security.tls.stores import key_from_file, trust_from_file
 
 JAAS_SETTING: Final = "moldau.zookeeper.sasl.jaas.config"
 DIGEST_MODULE: Final = "org.apache.zookeeper.server.auth.DigestLoginModule"
 SOCKET_WITH_TLS: Final = "org.apache.zookeeper.ClientCnxnSocketNetty"
+SERVICE: Final = "zookeeper"
+"""The first part of the principals of ZooKeeper's servers."""
 NONCE_BYTES: Final = 24
 
 
@@ -91,8 +93,9 @@ def _login(settings: BrokerSettings) -> Callable[[str], SaslLogin] | None:
     if name == KERBEROS_MODULE.rpartition(".")[2]:
         if not uses_ticket_cache(module):
             _check_options(module, "keyTab", "principal")
-        check_kerberos(module, JAAS_SETTING)
-        return lambda host: kerberos_login(module, host, JAAS_SETTING)
+        check_initiator(module, JAAS_SETTING)
+        service = module.options.get("serviceName", SERVICE)
+        return lambda host: kerberos_login(module, service, host, JAAS_SETTING)
     raise ConfigError(
         f"{JAAS_SETTING} names the login module {module.name}; ZooKeeper has {DIGEST_MODULE} and {KERBEROS_MODULE}"
     )
