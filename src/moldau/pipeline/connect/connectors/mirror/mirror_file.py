@@ -40,8 +40,10 @@ _DECLARED: Final = frozenset(one.name for some in _CONNECTORS.values() for one i
 _WITHOUT_EFFECT: Final = frozenset(
     {
         "dedicated.mode.enable.internal.rest",
+        "add.source.alias.to.metrics",
         "exactly.once.source.support",
         "replication.policy.offset.lag.max",
+        "use.incremental.alter.configs",
     }
 )
 

@@ -44,6 +44,10 @@ class OffsetsAdmin:
         self._client: dict[str, str | int | float | bool] = {**client}
         self._worker_group = worker_group
 
+    def topics(self) -> set[str]:
+        """All of the cluster."""
+        return set(AdminClient(self._client).list_topics(timeout=ANSWER_S).topics)
+
     # Sources
 
     def of_source(self, topic: str, connector: str) -> list[tuple[Mapping[str, Any], Offset]]:
