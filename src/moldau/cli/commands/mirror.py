@@ -126,6 +126,7 @@ def _run(plans: "list[TargetPlan]", folder: Path) -> None:
 def _started(plan: "TargetPlan", folder: Path) -> "Member":
     from moldau.pipeline.connect.server.failures import RequestFailure
     from moldau.pipeline.connect.server.member import Member
+    from moldau.pipeline.connect.server.mirror_takeover import take_over
     from moldau.pipeline.connect.server.service import ConnectService
     from moldau.pipeline.connect.server.settings import Configuration
 
@@ -138,6 +139,7 @@ def _started(plan: "TargetPlan", folder: Path) -> "Member":
     service = ConnectService(member)
     try:
         for name, config in plan.connectors.items():
+            take_over(member, name, config)
             service.create(name, config)
     except RequestFailure as failure:
         member.stop()
