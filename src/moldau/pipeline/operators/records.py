@@ -1,7 +1,7 @@
 """The input and the output of a task: records as columns, records as rows."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 Headers = tuple[tuple[str, bytes | None], ...]
@@ -28,6 +28,20 @@ class Columns:
 
     def __len__(self) -> int:
         return len(self.offsets)
+
+    def slices(self, records: int) -> Iterator["Columns"]:
+        """The same, a number of records at a time."""
+        for start in range(0, len(self), records):
+            part = slice(start, start + records)
+            yield replace(
+                self,
+                offsets=self.offsets[part],
+                timestamps_ms=self.timestamps_ms[part],
+                keys=self.keys[part],
+                values=self.values[part],
+                headers=self.headers and self.headers[part],
+                order_ms=self.order_ms and self.order_ms[part],
+            )
 
 
 class OutputRecord(NamedTuple):

@@ -5,7 +5,7 @@ no file and sends nothing: a host (Spark, the test driver) provides input and ti
 """
 
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Final, Literal
 
 from moldau.pipeline.operators.context import UNKNOWN_TIME_MS, RecordContext
 from moldau.pipeline.operators.decoding import SKIPPED_MS, decode_columns
@@ -44,6 +44,7 @@ __all__ = [
 
 OnError = Literal["fail", "dead_letter"]
 STREAM_TIME = "stream time"
+SLICE_RECORDS: Final = 1_000
 
 Run = Callable[[int, int], None]
 """Processes the records of a queue from one index to another."""
@@ -89,6 +90,24 @@ class Task:
         """Processes a batch. `state.take_changes()` then returns the changes of the state. If it raises, state and
         schedules are as before. `refused`: outputs of this batch that the broker rejected in an earlier attempt."""
         self._context.wall_clock_ms = now_ms
+        if self._is_stateless and len(batch) == 1 and len(batch[0]) > SLICE_RECORDS:
+            return self._apply_in_slices(batch[0], now_ms, refused)
+        return self._apply_whole(batch, now_ms, refused)
+
+    def _apply_in_slices(self, columns: Columns, now_ms: int, refused: Refused | None) -> Outputs:
+        """Without state a batch is no more than its parts, and a part fits into the cache of the processor."""
+        times_before = dict(self.state.times)
+        outputs = Outputs()
+        try:
+            for part in columns.slices(SLICE_RECORDS):
+                outputs.add(self._apply_whole([part], now_ms, refused))
+        except BaseException:
+            self.state.times.clear()
+            self.state.times.update(times_before)
+            raise
+        return outputs
+
+    def _apply_whole(self, batch: Sequence[Columns], now_ms: int, refused: Refused | None) -> Outputs:
         self._begin(refused)
         undecoded = self._context.outputs = Outputs()
         queues = [queue for columns in batch for queue in self._decoded(columns)]

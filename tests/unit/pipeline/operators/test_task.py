@@ -4,7 +4,7 @@ import pytest
 
 from moldau.pipeline.operators.decoding import DecodingError
 from moldau.pipeline.operators.records import Columns
-from moldau.pipeline.operators.task import ProcessingError, Task
+from moldau.pipeline.operators.task import SLICE_RECORDS, ProcessingError, Task
 from moldau.pipeline.streams import JSON, LONG, STRING, StreamsBuilder, Topology, tumbling
 
 
@@ -111,3 +111,29 @@ def test_a_batch_without_input_changes_nothing() -> None:
     task.state.take_changes()
     assert task.apply([], 5).records == []
     assert task.state.take_changes() == []
+
+
+def long_batch(broken: int) -> Columns:
+    rows = [(f"k{number}", b'{"x": %d}' % number, number) for number in range(3 * SLICE_RECORDS + 7)]
+    rows[broken] = ("broken", b"{}", broken)
+    return columns("in", *rows)
+
+
+def test_a_long_batch_without_state_gives_every_record_in_its_order() -> None:
+    builder = StreamsBuilder(value=JSON)
+    builder.stream("in").map_values(lambda value: value["x"], value=LONG).to("out")
+    broken = 2 * SLICE_RECORDS + 3
+    outputs = task_of(builder.build(), on_error="dead_letter").apply([long_batch(broken)], 0)
+    numbers = [int.from_bytes(record.value or b"") for record in outputs.records]
+    assert numbers == [number for number in range(3 * SLICE_RECORDS + 7) if number != broken]
+    assert [record.timestamp_ms for record in outputs.records] == numbers
+    assert [(dead.offset, dead.key) for dead in outputs.dead] == [(broken, b"broken")]
+
+
+def test_a_long_batch_that_fails_leaves_the_time_of_the_task() -> None:
+    builder = StreamsBuilder(value=JSON)
+    builder.stream("in").map_values(lambda value: value["x"], value=LONG).to("out")
+    task = task_of(builder.build())
+    with pytest.raises(ProcessingError, match=f"offset {SLICE_RECORDS + 5}"):
+        task.apply([long_batch(SLICE_RECORDS + 5)], 0)
+    assert task.state.times == {}

@@ -1,7 +1,5 @@
 """The slots of this worker process. Runs each order in its slot, and keeps the slot for the next batch."""
 
-import ctypes
-import functools
 import gc
 import os
 import socket
@@ -11,11 +9,11 @@ from confluent_kafka import KafkaException
 
 from moldau.pipeline.operators.failures import TaskFailed
 from moldau.pipeline.spark.orders import SlotOrder, SlotReport
+from moldau.pipeline.spark.worker.memory import keep_memory, return_memory, used_memory
 from moldau.pipeline.spark.worker.slot import Slot
 
 SLOTS_MAX: Final = 1_000
 """In one process, of all applications. The oldest is closed to make room."""
-TRIM_BYTES_MIN: Final = 16 << 20
 
 _slots: dict[tuple[str, int], Slot] = {}
 """By run and slot number."""
@@ -29,6 +27,7 @@ def run_slot(order: SlotOrder) -> SlotReport:
     if order.is_last:
         if slot is not None:
             _slots.pop(here).close()
+            return_memory()
         return SlotReport(order.slot)
     was_elsewhere = slot is not None and order.holder != this_process()
     # A batch creates many objects that are all freed at its end: cyclic garbage collection would take a third of it.
@@ -47,7 +46,9 @@ def run_slot(order: SlotOrder) -> SlotReport:
     finally:
         gc.enable()
     report.holder = this_process()
-    return_memory(report)
+    used_memory(sum(size for _, size in report.sizes.values()))
+    if order.rests:
+        return_memory()
     return report
 
 
@@ -59,6 +60,7 @@ def _new_slot(order: SlotOrder, here: tuple[str, int]) -> Slot:
             _slots.pop(key).close()
     while len(_slots) >= SLOTS_MAX:
         _slots.pop(next(iter(_slots))).close()
+    keep_memory()
     slot = _slots[here] = Slot(order.application, order.slot)
     return slot
 
@@ -67,20 +69,6 @@ def _text_of(failure: Exception) -> str:
     if isinstance(failure, KafkaException):
         return f"KafkaException: {failure.args[0].str()}"
     return f"{type(failure).__name__}: {failure}"
-
-
-def return_memory(report: SlotReport) -> None:
-    """Returns memory to the system after a large batch: the allocator would keep it until the next one."""
-    if sum(size for _, size in report.sizes.values()) < TRIM_BYTES_MIN:
-        return
-    trim = getattr(_libc(), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
-
-
-@functools.cache
-def _libc() -> ctypes.CDLL:
-    return ctypes.CDLL(None)
 
 
 def this_process() -> str:
