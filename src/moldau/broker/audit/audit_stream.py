@@ -70,8 +70,9 @@ class AuditStream:
             self._lost += 1
         self._write_soon()
 
-    def logged_in(self, client: "Client", mechanism: str) -> None:
-        self._login(client, client.principal, mechanism, None)
+    def logged_in(self, client: "Client", mechanism: str, key: str | None = None) -> None:
+        """`key` is the name of the API key with which it has."""
+        self._login(client, client.principal, mechanism, None, key)
 
     def login_failed(self, client: "Client", mechanism: str, reason: str) -> None:
         self._login(client, None, mechanism, reason)
@@ -88,10 +89,17 @@ class AuditStream:
         self._is_closed = True
         await self._write()
 
-    def _login(self, client: "Client", principal: str | None, mechanism: str, failure: str | None) -> None:
+    def _login(
+        self,
+        client: "Client",
+        principal: str | None,
+        mechanism: str,
+        failure: str | None,
+        key: str | None = None,
+    ) -> None:
         reason = None if failure is None else failure[:TEXT_SIZE_MAX]
         listener = client.connection.listener
-        attempt = LoginAttempt(principal, client.caller.host, listener, mechanism, reason)
+        attempt = LoginAttempt(principal, client.caller.host, listener, mechanism, reason, key)
         if attempt in self._logins or len(self._logins) < EVENTS_MAX:
             self._logins[attempt] = self._logins.get(attempt, 0) + 1
         else:

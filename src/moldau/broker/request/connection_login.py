@@ -272,7 +272,7 @@ class ConnectionLogin:
         session.client.is_by_token = login.is_by_token
         self._key = login.key
         if session.broker.audit is not None:
-            session.broker.audit.logged_in(session.client, self._mechanism)
+            session.broker.audit.logged_in(session.client, self._mechanism, login.key)
         session.connection.limit_frames(self._logins.frame_bytes_max, "socket.request.max.bytes")
         limits = [limit] if (limit := self._logins.session_ms(self._mechanism)) else []
         if login.expires_ms is not None:

@@ -38,10 +38,12 @@ class LoginAttempt(NamedTuple):
     mechanism: str
     failure: str | None
     """None: it has logged in."""
+    key: str | None = None
+    """The name of the API key with which it has, None without one."""
 
 
 def login_event(attempt: LoginAttempt, count: int) -> AuditEvent:
-    principal, host, listener, mechanism, failure = attempt
+    principal, host, listener, mechanism, failure, key = attempt
     return AuditEvent(
         LOGIN,
         principal or "",
@@ -54,6 +56,7 @@ def login_event(attempt: LoginAttempt, count: int) -> AuditEvent:
             "succeeded": failure is None,
             "reason": failure,
             "count": count,
+            **({} if key is None else {"api_key": key}),
         },
     )
 

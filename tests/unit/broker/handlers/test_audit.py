@@ -103,11 +103,16 @@ def test_logins_are_told_with_the_reason_of_a_failure() -> None:
     good, bad = (event["data"] for event in told(rig))
     assert good["succeeded"] and good["principal"] == "User:bob" and good["mechanism"] == "PLAIN"
     assert not bad["succeeded"] and bad["principal"] is None and bad["reason"] == "wrong password"
+    assert "api_key" not in good
+    stream(rig).logged_in(rig.client, "PLAIN", "bob+ABCDEFGHIJKLMN27")
+    rig.clock.advance(WRITE_INTERVAL_MS)
+    (*_, by_key) = told(rig)
+    assert by_key["data"]["api_key"] == "bob+ABCDEFGHIJKLMN27"
     for _ in range(1000):
         stream(rig).login_failed(rig.client, "PLAIN", "wrong password")
     rig.clock.advance(WRITE_INTERVAL_MS)
     (*_, repeated) = told(rig)
-    assert repeated["data"]["count"] == 1000 and len(told(rig)) == 3
+    assert repeated["data"]["count"] == 1000 and len(told(rig)) == 4
 
 
 def test_a_change_is_told_with_what_failed_of_it() -> None:
