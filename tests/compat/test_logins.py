@@ -4,6 +4,7 @@ Users are made by Kafka's own tool and by an admin client; then each client writ
 """
 
 import itertools
+import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -30,6 +31,7 @@ from compat.moldau_broker import MoldauBroker
 from compat.node_clients import KafkajsClient, PlatformaticClient
 from compat.piped_client import PipedClient
 from compat.server_process import ServerProcess, free_port, wait_until
+from e2e.cli.shell import Shell
 from e2e.wire import HungUp, WireClient
 from kafka_jars import KafkaJarsUnavailable
 from moldau.core.error_codes import ErrorCode
@@ -334,6 +336,29 @@ def log_in(client: WireClient, user: str, password: str, mechanism: str) -> Any:
             message = login.send(bytes(answer.auth_bytes))
         except StopIteration:
             return answer
+
+
+def test_an_api_key_works_with_scram_everywhere(guarded: Guarded) -> None:
+    """Apache Kafka knows its client by the whole name of the key, which the command says."""
+    shell = Shell(guarded.open)
+    made = json.loads(shell.run("api-keys", "create", "--account", "orders", "--output", "json"))
+    is_moldau = isinstance(guarded.server, MoldauBroker)
+    assert made["principal"] == ("User:orders" if is_moldau else f"User:{made['key']}")
+    assert ("not Moldau's" in shell.run("api-keys", "create", "--account", "x")) != is_moldau
+
+    def works(mechanism: str) -> bool:
+        with guarded.connect() as client:
+            try:
+                log_in(client, made["key"], made["secret"], mechanism)
+            except AssertionError:
+                return False
+            return bool(client.call(DescribeClusterRequest()).error_code == ErrorCode.NONE)
+
+    for mechanism in MECHANISMS[not is_moldau :]:
+        wait_until(lambda mechanism=mechanism: works(mechanism), f"the key works with {mechanism}")
+    shell.run("api-keys", "delete", made["key"], "--yes")
+    for mechanism in MECHANISMS:
+        wait_until(lambda mechanism=mechanism: not works(mechanism), f"the key is gone for {mechanism}")
 
 
 # --- the same answers as Apache Kafka gives
