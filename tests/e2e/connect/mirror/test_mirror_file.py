@@ -68,6 +68,7 @@ offset.storage.replication.factor = 2
     ("text", "message"),
     [
         ("", r"no flow is enabled: add for instance a->b.enabled = true"),
+        ("a->b.topic.filter.class = org.x.Mine\na->b.enabled = true\n", "line 5: .* is a class in Java"),
         ("topic = x\na->b.enabled = true\n", r"line 5: unknown setting topic; did you mean topics\?"),
         ("a->d.enabled = true\n", r"line 5: a->d.enabled is about the cluster d, which .* It has a, b, c"),
         ("a->b.tpics = x\n", r"unknown setting a->b.tpics; did you mean topics\?"),

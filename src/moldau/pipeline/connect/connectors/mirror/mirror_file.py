@@ -47,6 +47,14 @@ _WITHOUT_EFFECT: Final = frozenset(
     }
 )
 
+_JAVA_CLASSES: Final = {
+    "topic.filter.class": "DefaultTopicFilter",
+    "group.filter.class": "DefaultGroupFilter",
+    "config.property.filter.class": "DefaultConfigPropertyFilter",
+    "forwarding.admin.class": "ForwardingAdmin",
+}
+"""Settings that name a class, with the one whose work is done here."""
+
 
 class FlowName(NamedTuple):
     source: str
@@ -205,6 +213,13 @@ class MirrorFile:
             self._require_setting(name, where, name)
 
     def _require_setting(self, setting: str, where: str, name: str) -> None:
+        if setting in _JAVA_CLASSES:
+            if self._texts[name].strip().rpartition(".")[2] != _JAVA_CLASSES[setting]:
+                raise ConfigError(
+                    f"{where}: {name} is a class in Java, which cannot run here. Name topics, groups and settings with "
+                    "topics, topics.exclude, groups, groups.exclude and config.properties.exclude"
+                )
+            return
         is_known = (
             setting in _DECLARED
             or setting in _WITHOUT_EFFECT
