@@ -86,7 +86,7 @@ class Proxy:
     async def stop(self) -> None:
         await self.instances.close()
         if self.has_own_login:
-            await asyncio.to_thread(self.producer.close)
+            await self.producer.close()
         await asyncio.to_thread(self.simple.close)
         if self.shared is None:
             await asyncio.to_thread(self.schemas.close)

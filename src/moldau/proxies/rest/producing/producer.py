@@ -1,13 +1,12 @@
 """The producer that all requests share. Records of a request go to it in one go; the answer is a list of what happened
 to each, in order.
 
-One thread serves the delivery reports of the producer, and wakes the event loop once per request.
+Its delivery reports are served in the event loop, every millisecond while requests wait for some. A thread of their own
+would have to take Python's lock for each report, and would wait for the event loop every time.
 """
 
 import asyncio
-import contextlib
 import logging
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -18,6 +17,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 DEFAULTS: Final = {
     "enable.idempotence": "true",
     "linger.ms": "1",
+    "socket.nagle.disable": "true",
     "delivery.timeout.ms": "30000",
     "topic.metadata.propagation.max.ms": "10000",
     "queue.buffering.max.messages": "1000000",
@@ -25,10 +25,14 @@ DEFAULTS: Final = {
 }
 """A linger of a millisecond joins the records of a request; its response time stays below five."""
 PURGED: Final = frozenset({KafkaError._PURGE_QUEUE, KafkaError._PURGE_INFLIGHT, KafkaError._FATAL})
-TURN_S: Final = 0.5
-SHORT_TURN_S: Final = 0.05
+TURN_S: Final = 0.001
+IDLE_TURN_S: Final = 0.25
+REASON_S: Final = 0.05
 FLUSH_S: Final = 10.0
 QUEUE_WAIT_S: Final = 0.005
+
+_new: Final = tuple.__new__
+"""Makes a named tuple without the function that the class has for it, which takes as long as all the rest."""
 
 log = logging.getLogger("moldau.rest")
 
@@ -59,8 +63,8 @@ class _Client:
         self.fatal: KafkaError | None = None
         self.producer = Producer({**properties, "error_cb": self._on_error}, logger=log)
 
-    def poll(self, timeout_s: float = TURN_S) -> None:
-        """Serves delivery reports for a while."""
+    def poll(self, timeout_s: float = 0.0) -> None:
+        """Serves the delivery reports that are there."""
         try:
             self.producer.poll(timeout_s)
         except KafkaException as error:
@@ -71,6 +75,9 @@ class _Client:
 
     def reason(self, error: KafkaError) -> KafkaError:
         """Records that were purged have not reached Kafka because of the fatal error."""
+        if error.code() == KafkaError._FATAL and self.fatal is None:
+            # What it was is on its way to this thread.
+            self.poll(REASON_S)
         return self.fatal if self.fatal is not None and error.code() in PURGED else error
 
     def _on_error(self, error: KafkaError) -> None:
@@ -79,35 +86,32 @@ class _Client:
 
 
 class _Pending:
-    """The records of one request that Kafka has not acknowledged yet. `done` is called by the producer's thread."""
+    """The records of one request that Kafka has not acknowledged yet."""
 
-    __slots__ = ("_client", "_left", "_lock", "_loop", "future", "written")
+    __slots__ = ("_client", "_left", "future", "written")
 
     def __init__(self, client: _Client, count: int, loop: asyncio.AbstractEventLoop) -> None:
         self.written: list[Written | None] = [None] * count
         self.future: asyncio.Future[list[Written]] = loop.create_future()
         self._client = client
         self._left = count
-        self._lock = threading.Lock()
-        self._loop = loop
 
     def done(self, index: int, error: KafkaError | None, message: Message) -> None:
+        """Called for every record, while the producer is polled."""
         if error is not None:
             self.fail(index, error)
             return
-        self._put(index, Written(message.partition(), message.offset(), message.timestamp()[1]))  # type: ignore[arg-type]
+        fields = (message.partition(), message.offset(), message.timestamp()[1], None)
+        self.written[index] = _new(Written, fields)
+        self._left -= 1
+        if not self._left:
+            self._finish()
 
     def fail(self, index: int, error: KafkaError) -> None:
-        self._put(index, Written(-1, -1, 0, self._client.reason(error)))
-
-    def _put(self, index: int, written: Written) -> None:
-        with self._lock:
-            self.written[index] = written
-            self._left -= 1
-            is_last = not self._left
-        if is_last:
-            with contextlib.suppress(RuntimeError):  # The loop has ended before Kafka answered.
-                self._loop.call_soon_threadsafe(self._finish)
+        self.written[index] = Written(-1, -1, 0, self._client.reason(error))
+        self._left -= 1
+        if not self._left:
+            self._finish()
 
     def _finish(self) -> None:
         if not self.future.done():
@@ -115,26 +119,29 @@ class _Pending:
 
 
 class SharedProducer:
-    """Owns the producer and its thread. Replaces the producer after an error that is fatal to it."""
+    """Owns the producer. Replaces it after an error that is fatal to it. Used in the event loop only."""
 
     def __init__(self, properties: Mapping[str, str]) -> None:
         self._properties: dict[str, Any] = {**DEFAULTS, **_renamed(properties)}
         self._client = _Client(self._properties)
-        self._is_open = True
+        self._broken: list[tuple[_Client, float]] = []
+        """Replaced ones that still have to report, and until when they may."""
+        self._next_turn: asyncio.TimerHandle | None = None
         self.in_flight = 0
         """Requests that wait for Kafka."""
-        self._thread = threading.Thread(target=self._serve, name="rest-producer", daemon=True)
 
     def start(self) -> None:
-        self._thread.start()
+        self._turn()
 
-    def close(self) -> None:
-        """Waits for records that are under way. Blocks."""
-        with contextlib.suppress(KafkaException):
-            self._client.producer.flush(FLUSH_S)
-        self._is_open = False
-        if self._thread.is_alive():
-            self._thread.join()
+    async def close(self) -> None:
+        """Waits for records that are under way."""
+        deadline = time.monotonic() + FLUSH_S
+        while (self.in_flight or len(self._client.producer)) and time.monotonic() < deadline:
+            self._turn()
+            await asyncio.sleep(TURN_S)
+        if self._next_turn is not None:
+            self._next_turn.cancel()
+            self._next_turn = None
 
     async def write(self, topic: str, records: Sequence[Record]) -> list[Written]:
         """Returns when Kafka has acknowledged or refused each of them."""
@@ -143,23 +150,31 @@ class SharedProducer:
     async def begin(self, topic: str, records: Sequence[Record]) -> "asyncio.Future[list[Written]]":
         """Hands over the records, which keep their order. The future is done when Kafka has acknowledged or refused
         each of them; there is at least one."""
+        if not self.in_flight:
+            # A producer that was idle may have failed without anybody noticing.
+            self._turn()
         client = self._client
         pending = _Pending(client, len(records), asyncio.get_running_loop())
         produce, done = client.producer.produce, pending.done
         self.in_flight += 1
+        if self.in_flight == 1:
+            self._turn_in(TURN_S)
         pending.future.add_done_callback(self._answered)
         for index, (key, value, partition, timestamp_ms, headers) in enumerate(records):
             while True:
                 try:
-                    produce(
-                        topic,
-                        value,
-                        key,
-                        partition,
-                        partial(done, index),
-                        timestamp=timestamp_ms,
-                        headers=headers,  # type: ignore[arg-type]
-                    )
+                    if timestamp_ms or headers:
+                        produce(
+                            topic,
+                            value,
+                            key,
+                            partition,
+                            partial(done, index),
+                            timestamp=timestamp_ms,
+                            headers=headers,  # type: ignore[arg-type]
+                        )
+                    else:
+                        produce(topic, value, key, partition, partial(done, index))
                     break
                 except BufferError:
                     # The queue is full: this request waits, and its client with it.
@@ -173,12 +188,21 @@ class SharedProducer:
     def _answered(self, _future: "asyncio.Future[list[Written]]") -> None:
         self.in_flight -= 1
 
-    def _serve(self) -> None:
-        while self._is_open:
-            client = self._client
-            client.poll()
-            if client.fatal is not None:
-                self._replace(client)
+    def _turn(self) -> None:
+        self._client.poll()
+        if self._client.fatal is not None:
+            self._replace(self._client)
+        if self._broken:
+            now = time.monotonic()
+            for client, _ in self._broken:
+                client.poll()
+            self._broken = [each for each in self._broken if len(each[0].producer) and now < each[1]]
+        self._turn_in(TURN_S if self.in_flight or self._broken else IDLE_TURN_S)
+
+    def _turn_in(self, delay_s: float) -> None:
+        if self._next_turn is not None:
+            self._next_turn.cancel()
+        self._next_turn = asyncio.get_running_loop().call_later(delay_s, self._turn)
 
     def _replace(self, broken: _Client) -> None:
         assert broken.fatal is not None
@@ -188,10 +212,8 @@ class SharedProducer:
             self._properties["enable.idempotence"] = "false"
         self._client = _Client(self._properties)
         # Their records fail, and so do those that are handed over from now on.
-        broken.producer.purge()
-        deadline = time.monotonic() + FLUSH_S
-        while len(broken.producer) and time.monotonic() < deadline:
-            broken.poll(SHORT_TURN_S)
+        broken.producer.purge(blocking=False)
+        self._broken.append((broken, time.monotonic() + FLUSH_S))
 
 
 def _renamed(properties: Mapping[str, str]) -> dict[str, str]:

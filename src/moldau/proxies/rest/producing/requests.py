@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+import orjson
+
 from moldau.proxies.rest.failures import (
     AUTHENTICATION,
     AUTHORIZATION,
@@ -58,8 +60,9 @@ async def parse_records(
     encode_key: Encode
     encode_value: Encode
     if name == "json":
-        encode_key = encode_value = _json
-    elif name == "binary":
+        parsed.records = _json_records(given, partition)
+        return parsed
+    if name == "binary":
         encode_key = encode_value = to_binary
     else:
         key_writer = await _writer(proxy, body, name, topic, "key", given)
@@ -71,6 +74,26 @@ async def parse_records(
         _record(each, index, partition, encode_key, encode_value) for index, each in enumerate(given)
     ]
     return parsed
+
+
+def _json_records(given: list[Any], partition: int | None) -> list[Record]:
+    """As `_record` makes them. Most have nothing but a key and a value, and there may be many."""
+    dumps, assigned = orjson.dumps, -1 if partition is None else partition
+    records: list[Record] = []
+    for each in given:
+        if type(each) is dict and len(each) == ("value" in each) + ("key" in each):
+            key, value = each.get("key"), each.get("value")
+            fields = (
+                None if key is None else dumps(key),
+                None if value is None else dumps(value),
+                assigned,
+                0,
+                None,
+            )
+            records.append(tuple.__new__(Record, fields))
+        else:
+            records.append(_record(each, len(records), partition, _json, _json))
+    return records
 
 
 def _record(
