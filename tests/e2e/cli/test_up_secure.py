@@ -1,24 +1,27 @@
 """`moldau up --secure`: what it writes is enough to connect, and without it nobody gets in."""
 
 import json
+import os
+import re
+import shutil
 import signal
 import stat
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from confluent_kafka import KafkaException, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.schema_registry import SchemaRegistryClient
 
 from compat.client import Record
 from compat.java_client import JavaClient, JavaDriver
 from compat.kcat_client import KcatClient, KcatMissing
-from compat.server_process import free_port
 from e2e.cli.shell import MOLDAU, Shell
-from e2e.registry.registry_process import PATIENCE_S, ask
+from e2e.registry.registry_process import PATIENCE_S
 from kafka_jars import KafkaJarsUnavailable
 
 pytestmark = pytest.mark.slow
@@ -27,12 +30,36 @@ WAIT_S = 60
 
 
 class Up:
-    def __init__(self, folder: Path, pid: int, printed: str, registry_url: str, bootstrap: str) -> None:
+    def __init__(self, folder: Path, pid: int, printed: str) -> None:
         self.folder = folder
         self.pid = pid
         self.printed = printed
-        self.registry_url = registry_url
-        self.bootstrap = bootstrap
+        _, self.bootstrap = self.listens("broker")
+
+    def listens(self, name: str) -> tuple[str, str]:
+        """Scheme and address."""
+        (found,) = re.findall(rf"^{name} +(\S+)://(\S+)$", self.printed, re.MULTILINE)
+        scheme, address = found
+        return str(scheme), str(address)
+
+    def pasted(self, hint: str, more: str = "", stdin: str = "") -> str:
+        """The output of the only printed command with this text, in the folder where `moldau up` runs."""
+        (command,) = [line for line in self.printed.splitlines() if line.startswith("  ") and hint in line]
+        return self.run(command + more, stdin)
+
+    def run(self, command: str, stdin: str = "") -> str:
+        done = subprocess.run(
+            ["/bin/sh", "-c", command],
+            cwd=self.folder.parent,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            env={**os.environ, "PATH": f"{Path(MOLDAU).parent}:{os.environ['PATH']}"},
+            check=False,
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+        return done.stdout
 
     @property
     def passwords(self) -> dict[str, str]:
@@ -52,19 +79,23 @@ class Up:
         return "".join(Path(f"/proc/{pid}/cmdline").read_text() for pid in (str(self.pid), *children))
 
 
+SERVICES = ("registry", "rest", "mqtt", "connect", "sql")
+
+
 @contextmanager
-def running(folder: Path) -> Iterator[Up]:
-    port, registry_port = free_port(), free_port()
-    command = [MOLDAU, "up", "--secure", "--data", str(folder / "data"), "--port", str(port)]
-    command += ["--no-sql", "--no-connect", "--no-rest"]
-    command += ["--registry-override", f"listeners=http://127.0.0.1:{registry_port}"]
+def running(folder: Path, services: Collection[str] = SERVICES) -> Iterator[Up]:
+    command = [MOLDAU, "up", "--secure", "--data", "data", "--port", "0"]
+    for name in SERVICES:
+        command += [f"--{name}-port", "0"] if name in services else [f"--no-{name}"]
     with (folder / "log").open("ab") as log:
         process = subprocess.Popen(
             command,
+            cwd=folder,
             stdout=subprocess.PIPE,
             stderr=log,
             text=True,
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+            env={**os.environ, "PATH": f"{Path(MOLDAU).parent}:{os.environ['PATH']}"},
         )
     assert process.stdout is not None
     watchdog = threading.Timer(PATIENCE_S, process.kill)
@@ -76,8 +107,8 @@ def running(folder: Path) -> Iterator[Up]:
             if "Ctrl-C" in line:
                 break
         assert "Ctrl-C" in printed, (folder / "log").read_text()
-        url = f"http://127.0.0.1:{registry_port}"
-        yield Up(folder / "data-security", process.pid, printed, url, f"127.0.0.1:{port}")
+        watchdog.cancel()
+        yield Up(folder / "data-security", process.pid, printed)
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE_S) == 0
     finally:
@@ -95,26 +126,58 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
 
 def test_the_files_of_the_users_connect(up: Up) -> None:
     admin = AdminClient(dict(up.settings("admin")))
-    for topic in ("orders", "demo-orders"):
+    for topic in ("invoices", "demo-invoices"):
         admin.create_topics([NewTopic(topic, 1)])[topic].result(WAIT_S)
     producer = Producer(dict(up.settings("demo")))
     failures: list[str | None] = []
-    for topic in ("orders", "demo-orders"):
-        producer.produce(topic, b"x", on_delivery=lambda error, _: failures.append(error and error.name()))
+    for topic in ("invoices", "demo-invoices"):
+        producer.produce(
+            topic,
+            b"x",
+            on_delivery=lambda error, _: failures.append(error.name() if error is not None else None),
+        )
         producer.flush(WAIT_S)
     assert failures == ["TOPIC_AUTHORIZATION_FAILED", None]
 
 
 def test_the_hints_work_when_pasted(up: Up) -> None:
+    up.pasted("topics create")
+    up.pasted("produce orders")
+    assert "2 apples" in up.pasted("consume orders", " --from-beginning --limit 1")
+    up.pasted("schemas list")
+    assert "FileStreamSource" in up.pasted("connect plugins")
+    assert "orders" in up.pasted("sql http")
+    assert "orders" in up.pasted("curl")
+
+
+def test_demo_has_less_rights(up: Up) -> None:
     shell = Shell(up.bootstrap)
-    config = ("--command-config", up.file("admin.properties"))
-    shell.run("topics", "create", "pasted", *config)
-    shell.run("produce", "pasted", *config, stdin="2 apples\n")
-    read = shell.run("consume", "pasted", "--from-beginning", "--limit", "1", *config)
-    assert "2 apples" in read
-    assert "not authorized" in shell.run(
-        "topics", "create", "other", "--command-config", up.file("demo.properties"), code=1
-    )
+    config = ("--command-config", up.file("demo.properties"))
+    shell.run("topics", "create", "demo-allowed", *config)
+    assert "not authorized" in shell.run("topics", "create", "other", *config, code=1)
+
+
+def test_mosquitto(up: Up) -> None:
+    if shutil.which("mosquitto_sub") is None:
+        pytest.skip("mosquitto's clients are not installed: Debian's package mosquitto-clients")
+    up.run("XDG_CONFIG_HOME=data-security/clients/demo.mosquitto mosquitto_pub -t a/b -m hello -q 1 -r")
+    assert up.pasted("mosquitto_sub", " -C 1") == "a/b hello\n"
+    _, address = up.listens("mqtt")
+    guess = f"-h 127.0.0.1 -p {address.rpartition(':')[2]} --cafile data-security/certs/trust.pem -u admin -P guess"
+    up.run(f"! XDG_CONFIG_HOME=/nowhere mosquitto_pub {guess} -t a/b -m guessed")
+
+
+def test_sql_reaches_the_registry_and_connect(up: Up) -> None:
+    def told(statement: str) -> str:
+        (command,) = [line for line in up.printed.splitlines() if "sql http" in line]
+        return up.run(command.partition("--execute")[0] + f'--execute "{statement}"')
+
+    told("CREATE STREAM fruits (name STRING) WITH (kafka_topic='fruits', value_format='AVRO', partitions=1);")
+    assert "fruits-value" in up.pasted("schemas list")
+    told("SHOW CONNECTORS;")
+    settings = json.loads(Path(up.file("admin.registry.json")).read_text())
+    with SchemaRegistryClient(settings) as client:
+        assert client.get_subjects() == ["fruits-value"]
 
 
 def test_kcat(up: Up) -> None:
@@ -152,7 +215,11 @@ def test_nobody_else_gets_in(up: Up) -> None:
     for wrong in (guess, plain):
         with pytest.raises(KafkaException):
             AdminClient(dict(wrong)).list_topics(timeout=2)
-    assert ask(up.registry_url, "GET", "/subjects").status == 401
+    for name in ("registry", "rest", "connect", "sql"):
+        scheme, address = up.listens(name)
+        assert scheme == "https"
+        status = "curl --silent --cacert data-security/certs/trust.pem -o /dev/null -w '%{http_code}'"
+        assert up.run(f"{status} https://{address}/") == "401", name
 
 
 def test_secrets_stay_in_files_of_their_owner(up: Up) -> None:
@@ -169,10 +236,10 @@ def test_secrets_stay_in_files_of_their_owner(up: Up) -> None:
 
 
 def test_the_next_start_has_the_same_users(tmp_path: Path) -> None:
-    with running(tmp_path) as first:
+    with running(tmp_path, services=()) as first:
         passwords = first.passwords
         ca = (first.folder / "certs" / "ca.pem").read_text()
-    with running(tmp_path) as second:
+    with running(tmp_path, services=()) as second:
         assert second.passwords == passwords
         assert (second.folder / "certs" / "ca.pem").read_text() == ca
         AdminClient(dict(second.settings("demo"))).list_topics(timeout=WAIT_S)

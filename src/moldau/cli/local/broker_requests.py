@@ -58,7 +58,8 @@ class Requests:
         if not broker.service.has_ended():
             return f"Broker {number} is already running, at {broker.endpoint}."
         # Keep its port, even if it was picked by the system.
-        listener = f"listeners=PLAINTEXT://{dialled(broker.endpoint)}"
+        protocol = broker.endpoint.partition("://")[0]
+        listener = f"listeners={protocol}://{dialled(broker.endpoint)}"
         broker.service.start_again(overrides([listener]))
         return f"Broker {number} is running again, at {broker.service.wait_until_ready()}."
 

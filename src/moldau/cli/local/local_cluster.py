@@ -12,7 +12,7 @@ import click
 from moldau.cli.client.connection import Cluster
 from moldau.cli.failures import Failure
 from moldau.cli.local.broker_requests import RunningBroker
-from moldau.cli.local.secure_set_up import SecureSetUp
+from moldau.cli.local.secure_folder import SecureFolder
 from moldau.cli.local.services import Service, dialled, overrides
 
 CONNECTED_S_MAX = 60.0
@@ -77,7 +77,7 @@ def start_cluster(
     directory: Path,
     settings: Sequence[str],
     host: str = LOOPBACK,
-    secure: SecureSetUp | None = None,
+    secure: SecureFolder | None = None,
 ) -> dict[int, RunningBroker]:
     """Starts the processes, adds them to `services`, and returns the brokers once all serve and know each other.
 

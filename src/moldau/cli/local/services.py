@@ -175,13 +175,13 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
 def pasteable(hints: str, servers: str, client_file: Path | None = None, **more: str) -> str:
     """Commands that can be pasted into another terminal in this directory.
 
-    Replaces `{moldau}` with the program, by path if it is not on PATH, and `{at}` with the `client_file`, without one
-    with --bootstrap-server unless the default port is used.
+    Replaces `{moldau}` with the program, by path if it is not on PATH, and `{at}` with the `client_file`, which has the
+    address, or without one with --bootstrap-server unless the default port is used.
     """
     program = (
         "moldau" if shutil.which("moldau") else os.path.relpath(Path(sys.executable).with_name("moldau"))
     )
     at = "" if servers.endswith(f":{DEFAULT_PORT}") else f" --bootstrap-server {servers}"
     if client_file is not None:
-        at += f" --command-config {client_file}"
+        at = f" --command-config {client_file}"
     return hints.format(moldau=program, at=at, **more)

@@ -47,6 +47,17 @@ def test_a_directory_with_other_things_keeps_its_mode(tmp_path: Path) -> None:
     assert mode(shared) == 0o755
 
 
+def test_users_that_were_added_stay(tmp_path: Path) -> None:
+    folder = tmp_path / "data-security"
+    users = prepare(folder, "127.0.0.1").mqtt_users
+    first = users.read_text()
+    with users.open("a") as file:
+        file.write("boiler: hot\n")
+    prepare(folder, "127.0.0.1")
+    assert users.read_text() == f"{first}boiler: hot\n"
+    assert mode(users) == 0o600
+
+
 def hosts(folder: Path) -> list[str]:
     return hosts_of(CertificateFolder(folder / "certs").find("broker").certificate)
 
