@@ -194,6 +194,14 @@ def reaches(role: Role, kind: BindingKind) -> bool:
     return kind in OPERATIONS[role]
 
 
+def least_role(action: Action, kind: ServiceKind) -> Role:
+    """The role that allows the action on a resource of a service, and as little else as possible."""
+    return min(
+        (role for role in Role if role not in CLUSTER_ROLES and action in ACTIONS[role][kind]),
+        key=lambda role: len(ACTIONS[role][kind]),
+    )
+
+
 def make_binding(
     principal: str, role: Role, kind: BindingKind, name: str, pattern: Pattern = Pattern.LITERAL
 ) -> Binding:

@@ -14,11 +14,13 @@ from moldau.security.roles.model import (
     CLUSTER_OPERATIONS,
     KINDS,
     OPERATIONS,
+    Action,
     Binding,
     BindingKind,
     Role,
     ServiceKind,
     kind_word,
+    least_role,
     make_binding,
     parse_kind,
     parse_role,
@@ -65,6 +67,14 @@ def test_a_kind_is_read_as_it_is_written(kind: BindingKind) -> None:
 def test_each_role_is_complete() -> None:
     assert {*OPERATIONS, *CLUSTER_OPERATIONS} == set(Role) == set(ACTIONS)
     assert all(set(actions) == set(ServiceKind) for actions in ACTIONS.values())
+
+
+@pytest.mark.parametrize("kind", ServiceKind)
+def test_the_least_role_for_an_action(kind: ServiceKind) -> None:
+    assert least_role(Action.DESCRIBE, kind) is least_role(Action.READ, kind) is Role.DEVELOPER_READ
+    assert least_role(Action.WRITE, kind) is Role.DEVELOPER_WRITE
+    assert least_role(Action.DELETE, kind) is Role.DEVELOPER_MANAGE
+    assert least_role(Action.MANAGE, kind) is Role.DEVELOPER_MANAGE
 
 
 def test_the_developer_roles_on_a_topic() -> None:

@@ -14,16 +14,10 @@ from moldau.cli.options import given_cluster_options
 from moldau.cli.render.output import print_json
 from moldau.core.error_codes import ErrorCode
 from moldau.security.access.model import Rule
-from moldau.security.roles.model import ACTIONS, CLUSTER_ROLES, Action, Binding, Role, ServiceKind
+from moldau.security.roles.model import CLUSTER_ROLES, Action, Binding, ServiceKind, least_role
 from moldau.security.roles.rights import Explanation, Rights
 from moldau.security.roles.rules_of_roles import rules_of
 
-_LEAST_FIRST: Final = (
-    Role.DEVELOPER_READ,
-    Role.DEVELOPER_WRITE,
-    Role.DEVELOPER_MANAGE,
-    Role.RESOURCE_OWNER,
-)
 _UNREADABLE: Final = frozenset({ErrorCode.TOPIC_AUTHORIZATION_FAILED, ErrorCode.CLUSTER_AUTHORIZATION_FAILED})
 
 
@@ -57,8 +51,9 @@ def explain_service_access(
 
 def grant_command(principal: str, action: Action, kind: ServiceKind, name: str) -> str:
     """The command that grants the least role that allows it."""
-    role = next(each for each in _LEAST_FIRST if action in ACTIONS[each][kind])
-    return f"moldau roles grant {shlex.quote(principal)} {role} --{kind} {shlex.quote(name)}"
+    return (
+        f"moldau roles grant {shlex.quote(principal)} {least_role(action, kind)} --{kind} {shlex.quote(name)}"
+    )
 
 
 def roles_behind(cluster: Cluster, rule: Rule) -> list[Binding]:

@@ -1,5 +1,6 @@
 """`moldau roles grant` and `moldau roles revoke`."""
 
+import shlex
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
@@ -20,7 +21,7 @@ from moldau.cli.commands.roles.role_options import (
 )
 from moldau.cli.commands.roles.role_topic import read_roles
 from moldau.cli.confirmation import confirm
-from moldau.cli.options import on_cluster
+from moldau.cli.options import given_cluster_options, on_cluster
 from moldau.cli.render.output import counted
 from moldau.security.access.model import Operation, Pattern, ResourceKind, Rule, RuleFilter
 from moldau.security.roles.model import CLUSTER_ROLES, ROLES_TOPIC, Binding, Role
@@ -61,7 +62,9 @@ def grant(cluster: Cluster, principals: Sequence[str], role: Role, dry_run: bool
         click.echo(f"{binding_text(binding)}.")
     for group in sorted({binding.group for binding in bindings if binding.group} - set(rights.groups())):
         click.echo(
-            f"Group '{group}' has no members yet: moldau roles group add {group} --member USER", err=True
+            f"Group '{group}' has no members yet: moldau roles group add {shlex.quote(group)} --member USER"
+            f"{given_cluster_options()}",
+            err=True,
         )
     if not done.is_guarded:
         click.echo(OPEN_TEXT, err=True)
