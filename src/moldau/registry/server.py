@@ -21,7 +21,8 @@ class RegistryServer:
         settings = configuration.settings
         for name in configuration.without_effect:
             log.warning("the setting %s of Confluent's registry has no effect in Moldau's", name)
-        security = Security(settings.security, settings.address, client=configuration.client)
+        client = {**configuration.client, "group.id": settings.group_id}
+        security = Security(settings.security, settings.address, client=client)
         self._socket = bound_socket(settings.address, "registry")
         self.port: int = self._socket.getsockname()[1]
         self.address = settings.address._replace(port=self.port)

@@ -1,12 +1,20 @@
 """Who may do what at a registry whose users are those of the cluster."""
 
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx2
 import pytest
+from confluent_kafka.admin import (
+    AdminClient,
+    ScramCredentialInfo,
+    ScramMechanism,
+    UserScramCredentialUpsertion,
+)
 
 from moldau.security.access.model import CLUSTER_NAME, Pattern, ResourceKind
+from moldau.security.credentials.api_key import new_key
 from moldau.security.roles.model import Binding, Role, ServiceKind, make_binding
 from moldau.security.roles.records import make_member
 from moldau.testing import LocalCluster, LocalRegistry, Security
@@ -78,6 +86,23 @@ def test_users_of_the_cluster_log_in_with_their_passwords(ask: Ask) -> None:
         refused = ask(login, "GET", "/subjects")
         assert (refused.status_code, refused.json()["message"]) == (401, "Unauthorized")
         assert refused.headers["www-authenticate"].startswith("Basic")
+
+
+def test_an_api_key_has_the_rights_of_its_account(ask: Ask, roles: Roles, secured: LocalCluster) -> None:
+    day = timedelta(days=1)
+    today = datetime.now(UTC).date()
+    admin = AdminClient(secured.client_settings("admin"))
+    logins = []
+    for last_day in (None, today + day, today - day):
+        key, secret = new_key("reader", last_day)
+        credential = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_512, 4096)
+        change = UserScramCredentialUpsertion(key.name, credential, secret.encode())
+        admin.alter_user_scram_credentials([change])[key.name].result(WAIT_S)
+        logins.append(f"{key.name}:{secret}")
+    for login in logins[:2]:
+        assert ask(login, "GET", "/subjects").json() == ["orders-value"]
+    assert ask(logins[2], "GET", "/subjects").status_code == 401
+    assert ask(f"{logins[0]}x", "GET", "/subjects").status_code == 401
 
 
 READ = [

@@ -1,10 +1,11 @@
 """What the caller of a request may do with the resources of a service."""
 
+import shlex
 from typing import Final, NamedTuple
 
 from starlette.types import Scope
 
-from moldau.security.roles.model import Action, ServiceKind
+from moldau.security.roles.model import Action, ServiceKind, least_role
 from moldau.services.security.followed_rights import FollowedRights
 
 ANONYMOUS: Final = "User:ANONYMOUS"
@@ -32,8 +33,8 @@ class Access(NamedTuple):
         """Why it is not allowed, for people."""
         what = f"all {kind}s" if name == ALL else f"{kind} '{name}'"
         return (
-            f"{self.principal} may not {action} {what}. An administrator can grant a role for it with "
-            "`moldau roles grant`."
+            f"{self.principal} may not {action} {what}. An administrator can grant a role for it: moldau roles grant "
+            f"{shlex.quote(self.principal)} {least_role(action, kind)} --{kind} {shlex.quote(name)}"
         )
 
 

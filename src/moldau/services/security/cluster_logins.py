@@ -46,7 +46,7 @@ class ClusterLogins:
                 f"authentication.sasl.mechanism to {', '.join(MECHANISMS[:-1])} or {MECHANISMS[-1]}"
             )
         self._client = {
-            **{name: text for name, text in client.items() if not name.startswith("sasl.")},
+            **{name: text for name, text in client.items() if not name.startswith(("sasl.", "group."))},
             "sasl.mechanism": mechanism,
             "client.id": "moldau-login",
             "log_level": "0",

@@ -6,10 +6,20 @@ is not allowed. Later, while the cluster cannot be reached, rights stay as they 
 
 import logging
 import threading
+import time
 from collections.abc import Mapping
 from typing import Any, Final
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, TopicPartition
+from confluent_kafka import (
+    OFFSET_BEGINNING,
+    Consumer,
+    KafkaError,
+    KafkaException,
+    Message,
+    TopicCollection,
+    TopicPartition,
+)
+from confluent_kafka.admin import AdminClient
 
 from moldau.core.errors import ConfigError
 from moldau.security.roles.model import ROLES_TOPIC, Action, ServiceKind
@@ -21,6 +31,9 @@ METADATA_S: Final = 10.0
 RETRY_S: Final = 1.0
 POLL_S: Final = 0.2
 BATCH_MAX: Final = 1_000
+CHECK_S: Final = 10.0
+"""How often to look whether the topic is still the one that is read."""
+GROUP: Final = "moldau-rights"
 GONE: Final = frozenset({KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC})
 
 log = logging.getLogger("moldau.services")
@@ -33,8 +46,8 @@ class FollowedRights:
             self._consumer = Consumer(
                 {
                     **client,
-                    # Needed by the library; nothing joins it, so no right to it is needed.
-                    "group.id": "moldau-rights",
+                    # Needed by the library; nothing joins it.
+                    "group.id": client.get("group.id", GROUP),
                     "enable.auto.commit": False,
                     "enable.partition.eof": True,
                     "allow.auto.create.topics": False,
@@ -42,6 +55,7 @@ class FollowedRights:
                     "logger": log,
                 }
             )
+            self._admin = AdminClient({**_without_group(client), "log_level": 0})
         except KafkaException as error:
             raise ConfigError(f"the Kafka client rejects its settings: {error.args[0].str()}") from None
         self._rights = Rights()
@@ -80,8 +94,9 @@ class FollowedRights:
         try:
             while not self._stopping.is_set():
                 try:
-                    if self._is_there():
-                        self._follow()
+                    topic_id = self._topic_id()
+                    if topic_id is not None:
+                        self._follow(topic_id)
                     else:
                         self._take_over(Rights())
                 except KafkaException as error:
@@ -90,21 +105,32 @@ class FollowedRights:
         finally:
             self._consumer.close()
 
-    def _is_there(self) -> bool:
-        """Whether the topic exists: it does not before the first role is granted. Raises KafkaException."""
-        error = self._consumer.list_topics(ROLES_TOPIC, timeout=METADATA_S).topics[ROLES_TOPIC].error
-        if error is None:
-            return True
-        if error.code() in GONE:
-            return False
-        raise KafkaException(error)
+    def _topic_id(self) -> str | None:
+        """None: the topic does not exist, as before the first role is granted. Raises KafkaException."""
+        wanted = TopicCollection([ROLES_TOPIC])
+        try:
+            return str(self._admin.describe_topics(wanted)[ROLES_TOPIC].result(METADATA_S).topic_id)
+        except TimeoutError:
+            raise KafkaException(KafkaError(KafkaError._TIMED_OUT)) from None
+        except KafkaException as error:
+            if error.args[0].code() in GONE:
+                return None
+            raise
 
-    def _follow(self) -> None:
+    def _follow(self, topic_id: str) -> None:
         """From the first record on, until the topic is gone or the service stops. Raises KafkaException."""
         fresh = Rights()
         self._consumer.assign([TopicPartition(ROLES_TOPIC, 0, OFFSET_BEGINNING)])
+        checked_s = time.monotonic()
         try:
             while not self._stopping.is_set():
+                if time.monotonic() - checked_s >= CHECK_S:
+                    checked_s = time.monotonic()
+                    if self._topic_id() != topic_id:
+                        log.warning(
+                            "the topic %s is gone, or is another one: its records are read again", ROLES_TOPIC
+                        )
+                        return
                 for message in self._consumer.consume(BATCH_MAX, POLL_S):
                     error = message.error()
                     if error is None:
@@ -148,3 +174,7 @@ class FollowedRights:
                 problem,
                 ROLES_TOPIC,
             )
+
+
+def _without_group(client: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in client.items() if not name.startswith("group.")}

@@ -32,7 +32,8 @@ class ConnectWorker:
             log.warning("the setting %s of Kafka Connect has no effect here", name)
         _make_importable(settings.plugin_path)
         self._given = connectors
-        security = Security(settings.security, settings.address, client=configuration.client)
+        client = {**configuration.client, "group.id": settings.group_id}
+        security = Security(settings.security, settings.address, client=client)
         self._socket = bound_socket(settings.address, "Connect worker")
         self.port: int = self._socket.getsockname()[1]
         self.address = settings.address._replace(port=self.port)

@@ -32,7 +32,7 @@ class SqlServer:
         security = Security(
             settings.security,
             settings.address,
-            client=configuration.plain_client,
+            client={**configuration.plain_client, "group.id": f"{settings.internal_prefix}rights"},
             refusal=_refusal,
             protocols=("h2", "http/1.1"),
         )
