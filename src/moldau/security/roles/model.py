@@ -198,7 +198,7 @@ def least_role(action: Action, kind: ServiceKind) -> Role:
     """The role that allows the action on a resource of a service, and as little else as possible."""
     return min(
         (role for role in Role if role not in CLUSTER_ROLES and action in ACTIONS[role][kind]),
-        key=lambda role: len(ACTIONS[role][kind]),
+        key=lambda role: (len(ACTIONS[role][kind]), role is Role.RESOURCE_OWNER),
     )
 
 
