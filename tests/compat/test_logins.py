@@ -361,6 +361,24 @@ def test_an_api_key_works_with_scram_everywhere(guarded: Guarded) -> None:
         wait_until(lambda mechanism=mechanism: not works(mechanism), f"the key is gone for {mechanism}")
 
 
+@pytest.mark.java
+def test_java_takes_the_printed_lines_of_an_api_key(
+    guarded: Guarded, java_driver: JavaDriver, topic: str, tmp_path: Path
+) -> None:
+    """Apache Kafka checks PLAIN against its login module alone."""
+    mechanism = "PLAIN" if isinstance(guarded.server, MoldauBroker) else "SCRAM-SHA-512"
+    administrator = tmp_path / "alice.properties"
+    lines = [f"{name}={value}" for name, value in librdkafka_login(mechanism).items()]
+    administrator.write_text("\n".join(lines))
+    as_alice = ("-b", guarded.bootstrap, "--command-config", str(administrator))
+    text = Shell(guarded.bootstrap).run("api-keys", "create", "--account", "java", *as_alice)
+    printed = dict(line.removeprefix("# ").partition("=")[::2] for line in text.splitlines() if "=" in line)
+    assert printed["bootstrap.servers"] == guarded.bootstrap
+    settings = {name: printed[name] for name in ("security.protocol", "sasl.mechanism", "sasl.jaas.config")}
+    assert settings["sasl.mechanism"] == mechanism
+    JavaClient(java_driver, guarded.bootstrap).produce(topic, [Record(value=b"x")], settings)
+
+
 # --- the same answers as Apache Kafka gives
 
 
