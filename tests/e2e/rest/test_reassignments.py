@@ -14,12 +14,14 @@ SLOWED = [{"name": f"{side}.{REPLICAS}", "value": "*"} for side in ("leader", "f
 
 
 def test_a_partition_that_moves_is_shown(tmp_path: Path) -> None:
-    with LocalCluster(brokers=2) as cluster, LocalProxy(cluster.bootstrap_servers) as rest:
+    # The first fetch is not slowed down. It brings one batch, and there are twenty.
+    settings = {"replica.fetch.max.bytes": "1024"}
+    with LocalCluster(brokers=2, settings=settings) as cluster, LocalProxy(cluster.bootstrap_servers) as rest:
         base = f"/v3/clusters/{rest.ok('GET', '/v3/clusters')['data'][0]['cluster_id']}"
         wanted = {"topic_name": "moving", "replicas_assignments": {"0": [1], "1": [1]}, "configs": SLOWED}
         rest.ok("POST", f"{base}/topics", wanted)
-        records = {"records": [{"value": "x" * 10_000, "partition": 0}] * 50}
-        rest.ok("POST", "/topics/moving", records, type="application/vnd.kafka.json.v2+json")
+        for _ in range(20):
+            rest.produce("moving", *[{"value": "x" * 10_000, "partition": 0}] * 10)
         slow = [{"name": f"{side}.{RATE}", "value": "1000"} for side in ("leader", "follower")]
         for broker in (1, 2):
             assert rest("POST", f"{base}/brokers/{broker}/configs:alter", {"data": slow}).status == 204
