@@ -169,15 +169,16 @@ def kind_word(kind: BindingKind) -> str:
     return kind.value if isinstance(kind, ServiceKind) else kind.name.lower().replace("_", "-")
 
 
+_KINDS_BY_BARE_WORD: Final = {kind_word(kind).replace("-", ""): kind for kind in KINDS}
+
+
 def parse_kind(text: str) -> BindingKind:
     """`topic`, `transactional-id`, `TransactionalId`, `subject`. ValueError with the kinds there are."""
-    bare = text.replace("-", "").replace("_", "").lower()
-    for kind in KINDS:
-        if kind_word(kind).replace("-", "") == bare:
-            return kind
-    raise ValueError(
-        f"roles are not granted on {text!r}: use one of {', '.join(kind_word(each) for each in KINDS)}"
-    )
+    found = _KINDS_BY_BARE_WORD.get(text.replace("-", "").replace("_", "").lower())
+    if found is None:
+        words = ", ".join(kind_word(each) for each in KINDS)
+        raise ValueError(f"roles are not granted on {text!r}: use one of {words}")
+    return found
 
 
 def group_of(principal: str) -> str | None:

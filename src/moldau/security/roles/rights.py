@@ -121,7 +121,8 @@ class Rights:
             by_name = self._granted.setdefault((binding.principal, kind), ByName())
             pattern, name = _place(binding)
             there = _at(by_name, pattern, name)
-            by_name.put(pattern, name, tuple(sorted((*there, binding), key=sort_key)))
+            both = tuple(sorted((*there, binding), key=sort_key)) if there else (binding,)
+            by_name.put(pattern, name, both)
 
     def _revoke(self, binding: Binding) -> None:
         if binding not in self._bindings:
