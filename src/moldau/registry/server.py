@@ -28,7 +28,7 @@ class RegistryServer:
         self.address = settings.address._replace(port=self.port)
         self.url = str(self.address._replace(host=settings.host_name or reachable_host(self.address.host)))
         self.registry = Registry(settings, _client(configuration.client), self.url)
-        self._app = RegistryApp(self.registry)
+        self._app = RegistryApp(self.registry, security.https.to_others if security.https else None)
         self._server = HttpServer(self._app, self._socket, security=security, on_stop=self._stop)
 
     def load(self) -> None:

@@ -22,9 +22,8 @@ def certificates(cluster: LocalCluster, tmp_path_factory: pytest.TempPathFactory
     return folder
 
 
-@pytest.fixture
-def registry(cluster: LocalCluster, certificates: Path) -> LocalRegistry:
-    settings = {
+def settings_of(certificates: Path) -> dict[str, str]:
+    return {
         "listeners": "https://127.0.0.1:0",
         "ssl.keystore.location": str(certificates / "registry.pem"),
         "authentication.method": "BASIC",
@@ -32,7 +31,11 @@ def registry(cluster: LocalCluster, certificates: Path) -> LocalRegistry:
         "kafkastore.topic": "_secure_schemas",
         "schema.registry.group.id": "secure-registry",
     }
-    return LocalRegistry(cluster.bootstrap_servers, settings)
+
+
+@pytest.fixture
+def registry(cluster: LocalCluster, certificates: Path) -> LocalRegistry:
+    return LocalRegistry(cluster.bootstrap_servers, settings_of(certificates))
 
 
 def test_clients_log_in_and_others_are_refused(
@@ -59,3 +62,26 @@ def test_clients_log_in_and_others_are_refused(
         assert "secret-value" in shell.run("schemas", "list")
         shell.environment["MOLDAU_REGISTRY"] = registry.url
         assert "Unauthorized" in shell.run("schemas", "list", code=1)
+
+
+def test_an_instance_passes_writes_on_over_https(
+    registry: LocalRegistry, cluster: LocalCluster, certificates: Path
+) -> None:
+    trust = str(certificates / "trust.pem")
+    not_primary = {**settings_of(certificates), "leader.eligibility": "false"}
+    with (
+        registry,
+        LocalRegistry(cluster.bootstrap_servers, not_primary) as untrusting,
+        LocalRegistry(
+            cluster.bootstrap_servers, {**not_primary, "ssl.truststore.location": trust}
+        ) as trusting,
+    ):
+        settings = {"ssl.ca.location": trust, "basic.auth.user.info": LOGIN, "max.retries": 0}
+        with SchemaRegistryClient({**settings, "url": trusting.url}) as client:
+            assert client.register_schema("passed-on", Schema('"string"', "AVRO")) >= 1
+        with (
+            SchemaRegistryClient({**settings, "url": untrusting.url}) as client,
+            pytest.raises(SchemaRegistryError, match=r"Set ssl\.truststore\.location") as refused,
+        ):
+            client.register_schema("not-passed-on", Schema('"string"', "AVRO"))
+        assert refused.value.error_code == 50003

@@ -16,7 +16,13 @@ from starlette.types import Receive, Scope, Send
 from moldau.registry.failures import NotPrimary, RegistryFailure
 from moldau.registry.http import association_handlers, governance_handlers, schema_handlers, subject_handlers
 from moldau.registry.http.call import Call, RawText
-from moldau.registry.http.forwarding import FORWARDED_HEADER, Outgoing, forward, refuse_second_forward
+from moldau.registry.http.forwarding import (
+    FORWARDED_HEADER,
+    Outgoing,
+    Tls,
+    forward,
+    refuse_second_forward,
+)
 from moldau.registry.http.negotiation import V1, check_content_type, choose_content_type
 from moldau.registry.http.routing import Router, in_context, split_path
 from moldau.registry.service import Registry
@@ -35,8 +41,10 @@ log = logging.getLogger("moldau.registry")
 
 
 class RegistryApp:
-    def __init__(self, registry: Registry) -> None:
+    def __init__(self, registry: Registry, tls: Tls = None) -> None:
+        """`tls` is for requests to other instances."""
         self._registry = registry
+        self._tls = tls
         self._router = Router(ROUTES)
         self._parsers = ThreadPoolExecutor(PARSERS_MAX, "registry-parser")
         self._forwards = ThreadPoolExecutor(FORWARDS_MAX, "registry-forward")
@@ -125,7 +133,7 @@ class RegistryApp:
             target = f"{target}?{request.url.query}"
         outgoing = Outgoing(request.method, target, dict(request.headers), body)
         answer = await asyncio.get_running_loop().run_in_executor(
-            self._forwards, partial(forward, self._registry, outgoing)
+            self._forwards, partial(forward, self._registry, self._tls, outgoing)
         )
         if answer is None:
             return None

@@ -5,12 +5,14 @@ the primary either, its answer goes back to the first instance.
 """
 
 import http.client
+import ssl
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
+from moldau.core.errors import ConfigError
 from moldau.registry.failures import RegistryFailure, forwarding_failed, primary_unknown
 from moldau.registry.log.records import PrimaryFact
 from moldau.registry.service import Registry
@@ -21,6 +23,8 @@ REPEATABLE_METHODS: Final = frozenset({"POST", "PUT"})
 """Registering or setting twice has the effect of once; deleting has not."""
 RETRY_S: Final = 0.25
 NOT_PRIMARY_CODE: Final = b'"error_code":50004'
+Tls = Callable[[], ssl.SSLContext] | None
+"""Makes the context of connections to instances with https; None where this one has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,7 @@ class Forwarded:
     body: bytes
 
 
-def forward(registry: Registry, request: Outgoing) -> Forwarded | None:
+def forward(registry: Registry, tls: Tls, request: Outgoing) -> Forwarded | None:
     """Returns the primary's answer. None: this instance has become the primary and must answer itself."""
     deadline = time.monotonic() + registry.settings.leader_read_timeout_ms / 1000
     tried: PrimaryFact | None = None
@@ -54,7 +58,12 @@ def forward(registry: Registry, request: Outgoing) -> Forwarded | None:
             return None
         tried = primary
         try:
-            answer = _send(primary.url, request, left)
+            answer = _send(primary.url, tls, request, left)
+        except (ssl.SSLCertVerificationError, ConfigError) as error:
+            raise forwarding_failed(
+                f"The primary at {primary.url} cannot be trusted: {error}. Set ssl.truststore.location to the "
+                "certificate of its authority, and host.name of the primary to a name in its certificate."
+            ) from error
         except ConnectionRefusedError as error:
             failure = forwarding_failed(f"The primary at {primary.url} cannot be reached: {error}.")
         except (OSError, http.client.HTTPException) as error:
@@ -71,9 +80,16 @@ def refuse_second_forward() -> RegistryFailure:
     return primary_unknown("Leader not known: this instance is not the primary.")
 
 
-def _send(url: str, request: Outgoing, timeout_s: float) -> Forwarded:
+def _send(url: str, tls: Tls, request: Outgoing, timeout_s: float) -> Forwarded:
     parts = urlsplit(url)
-    connection = http.client.HTTPConnection(parts.hostname or "localhost", parts.port, timeout=timeout_s)
+    host = parts.hostname or "localhost"
+    if parts.scheme == "https":
+        context = ssl.create_default_context() if tls is None else tls()
+        connection: http.client.HTTPConnection = http.client.HTTPSConnection(
+            host, parts.port, timeout=timeout_s, context=context
+        )
+    else:
+        connection = http.client.HTTPConnection(host, parts.port, timeout=timeout_s)
     try:
         headers = {name: value for name, value in request.headers.items() if name in PASSED_HEADERS}
         connection.request(

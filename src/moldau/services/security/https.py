@@ -8,7 +8,7 @@ from typing import Any
 from cryptography import x509
 
 from moldau.core.errors import ConfigError
-from moldau.security.tls.contexts import load_key, server_context
+from moldau.security.tls.contexts import client_context, load_key, server_context
 from moldau.security.tls.principal_names import PrincipalNames, distinguished_name
 from moldau.security.tls.tls_settings import file_states, read_material
 
@@ -35,6 +35,16 @@ class Https:
         self.context.set_alpn_protocols(protocols)
         self._names = PrincipalNames(values["ssl.principal.mapping.rules"])
         self._files = file_states(self._values)
+        self._to_others: ssl.SSLContext | None = None
+
+    def to_others(self) -> ssl.SSLContext:
+        """For connections to other instances of the service: it trusts whom the trust store names, and shows the
+        listener's own certificate where it is asked for one. Raises ConfigError. Blocks the first time."""
+        found = self._to_others
+        if found is None:
+            values = {**self._values, "ssl.endpoint.identification.algorithm": "https"}
+            found = self._to_others = client_context(read_material(values))
+        return found
 
     def principal_of(self, certificate: bytes) -> str:
         """Of a client's certificate (DER), as `User:name`. ValueError if the rules give it none."""
@@ -47,6 +57,7 @@ class Https:
         if files == self._files:
             return
         self._files = files
+        self._to_others = None
         try:
             key = read_material(self._values).key
             if None in files or key is None:
