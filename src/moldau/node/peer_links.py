@@ -2,6 +2,7 @@
 
 import random
 import socket
+import uuid
 import weakref
 from collections.abc import Callable
 from typing import Final
@@ -36,7 +37,9 @@ class PeerLinks:
         """Set by tests: no broker can be reached."""
         self.settings: Callable[[], BrokerSettings] = lambda: settings
         """The settings in force."""
-        self._tokens = TokenSources(fetch_token, OsClock().now_ms, random.random)
+        self._tokens = TokenSources(
+            fetch_token, OsClock().now_ms, jitter=random.random, new_id=lambda: str(uuid.uuid4())
+        )
         if listener.protocol.has_sasl:
             self._begin_login(listener.host)
 

@@ -3,10 +3,13 @@
 import base64
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
+from joserfc import jwt
+from joserfc.jwk import ECKey, Key, RSAKey
 
 from moldau.core.errors import ConfigError, PeerError
 from moldau.core.settings.broker_keys import BrokerSettings
@@ -21,6 +24,8 @@ from moldau.security.sasl.token_keys import unsecured_claims
 from moldau.security.sasl.token_sources import RefreshPace, TokenSources, unsecured_token
 
 NOW_MS = 1_700_000_000_000
+RSA = RSAKey.generate_key(2048, private=True)
+EC = ECKey.generate_key("P-256", private=True)
 ENDPOINT = "https://login.example/token"
 JAAS = "listener.name.x.oauthbearer.sasl.jaas.config"
 OAUTH = {"sasl.mechanism.inter.broker.protocol": "OAUTHBEARER", JAAS: "OAuthBearerLoginModule required;"}
@@ -43,7 +48,9 @@ class Provider:
         self.asked: list[tuple[str, Mapping[str, str], bytes | None, float]] = []
         self.problem: Exception | None = None
         self.life_s = 60
-        self.sources = TokenSources(self.fetch, lambda: self.now_ms, lambda: 0.5)
+        self.sources = TokenSources(
+            self.fetch, lambda: self.now_ms, jitter=lambda: 0.5, new_id=lambda: f"id-{len(self.asked)}"
+        )
 
     def fetch(self, url: str, headers: Mapping[str, str], body: bytes | None, timeout_s: float) -> bytes:
         self.asked.append((url, headers, body, timeout_s))
@@ -178,7 +185,9 @@ def test_unsecured_tokens() -> None:
 
 def test_answers_that_are_no_tokens() -> None:
     for answer in (b"{}", b"[]", b"noise", b'{"access_token": "opaque"}', b'{"access_token": "e30.e30."}'):
-        sources = TokenSources(lambda *asked, answer=answer: answer, lambda: NOW_MS, lambda: 0)
+        sources = TokenSources(
+            lambda *asked, answer=answer: answer, lambda: NOW_MS, jitter=lambda: 0, new_id=lambda: "id"
+        )
         texts = {
             "sasl.oauthbearer.token.endpoint.url": ENDPOINT,
             "sasl.oauthbearer.client.credentials.client.id": "a",
@@ -188,6 +197,61 @@ def test_answers_that_are_no_tokens() -> None:
         with pytest.raises(PeerError, match="there is no token") as refusal:
             source.token()
         assert "my-secret" not in str(refusal.value)
+
+
+ASSERTED = {
+    "oauthbearer_token_endpoint_url": ENDPOINT,
+    "oauthbearer_assertion_claim_iss": "me",
+    "oauthbearer_assertion_claim_sub": "broker",
+    "oauthbearer_assertion_claim_aud": "provider",
+}
+
+
+def assertion_of(body: bytes | None) -> str:
+    form = parse_qs((body or b"").decode())
+    assert form["grant_type"] == ["urn:ietf:params:oauth:grant-type:jwt-bearer"]
+    return form["assertion"][0]
+
+
+@pytest.mark.parametrize(("algorithm", "key"), [("RS256", RSA), ("es256", EC)])
+def test_a_token_for_a_signed_assertion(tmp_path: Path, algorithm: str, key: Key) -> None:
+    provider, file, template = Provider(), tmp_path / "key.pem", tmp_path / "template.json"
+    file.write_bytes(key.as_pem(private=True, password="of-the-key"))
+    template.write_text('{"header": {"kid": "k1"}, "payload": {"tenant": 7, "sub": "other"}}')
+    more = {
+        "oauthbearer_assertion_algorithm": algorithm,
+        "oauthbearer_assertion_private_key_file": str(file),
+        "oauthbearer_assertion_private_key_passphrase": "of-the-key",
+        "oauthbearer_assertion_template_file": str(template),
+        "oauthbearer_assertion_claim_jti_include": "true",
+    }
+    assert user_of(provider.token(**ASSERTED, **more)) == "broker-1"
+    ((_, headers, body, _),) = provider.asked
+    assert "Authorization" not in headers
+    read = jwt.decode(assertion_of(body), key, algorithms=[algorithm.upper()])
+    assert read.header == {"typ": "JWT", "kid": "k1", "alg": algorithm.upper()}
+    assert read.claims == {
+        "tenant": 7,
+        "sub": "broker",
+        "iss": "me",
+        "aud": "provider",
+        "jti": "id-0",
+        "iat": NOW_MS // 1000,
+        "exp": NOW_MS // 1000 + 300,
+        "nbf": NOW_MS // 1000 - 60,
+    }
+    with pytest.raises(PeerError, match=r"has no key for .*, or another passphrase") as refusal:
+        provider.token(**ASSERTED, **(more | {"oauthbearer_assertion_private_key_passphrase": "wrong-word"}))
+    assert "wrong-word" not in str(refusal.value)
+
+
+def test_a_token_for_a_ready_assertion(tmp_path: Path) -> None:
+    provider, file = Provider(), tmp_path / "assertion"
+    file.write_text("a.b.c\n")
+    assert user_of(provider.token(**ASSERTED, oauthbearer_assertion_file=str(file))) == "broker-1"
+    assert assertion_of(provider.asked[0][2]) == "a.b.c"
+    with pytest.raises(ConfigError, match="there is no file /nowhere"):
+        provider.token(**ASSERTED, oauthbearer_assertion_file="/nowhere")
 
 
 KERBEROS = {"sasl.mechanism.inter.broker.protocol": "GSSAPI"}

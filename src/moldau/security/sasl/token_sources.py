@@ -1,7 +1,7 @@
 """Where the tokens come from with which brokers log in to each other (KIP-255, KIP-768): read from the settings.
 
-A token is fetched from an endpoint as the client that the settings name, read from a file, or, in tests, made
-without a signature. It is kept until it is time for another one.
+A token is fetched from an endpoint as the client that the settings name, or for an assertion, read from a file, or, in
+tests, made without a signature. It is kept until it is time for another one.
 """
 
 import json
@@ -17,6 +17,7 @@ from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.core.settings.listener_keys import listener_setting
 from moldau.security.sasl.exchange import OAUTHBEARER
 from moldau.security.sasl.jaas import LoginModule
+from moldau.security.sasl.token_assertions import GRANT, KEY_FILE, Assertion
 from moldau.security.sasl.token_checks import SCHEMES, UNSECURED
 from moldau.security.sasl.token_claims import MS_PER_S, TIME_MAX_S, Claims, TokenRefused
 from moldau.security.sasl.token_keys import claims_as_given
@@ -26,8 +27,10 @@ _log = logging.getLogger("moldau.security")
 FetchToken = Callable[[str, Mapping[str, str], bytes | None, float], bytes]
 """Takes a URL, headers, the body of a POST or None, and a limit in seconds. OSError if there is no answer."""
 ENDPOINT_KEY: Final = "sasl.oauthbearer.token.endpoint.url"
+FILE: Final = "file://"
 TIMEOUT_MS: Final = 10_000
 UNSECURED_LIFE_S: Final = "3600"
+_PACE: Final = ("window.factor", "window.jitter", "min.period.seconds", "buffer.seconds")
 
 
 class RefreshPace(NamedTuple):
@@ -92,14 +95,68 @@ class TokenSource:
         self._due_ms = self._pace.due_ms(begins_ms, expires_ms, now_ms)
 
 
+class Provider(NamedTuple):
+    """Where tokens are asked for, and as whom. Equal ones give the same tokens."""
+
+    url: str
+    client_id: str
+    secret: str
+    scope: str
+    assertion: Assertion
+    timeout_s: float
+
+    def __repr__(self) -> str:
+        return f"<Provider {self.url}>"
+
+    def request(self, now_ms: int, new_id: Callable[[], str]) -> tuple[Mapping[str, str], bytes | None]:
+        """The headers and the body. OSError or ValueError if there is no assertion to be had."""
+        if self.url.startswith(FILE):
+            return {}, None
+        form = {"scope": self.scope} if self.scope else {}
+        headers = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"}
+        if self.assertion.is_set:
+            form |= {"grant_type": GRANT, "assertion": self.assertion.text(now_ms, new_id)}
+        else:
+            form["grant_type"] = "client_credentials"
+            proof = b64encode(f"{self.client_id}:{self.secret}".encode()).decode()
+            headers["Authorization"] = f"Basic {proof}"
+        return headers, urlencode(form).encode()
+
+    def check(self, listener: str) -> None:
+        """ConfigError if something is missing."""
+        if not self.url.startswith(SCHEMES):
+            raise ConfigError(
+                f"brokers log in to each other with {OAUTHBEARER} on {listener}, but {ENDPOINT_KEY} is "
+                f"{self.url or None!r}; set it to the token endpoint of your provider, as https://..., or to a file "
+                "with a token, as file:///..."
+            )
+        if self.url.startswith(FILE):
+            return
+        self.assertion.check()
+        if not self.assertion.is_set and not (self.client_id and self.secret):
+            raise ConfigError(
+                f"{ENDPOINT_KEY}={self.url} gives tokens to clients that it knows; set "
+                "sasl.oauthbearer.client.credentials.client.id and sasl.oauthbearer.client.credentials.client.secret, "
+                f"or {KEY_FILE}"
+            )
+
+
 class TokenSources:
     """Keeps the token of each source while settings change."""
 
-    def __init__(self, fetch: FetchToken, now_ms: Callable[[], int], jitter: Callable[[], float]) -> None:
-        """`jitter` is random, from 0 to 1."""
+    def __init__(
+        self,
+        fetch: FetchToken,
+        now_ms: Callable[[], int],
+        *,
+        jitter: Callable[[], float],
+        new_id: Callable[[], str],
+    ) -> None:
+        """`jitter` is random, from 0 to 1; `new_id` is unique."""
         self._fetch = fetch
         self._now_ms = now_ms
         self._jitter = jitter
+        self._new_id = new_id
         self._kept: dict[tuple[object, ...], TokenSource] = {}
 
     def source(self, settings: BrokerSettings, listener: str, module: LoginModule) -> TokenSource:
@@ -108,59 +165,55 @@ class TokenSources:
         def setting(name: str) -> Any:
             return listener_setting(settings, listener, f"sasl.{name}", OAUTHBEARER)
 
-        url, options = setting("oauthbearer.token.endpoint.url"), module.options
-        timeout_ms = setting("login.read.timeout.ms") or setting("login.connect.timeout.ms") or TIMEOUT_MS
-        named = tuple(
-            setting(f"oauthbearer.{key}") or options.get(option, "")
-            for key, option in (
-                ("client.credentials.client.id", "clientId"),
-                ("client.credentials.client.secret", "clientSecret"),
-                ("scope", "scope"),
-            )
-        )
-        known = (url, *named, timeout_ms, *sorted(options.items()))
+        provider, options = _provider(setting, module.options), module.options
+        pace = tuple(setting(f"login.refresh.{name}") for name in _PACE)
+        known = (provider, pace, *sorted(options.items()))
         if known not in self._kept:
-            obtain = self._obtain(url, named, timeout_ms / MS_PER_S, options, listener)
-            pace = RefreshPace(
-                setting("login.refresh.window.factor")
-                + setting("login.refresh.window.jitter") * self._jitter(),
-                setting("login.refresh.min.period.seconds") * MS_PER_S,
-                setting("login.refresh.buffer.seconds") * MS_PER_S,
+            is_unsecured = not provider.url and any(name.startswith(UNSECURED) for name in options)
+            if not is_unsecured:
+                provider.check(listener)
+            window, jitter, period_s, buffer_s = pace
+            self._kept[known] = TokenSource(
+                (lambda: unsecured_token(options, self._now_ms()))
+                if is_unsecured
+                else lambda: self._asked(provider),
+                self._now_ms,
+                RefreshPace(window + jitter * self._jitter(), period_s * MS_PER_S, buffer_s * MS_PER_S),
             )
-            self._kept[known] = TokenSource(obtain, self._now_ms, pace)
         return self._kept[known]
 
-    def _obtain(
-        self,
-        url: str | None,
-        named: tuple[str, ...],
-        timeout_s: float,
-        options: Mapping[str, str],
-        listener: str,
-    ) -> Callable[[], str]:
-        client_id, secret, scope = named
-        if url is None and any(name.startswith(UNSECURED) for name in options):
-            return lambda: unsecured_token(options, self._now_ms())
-        if url is None or not url.startswith(SCHEMES):
-            raise ConfigError(
-                f"brokers log in to each other with {OAUTHBEARER} on {listener}, but {ENDPOINT_KEY} is {url!r}; set it "
-                "to the token endpoint of your provider, as https://..., or to a file with a token, as file:///..."
-            )
-        if url.startswith("file://"):
-            return lambda: self._fetch(url, {}, None, timeout_s).decode().strip()
-        if not client_id or not secret:
-            raise ConfigError(
-                f"{ENDPOINT_KEY}={url} gives tokens to clients that it knows; set "
-                "sasl.oauthbearer.client.credentials.client.id and sasl.oauthbearer.client.credentials.client.secret"
-            )
-        proof = b64encode(f"{client_id}:{secret}".encode()).decode()
-        headers = {
-            "Authorization": f"Basic {proof}",
-            "Content-Type": "application/x-www-form-urlencoded",
-            "Accept": "application/json",
-        }
-        body = urlencode({"grant_type": "client_credentials"} | ({"scope": scope} if scope else {})).encode()
-        return lambda: _token_of_answer(self._fetch(url, headers, body, timeout_s), url)
+    def _asked(self, provider: Provider) -> str:
+        headers, body = provider.request(self._now_ms(), self._new_id)
+        answer = self._fetch(provider.url, headers, body, provider.timeout_s)
+        return answer.decode().strip() if body is None else _token_of_answer(answer, provider.url)
+
+
+def _provider(setting: Callable[[str], Any], options: Mapping[str, str]) -> Provider:
+    timeout_ms = setting("login.read.timeout.ms") or setting("login.connect.timeout.ms") or TIMEOUT_MS
+
+    def given(name: str) -> Any:
+        return setting(f"oauthbearer.{name}")
+
+    return Provider(
+        url=given("token.endpoint.url") or "",
+        client_id=given("client.credentials.client.id") or options.get("clientId", ""),
+        secret=given("client.credentials.client.secret") or options.get("clientSecret", ""),
+        scope=given("scope") or options.get("scope", ""),
+        assertion=Assertion(
+            file=given("assertion.file"),
+            key_file=given("assertion.private.key.file"),
+            passphrase=given("assertion.private.key.passphrase"),
+            template_file=given("assertion.template.file"),
+            algorithm=given("assertion.algorithm"),
+            issuer=given("assertion.claim.iss"),
+            subject=given("assertion.claim.sub"),
+            audience=given("assertion.claim.aud"),
+            life_s=given("assertion.claim.exp.seconds"),
+            valid_before_s=given("assertion.claim.nbf.seconds"),
+            has_id=given("assertion.claim.jti.include"),
+        ),
+        timeout_s=timeout_ms / MS_PER_S,
+    )
 
 
 def unsecured_token(options: Mapping[str, str], now_ms: int) -> str:

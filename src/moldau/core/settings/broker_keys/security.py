@@ -4,7 +4,6 @@ from moldau.core.settings.checks import one_of
 from moldau.core.settings.inert import (
     JVM,
     KRAFT,
-    NO_ASSERTIONS,
     RETRIED_AT_ONE_PACE,
     RETRIED_WITH_CONNECTION,
     TICKETS_ON_DEMAND,
@@ -233,13 +232,11 @@ class SecurityKeys(SettingsView):
         "RS256",
         "Algorithm that signs OAuth assertions.",
         check=one_of("ES256", "RS256", ignore_case=True),
-        inert=NO_ASSERTIONS,
     )
     sasl_oauthbearer_assertion_claim_aud = string(
         "sasl.oauthbearer.assertion.claim.aud",
         None,
         "Audience claim of assertions.",
-        inert=NO_ASSERTIONS,
     )
     sasl_oauthbearer_assertion_claim_exp_seconds = integer(
         "sasl.oauthbearer.assertion.claim.exp.seconds",
@@ -248,19 +245,16 @@ class SecurityKeys(SettingsView):
         at_least=0,
         at_most=86_400,
         importance=LOW,
-        inert=NO_ASSERTIONS,
     )
     sasl_oauthbearer_assertion_claim_iss = string(
         "sasl.oauthbearer.assertion.claim.iss",
         None,
         "Issuer claim of assertions.",
-        inert=NO_ASSERTIONS,
     )
     sasl_oauthbearer_assertion_claim_jti_include = boolean(
         "sasl.oauthbearer.assertion.claim.jti.include",
         False,
         "Whether assertions carry a unique id.",
-        inert=NO_ASSERTIONS,
     )
     sasl_oauthbearer_assertion_claim_nbf_seconds = integer(
         "sasl.oauthbearer.assertion.claim.nbf.seconds",
@@ -269,36 +263,30 @@ class SecurityKeys(SettingsView):
         at_least=0,
         at_most=3600,
         importance=LOW,
-        inert=NO_ASSERTIONS,
     )
     sasl_oauthbearer_assertion_claim_sub = string(
         "sasl.oauthbearer.assertion.claim.sub",
         None,
         "Subject claim of assertions.",
-        inert=NO_ASSERTIONS,
     )
     sasl_oauthbearer_assertion_file = string(
         "sasl.oauthbearer.assertion.file",
         None,
         "File with a ready assertion.",
-        inert=NO_ASSERTIONS,
     )
     sasl_oauthbearer_assertion_private_key_file = string(
         "sasl.oauthbearer.assertion.private.key.file",
         None,
         "File with the key that signs assertions.",
-        inert=NO_ASSERTIONS,
     )
     sasl_oauthbearer_assertion_private_key_passphrase = password(
         "sasl.oauthbearer.assertion.private.key.passphrase",
         "Passphrase of that key.",
-        inert=NO_ASSERTIONS,
     )
     sasl_oauthbearer_assertion_template_file = string(
         "sasl.oauthbearer.assertion.template.file",
         None,
         "File with a template of assertions.",
-        inert=NO_ASSERTIONS,
     )
     sasl_oauthbearer_client_credentials_client_id = string(
         "sasl.oauthbearer.client.credentials.client.id",
