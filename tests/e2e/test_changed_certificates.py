@@ -4,7 +4,7 @@ import shutil
 import socket
 import ssl
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,10 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
+from compat.java_client import JavaDriver
 from e2e.hostility import API_VERSIONS
 from e2e.wire import framed
+from kafka_jars import KafkaJarsUnavailable
 from moldau.testing import LocalCluster, Security
 
 pytestmark = pytest.mark.slow
@@ -153,20 +155,79 @@ def load(settings: dict[str, Any]) -> Iterator[Load]:
     assert running.read >= running.acknowledged > 0
 
 
-def test_the_authority_changes_under_load() -> None:
+class JavaLoad:
+    """The same with Kafka's Java clients."""
+
+    def __init__(self, cluster: LocalCluster, driver: JavaDriver) -> None:
+        self._driver = driver
+        known = cluster.client_settings()
+        login = f'username="{known["sasl.username"]}" password="{known["sasl.password"]}"'
+        settings = {
+            "security.protocol": "SASL_SSL",
+            "ssl.truststore.type": "PEM",
+            "ssl.truststore.location": str(cluster.certificates.trust),
+            "sasl.mechanism": known["sasl.mechanism"],
+            "sasl.jaas.config": f"org.apache.kafka.common.security.scram.ScramLoginModule required {login};",
+        }
+        self._call("start_load", topic="java-load", bootstrap=cluster.bootstrap_servers, settings=settings)
+
+    @property
+    def acknowledged(self) -> int:
+        return int(self._call("load_state")["acknowledged"])
+
+    def stop(self) -> None:
+        end = self._call("stop_load")
+        assert end["errors"] == []
+        assert end["read"] >= end["acknowledged"] > 0
+        refusals = ("SslAuthenticationException", "SaslAuthenticationException", "failed authentication")
+        assert not any(refusal in self._driver.log_text() for refusal in refusals)
+
+    def _call(self, operation: str, **arguments: Any) -> dict[str, Any]:
+        found: dict[str, Any] = self._driver.call(operation, **arguments)
+        return found
+
+
+@pytest.fixture
+def java(tmp_path: Path) -> Iterator[JavaDriver | str]:
+    """Or the reason why there is none."""
+    try:
+        driver = JavaDriver(tmp_path / "driver.log")
+    except KafkaJarsUnavailable as reason:
+        yield str(reason)
+        return
+    try:
+        yield driver
+    finally:
+        driver.close()
+
+
+def test_the_authority_changes_under_load(java: JavaDriver | str) -> None:
     """In three steps; after each, every broker starts again, so that everyone connects with the new files."""
     with LocalCluster(brokers=3, security=Security()) as cluster:
-        cluster.create_topic("load", partitions=3, replication_factor=3)
+        for topic in ("load", "java-load"):
+            cluster.create_topic(topic, partitions=3, replication_factor=3)
         certificates = cluster.certificates
         certificates.begin_rotation("the next authority")
         cluster.wait_until(lambda: trusts(cluster, 2), "the brokers trust both authorities")
-        with load(cluster.client_settings()) as running:
+        with load(cluster.client_settings()) as running, java_load(cluster, java) as others:
             certificates.switch_authority()
             show(cluster, certificates.find(BROKER).certificate.serial_number)
-            restart_each(cluster, running)
+            restart_each(cluster, [running, *others])
             certificates.finish_rotation()
             cluster.wait_until(lambda: trusts(cluster, 1), "the brokers trust the new authority alone")
-            restart_each(cluster, running)
+            restart_each(cluster, [running, *others])
+    if isinstance(java, str):
+        pytest.skip(f"only librdkafka was tried: {java}")
+
+
+@contextmanager
+def java_load(cluster: LocalCluster, java: JavaDriver | str) -> Iterator[list[JavaLoad]]:
+    if isinstance(java, str):
+        yield []
+        return
+    running = JavaLoad(cluster, java)
+    yield [running]
+    running.stop()
 
 
 def trusts(cluster: LocalCluster, count: int) -> bool:
@@ -178,12 +239,20 @@ def trusts(cluster: LocalCluster, count: int) -> bool:
     return found == [count] * 3
 
 
-def restart_each(cluster: LocalCluster, running: Load) -> None:
+def restart_each(cluster: LocalCluster, loads: Sequence[Load | JavaLoad]) -> None:
     for number in (1, 2, 3):
         cluster.restart(number)
-        cluster.wait_until(lambda: len(cluster.partition("load").isr) == 3, "all replicas are in sync")
-        seen = running.acknowledged
-        cluster.wait_until(lambda since=seen: running.acknowledged > since, "the load goes on")  # type: ignore[misc]
+        for topic in ("load", "java-load"):
+            cluster.wait_until(
+                lambda name=topic: len(cluster.partition(name).isr) == 3,  # type: ignore[misc]
+                f"all replicas of {topic} are in sync",
+            )
+        for each in loads:
+            seen = each.acknowledged
+            cluster.wait_until(
+                lambda load=each, since=seen: load.acknowledged > since,  # type: ignore[misc]
+                "the load goes on",
+            )
 
 
 def test_a_revoked_certificate_gets_nobody_in() -> None:

@@ -30,6 +30,7 @@ public final class Driver {
         Map<String, Operation> operations = new HashMap<>();
         new AdminOperations().register(operations);
         new RecordOperations().register(operations);
+        new LoadOperations().register(operations);
         operations.put("tool", CommandLineTool::run);
         operations.put("dump_log_segments", request -> printed.of(() -> DumpLog.run(request)));
 
