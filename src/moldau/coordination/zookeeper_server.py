@@ -89,7 +89,7 @@ class ZooKeeperServer:
         self._directory = directory
         self._number = number
         self._ensemble = ensemble
-        self._settings = settings
+        self.settings = settings
         self._java_options = java_options
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -194,7 +194,7 @@ class ZooKeeperServer:
             ]
         else:
             lines += [f"clientPort={self.client_port}", f"clientPortAddress={self.host}"]
-        lines += [f"{name}={value}" for name, value in self._settings.items()]
+        lines += [f"{name}={value}" for name, value in self.settings.items()]
         config = self._directory / "zookeeper.properties"
         config.write_text("\n".join(lines) + "\n", encoding="utf-8")
         return config
