@@ -1,6 +1,7 @@
 """Users and delegation tokens that one broker of a cluster writes are known to all of them, past a restart."""
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -14,10 +15,12 @@ from confluent_kafka.admin import (
 
 from compat.server_process import wait_until
 from compat.test_delegation_tokens import create, expire, log_in_by_token
-from e2e.wire import WireClient
+from e2e.wire import HungUp, WireClient
 from moldau.core.error_codes import ErrorCode
 from moldau.protocol.messages.security.sasl_authenticate import SaslAuthenticateRequest
 from moldau.protocol.messages.security.sasl_handshake import SaslHandshakeRequest
+from moldau.protocol.messages.topics.metadata import MetadataRequest
+from moldau.security.credentials.api_key import new_key
 from moldau.security.sasl.client_login import client_login
 from moldau.testing.cluster_security import Security
 from moldau.testing.local_cluster import LocalCluster
@@ -89,6 +92,34 @@ def test_users(cluster: LocalCluster) -> None:
     everywhere(cluster, "eve", "second", ErrorCode.NONE)
     alter(UserScramCredentialDeletion("eve", ScramMechanism.SCRAM_SHA_256))
     everywhere(cluster, "eve", "second", ErrorCode.SASL_AUTHENTICATION_FAILED)
+
+
+def test_an_api_key_ends_on_every_broker(cluster: LocalCluster) -> None:
+    admin = AdminClient({**cluster.client_settings(), "log_level": 0})
+    key, secret = new_key("orders")
+
+    def alter(alteration: UserScramCredentialUpsertion | UserScramCredentialDeletion) -> None:
+        admin.alter_user_scram_credentials([alteration])[key.name].result(TIMEOUT_S)
+
+    info = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_256, 4096)
+    alter(UserScramCredentialUpsertion(key.name, info, secret.encode()))
+    everywhere(cluster, key.name, secret, ErrorCode.NONE)
+    with ExitStack() as opened:
+        clients = [opened.enter_context(WireClient(port)) for port in ports(cluster)]
+        for client in clients:
+            assert log_in(client, key.name, secret, "PLAIN").error_code == ErrorCode.NONE
+        alter(UserScramCredentialDeletion(key.name, ScramMechanism.SCRAM_SHA_256))
+        for client in clients:
+            wait_until(lambda client=client: is_ended(client), "the connection of the key ends", TIMEOUT_S)
+
+
+def is_ended(client: WireClient) -> bool:
+    """Asks something, as the end comes with the next request."""
+    try:
+        client.call(MetadataRequest(topics=[]))
+    except (HungUp, OSError):
+        return True
+    return False
 
 
 def test_tokens(cluster: LocalCluster) -> None:
