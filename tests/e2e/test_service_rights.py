@@ -10,6 +10,7 @@ import pytest
 from websockets.sync.client import connect
 
 from e2e.connect.server.connect_process import topics_of
+from e2e.sql.http.http2_client import Http2Client
 from moldau.pipeline.connect.server.settings import read_configuration as read_worker
 from moldau.pipeline.connect.server.worker import ConnectWorker
 from moldau.pipeline.sql.server.server import SqlServer
@@ -214,10 +215,24 @@ def test_a_role_decides_which_statements_are_executed(sql: Ask, user: str, allow
     assert sql(user, "GET", "/info").status_code == 200
 
 
+def basic(user: str) -> str:
+    return base64.b64encode(f"{user}:{user}".encode()).decode()
+
+
 def test_queries_over_websockets_need_rights_too(sql: Ask) -> None:
     url = str(sql("reader", "GET", "/info").url).replace("http", "ws", 1).replace("/info", "/ws/query")
     request = "?request=%7B%22ksql%22%3A%20%22SELECT%20*%20FROM%20NONE%3B%22%7D"
     for user, words in (("nobody", "may not read sql"), ("reader", "NONE")):
-        login = base64.b64encode(f"{user}:{user}".encode()).decode()
-        with connect(url + request, additional_headers={"Authorization": f"Basic {login}"}) as socket:
+        with connect(url + request, additional_headers={"Authorization": f"Basic {basic(user)}"}) as socket:
             assert words in str(socket.recv(WAIT_S))
+
+
+def test_requests_over_http2_need_logins_and_rights_too(sql: Ask) -> None:
+    url = str(sql("reader", "GET", "/info").url).removesuffix("/info")
+    with Http2Client(url) as client:
+        for user, status in ((None, 401), ("nobody", 403), ("reader", 400)):
+            login: Any = {} if user is None else {"authorization": f"Basic {basic(user)}"}
+            stream = client.post("/query-stream", {"sql": "SELECT * FROM NONE;"}, **login)
+            while stream not in client.ended:
+                assert client.read()
+            assert client.statuses[stream] == status

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from moldau.core.errors import MoldauError
 
-THREADS: Final = 4
+THREADS: Final = 8
 CHECKS_MAX: Final = 256
 """That run or wait at a time."""
 KEPT_MAX: Final = 10_000

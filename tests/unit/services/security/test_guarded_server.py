@@ -23,7 +23,12 @@ from moldau.security.certificates.authority import Issued, common_name, create_a
 from moldau.services.http_server import HttpServer
 from moldau.services.listening import Address, bound_socket
 from moldau.services.security.guard import PRINCIPAL, Security
-from moldau.services.security.keys import HttpSecurity, PasswordSecurity, PrefixedHttpSecurity
+from moldau.services.security.keys import (
+    GuardedHttpSecurity,
+    HttpSecurity,
+    PasswordSecurity,
+    PrefixedHttpSecurity,
+)
 
 WAIT_S = 60.0
 NOW = datetime.now(UTC)
@@ -361,6 +366,19 @@ def test_passwords_of_the_cluster_need_a_way_to_ask_it(
     settings = {"authentication.method": "BASIC", "authentication.users": "CLUSTER", **more}
     with pytest.raises(ConfigError, match=words):
         Security(HttpSecurity.parse(settings).security, Address("http", "127.0.0.1", 0), client=client)
+
+
+@pytest.mark.parametrize("more", [{}, {"ssl.client.authentication": "REQUIRED"}])
+def test_rights_need_to_know_the_callers(more: dict[str, str]) -> None:
+    settings = GuardedHttpSecurity.parse({"authorization.enabled": "true", **more})
+    with pytest.raises(ConfigError, match=r"needs to know the callers: set authentication\.method"):
+        Security(settings.security, Address("http", "127.0.0.1", 0), client={})
+
+
+def test_super_users_are_principals(users: Path) -> None:
+    settings = GuardedHttpSecurity.parse({**basic(users), "super.users": "alice"})
+    with pytest.raises(ConfigError, match="write it as User:alice"):
+        Security(settings.security, Address("http", "127.0.0.1", 0), client={})
 
 
 def test_services_that_are_not_http_take_no_tokens() -> None:
