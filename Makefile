@@ -42,7 +42,7 @@ pythons:
 
 test: check
 	sh tools/install-test-tools
-	$(BIN)/pytest -n 2 --dist loadfile tests
+	$(BIN)/pytest -n 2 --dist loadfile --durations=40 --durations-min=10 tests
 
 SEEDS ?= 200
 SEED  ?=

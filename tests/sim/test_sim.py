@@ -14,7 +14,7 @@ import pytest
 from sim.broken_rules import BROKEN
 
 TESTS = Path(__file__).parent.parent
-SEEDS = int(os.environ.get("MOLDAU_SIM_SEEDS", "200"))
+SEEDS = int(os.environ.get("MOLDAU_SIM_SEEDS", "100"))
 FIRST = int(os.environ.get("MOLDAU_SIM_FIRST") or time.time())
 SHARES = 2
 """Tests may run on two cores."""
