@@ -145,6 +145,18 @@ def test_a_proxy_without_a_login_of_its_own_is_healthy_while_kafka_answers(secur
         rest("GET", "/health").refused(50003, "127.0.0.1:1", "Connection refused")
 
 
+def test_what_the_proxy_asks_by_itself_goes_over_tls_with_its_login() -> None:
+    with LocalCluster(security=Security(users={"admin": "admin-secret"})) as cluster:
+        own = cluster.client_settings("admin")
+        settings = {
+            f"client.{name}": str(value) for name, value in own.items() if name != "bootstrap.servers"
+        }
+        assert settings["client.security.protocol"] == "SASL_SSL"
+        with LocalProxy(cluster.bootstrap_servers, **settings) as rest:
+            base = f"/v3/clusters/{rest.ok('GET', '/v3/clusters')['data'][0]['cluster_id']}"
+            assert rest.ok("GET", f"{base}/broker-configs")["kind"] == "KafkaClusterConfigList"
+
+
 def set_password(cluster: LocalCluster, user: str, password: str | None) -> None:
     """None removes the user."""
     admin = AdminClient(cluster.client_settings("admin"))
