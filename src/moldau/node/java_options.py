@@ -15,6 +15,7 @@ from typing import Final
 from moldau.core.errors import ConfigError
 from moldau.core.settings.listeners import broker_listeners
 from moldau.core.settings.resolve import BrokerLayers
+from moldau.node.secret_files import warn_if_readable
 from moldau.node.zookeeper_access import JAAS_SETTING
 from moldau.security.sasl.jaas import MODULES, parse_jaas
 from moldau.security.sasl.listener_logins import jaas_setting
@@ -37,6 +38,7 @@ def with_java_options(layers: BrokerLayers, environment: Mapping[str, str]) -> B
     path = options.get(JAAS_FILE)
     if path is None:
         return layers
+    warn_if_readable(path)
     texts = _settings(layers, _sections(_read(path), path), options.get(ZOOKEEPER_SECTION, "Client"), path)
     added = {name: text for name, text in texts.items() if name not in layers.static}
     if added:

@@ -16,6 +16,7 @@ from moldau.core.settings.resolve import BrokerLayers
 from moldau.core.settings.static_layer import static_layer
 from moldau.node.broker_node import BrokerNode
 from moldau.node.java_options import with_java_options
+from moldau.node.secret_files import warn_of_readable_secrets
 
 EXIT_OK = 0
 EXIT_FAILED = 1
@@ -31,6 +32,7 @@ def run_broker(config_path: str | None, overrides: Sequence[str]) -> int:
     _allow_many_files()
     try:
         layers = static_layer(_read_config(config_path), file=config_path or "", overrides=overrides)
+        warn_of_readable_secrets(layers, config_path)
         layers = with_java_options(layers, os.environ)
         with asyncio.Runner(loop_factory=event_loop) as runner:
             return runner.run(_serve(layers))
