@@ -99,7 +99,7 @@ def run(guarded: Guarded, capsys: pytest.CaptureFixture[str]) -> Run:
     def run(*arguments: str, user: str = ADMIN, code: int = 0) -> str:
         """Standard output, or standard error when the command is to fail."""
         capsys.readouterr()
-        found = main([*arguments, "--command-config", str(guarded.files[user])])
+        found = main([*arguments, "--command-config", str(guarded.files[user]), "--timeout", "60"])
         said = capsys.readouterr()
         assert found == code, said.out + said.err
         return said.err if code else said.out
