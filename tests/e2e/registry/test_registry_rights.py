@@ -1,5 +1,7 @@
 """Who may do what at a registry whose users are those of the cluster."""
 
+import json
+import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -12,6 +14,10 @@ from confluent_kafka.admin import (
     ScramMechanism,
     UserScramCredentialUpsertion,
 )
+from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
+from confluent_kafka.schema_registry.error import SchemaRegistryError
+from joserfc import jwt
+from joserfc.jwk import ECKey
 
 from moldau.security.access.model import CLUSTER_NAME, Pattern, ResourceKind
 from moldau.security.credentials.api_key import new_key
@@ -39,19 +45,32 @@ def secured() -> Iterator[LocalCluster]:
 
 
 @pytest.fixture(scope="module")
-def ask(secured: LocalCluster) -> Iterator[Ask]:
+def provider_key() -> ECKey:
+    return ECKey.generate_key("P-256", {"kid": "one"}, private=True)
+
+
+@pytest.fixture(scope="module")
+def registry(
+    secured: LocalCluster, provider_key: ECKey, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[LocalRegistry]:
+    keys = tmp_path_factory.mktemp("keys") / "keys.json"
+    keys.write_text(json.dumps({"keys": [provider_key.as_dict(private=False)]}))
     own = {f"kafkastore.{name}": str(value) for name, value in secured.client_settings("admin").items()}
     settings = {
         **own,
-        "authentication.method": "BASIC",
+        "authentication.method": "BASIC,BEARER",
+        "sasl.oauthbearer.jwks.endpoint.url": keys.as_uri(),
         "authentication.users": "CLUSTER",
         "authorization.enabled": "true",
         "super.users": "User:admin",
     }
-    with (
-        LocalRegistry(secured.bootstrap_servers, settings) as registry,
-        httpx2.Client(base_url=registry.url, timeout=WAIT_S) as client,
-    ):
+    with LocalRegistry(secured.bootstrap_servers, settings) as registry:
+        yield registry
+
+
+@pytest.fixture(scope="module")
+def ask(registry: LocalRegistry) -> Iterator[Ask]:
+    with httpx2.Client(base_url=registry.url, timeout=WAIT_S) as client:
 
         def ask(user: str, method: str, path: str, body: Any = None) -> httpx2.Response:
             name, _, password = user.partition(":")
@@ -103,6 +122,26 @@ def test_an_api_key_has_the_rights_of_its_account(ask: Ask, roles: Roles, secure
         assert ask(login, "GET", "/subjects").json() == ["orders-value"]
     assert ask(logins[2], "GET", "/subjects").status_code == 401
     assert ask(f"{logins[0]}x", "GET", "/subjects").status_code == 401
+
+
+def test_a_client_with_a_token_has_the_rights_of_its_subject(
+    registry: LocalRegistry, roles: Roles, provider_key: ECKey
+) -> None:
+    claims = {"sub": "reader", "exp": int(time.time()) + 600}
+    token = jwt.encode({"alg": "ES256", "kid": "one"}, claims, provider_key, algorithms=["ES256"])
+    settings = {
+        "url": registry.url,
+        "bearer.auth.credentials.source": "STATIC_TOKEN",
+        "bearer.auth.token": token,
+        "bearer.auth.logical.cluster": "any",
+        "bearer.auth.identity.pool.id": "any",
+        "max.retries": 0,
+    }
+    with SchemaRegistryClient(settings) as client:
+        assert client.get_latest_version("orders-value").schema.schema_str == AVRO
+        with pytest.raises(SchemaRegistryError, match="may not write subject 'orders-value'") as refused:
+            client.register_schema("orders-value", Schema('"string"', "AVRO"))
+        assert (refused.value.http_status_code, refused.value.error_code) == (403, 40301)
 
 
 READ = [
@@ -209,3 +248,32 @@ def test_deleting_needs_a_right_of_its_own(ask: Ask, roles: Roles) -> None:
     assert ask("manager", "DELETE", "/subjects/orders-old/versions/1").status_code == 200
     assert ask("manager", "DELETE", "/subjects/orders-old?permanent=true").status_code == 200
     assert ask("manager", "DELETE", "/contexts/staging").status_code == 403
+
+
+def test_contexts_and_associations(ask: Ask, roles: Roles) -> None:
+    staging = {"schema": AVRO}
+    assert (
+        ask("admin", "POST", "/contexts/staging/subjects/orders-value/versions", staging).status_code == 200
+    )
+    assert ask("reader", "GET", "/contexts/staging/subjects/orders-value/versions/1").status_code == 403
+    assert ask("reader", "GET", "/contexts").json() == ["."]
+    assert ask("admin", "GET", "/contexts").json() == [".", ".staging"]
+    context = of_subjects("reader", Role.DEVELOPER_READ, ":.staging:")
+    keeper = of_subjects("manager", Role.DEVELOPER_MANAGE, ":.staging:")
+    roles.set(context, keeper)
+    until(lambda: ask("reader", "GET", "/contexts").json() == [".", ".staging"])
+    assert ask("reader", "GET", "/contexts/staging/subjects/orders-value/versions/1").status_code == 200
+    assert ask("reader", "PUT", "/contexts/staging/config", {"compatibility": "NONE"}).status_code == 403
+    assert ask("manager", "PUT", "/contexts/staging/config", {"compatibility": "NONE"}).status_code == 200
+    roles.set(context, keeper, present=False)
+
+    def association(subject: str) -> dict[str, Any]:
+        resource = {"resourceName": "orders", "resourceNamespace": "cluster", "resourceId": subject}
+        return {**resource, "associations": [{"subject": subject}]}
+
+    assert ask("writer", "POST", "/associations", association("payments")).status_code == 403
+    assert ask("writer", "POST", "/associations", association("orders-value")).status_code == 200
+    assert ask("owner", "GET", "/associations/resources/orders-value").json() == []
+    assert len(ask("reader", "GET", "/associations/resources/orders-value").json()) == 1
+    assert ask("reader", "DELETE", "/associations/resources/orders-value").status_code == 403
+    assert ask("writer", "DELETE", "/associations/resources/orders-value").status_code == 204

@@ -27,7 +27,7 @@ from moldau.security.roles.records import RecordError
 from moldau.security.roles.rights import Rights
 
 LOAD_S_MAX: Final = 30.0
-METADATA_S: Final = 10.0
+METADATA_S: Final = 5.0
 RETRY_S: Final = 1.0
 POLL_S: Final = 0.2
 BATCH_MAX: Final = 1_000
