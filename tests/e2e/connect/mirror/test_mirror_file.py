@@ -35,6 +35,7 @@ a->b.topics = orders
 c->b.enabled = true
 c->b.transforms = t
 tasks.max = 4
+admin.timeout.ms = 5000
 replication.factor = 1
 emit.heartbeats.enabled = false
 a.consumer.fetch.min.bytes = 5
@@ -61,6 +62,8 @@ offset.storage.replication.factor = 2
     assert "transforms" not in plan.connectors["c->b.MirrorCheckpointConnector"]
     assert plan.worker["bootstrap.servers"] == "b:9092"
     assert plan.worker["producer.linger.ms"] == "7"
+    assert "admin.timeout.ms" not in plan.worker
+    assert first["admin.timeout.ms"] == "5000"
     assert plan.worker["offset.storage.replication.factor"] == "2"
 
 

@@ -5,12 +5,13 @@ A standalone worker has no group: its stores are in memory, and all work is its 
 
 import logging
 import time
-from typing import Final
+from typing import Any, Final
 
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from moldau.core.errors import ConfigError
+from moldau.pipeline.connect.data.client_errors import ClientErrors
 from moldau.pipeline.connect.server.hosting.hosting import Hosting
 from moldau.pipeline.connect.server.hosting.membership import Membership
 from moldau.pipeline.connect.server.hosting.shares import Shares
@@ -47,12 +48,13 @@ class Member:
         self.hosting = Hosting(configuration, lambda: self.store, lambda: self.board, self.reports)
         self._membership: Membership | None = None
         self._cluster_id: str | None = None
+        self._errors = ClientErrors()
 
     def start(self) -> None:
         """Raises ConfigError where the topics cannot be used."""
         deadline = time.monotonic() + self.settings.start_timeout_ms / 1000
         admin = self._admin()
-        known = wait_for_brokers(admin, self.configuration.bootstrap_servers, deadline)
+        known = wait_for_brokers(admin, self._errors, self.configuration.bootstrap_servers, deadline)
         self._cluster_id = known.cluster_id
         prepare_topics(admin, self._topics(), known)
         try:
@@ -103,7 +105,8 @@ class Member:
 
     def _admin(self) -> AdminClient:
         try:
-            return AdminClient({**self.configuration.client, "log_level": 0})
+            settings: dict[str, Any] = {**self.configuration.client, "error_cb": self._errors.note}
+            return AdminClient({**settings, "log_level": 0})
         except KafkaException as failure:
             raise ConfigError(
                 f"no client of Kafka can be made with the worker's settings: {failure.args[0].str()}. Correct it "

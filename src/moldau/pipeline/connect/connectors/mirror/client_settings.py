@@ -15,6 +15,11 @@ Side = Literal["source", "target"]
 _SECURITY: Final = ("security.", "sasl.", "ssl.")
 _PREFIXES: Final = (*_SECURITY, "source.", "target.", "consumer.", "producer.", "admin.")
 
+_OF_CONNECTORS: Final = frozenset(
+    {"source.cluster.alias", "target.cluster.alias", "admin.timeout.ms", "consumer.poll.timeout.ms"}
+)
+"""They begin as settings of clients do."""
+
 
 def client_settings(config: Mapping[str, str], side: Side, role: Role) -> dict[str, Any]:
     """For a client of librdkafka. Raises ConfigError for what it cannot do."""
@@ -33,5 +38,8 @@ def _with_prefix(config: Mapping[str, str], prefix: str) -> dict[str, str]:
     """Without a prefix, only security is meant: other names are those of the connector."""
     if not prefix:
         return {name: value for name, value in config.items() if name.startswith(_SECURITY)}
-    found = {name.removeprefix(prefix): value for name, value in config.items() if name.startswith(prefix)}
-    return {name: value for name, value in found.items() if name != "alias"}
+    return {
+        name.removeprefix(prefix): value
+        for name, value in config.items()
+        if name.startswith(prefix) and name not in _OF_CONNECTORS
+    }

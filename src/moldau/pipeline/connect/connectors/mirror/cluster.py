@@ -37,6 +37,7 @@ from confluent_kafka.admin import (
 from moldau.core.errors import ConfigError
 from moldau.pipeline.connect.api import ConnectError
 from moldau.pipeline.connect.connectors.mirror.client_settings import Role, Side, client_settings
+from moldau.pipeline.connect.data.client_errors import ClientErrors
 from moldau.pipeline.connect.declarations import Texts
 
 log = logging.getLogger(__name__)
@@ -76,7 +77,8 @@ class Cluster:
         self.side = side
         self.timeout_s = timeout_ms / 1_000
         self._config = config
-        self._admin = made(AdminClient, self.settings("admin"))
+        self._errors = ClientErrors()
+        self._admin = made(AdminClient, {**self.settings("admin"), "error_cb": self._errors.note})
 
     def settings(self, role: Role) -> dict[str, Any]:
         return client_settings(self._config, self.side, role)
@@ -86,10 +88,13 @@ class Cluster:
         try:
             known = self._admin.list_topics(timeout=self.timeout_s).topics
         except KafkaException as failure:
+            own = f"{self.side}.cluster."
             raise ConnectError(
-                f"the {self.side} cluster {self.alias} does not answer: {failure.args[0].str()}. Check "
-                f"{self.side}.cluster.bootstrap.servers={self._config.get(f'{self.side}.cluster.bootstrap.servers')}"
-            ) from failure
+                f"the {self.side} cluster {self.alias} does not answer: "
+                f"{self._errors.text_of(failure, self._admin).rstrip('.')}. Check "
+                f"{own}bootstrap.servers={self._config.get(f'{own}bootstrap.servers')}, {own}security.protocol and the "
+                "login"
+            ) from None
         return {name: len(topic.partitions) for name, topic in known.items() if topic.error is None}
 
     def create_topic(self, name: str, partitions: int, replicas: int, settings: Mapping[str, str]) -> None:

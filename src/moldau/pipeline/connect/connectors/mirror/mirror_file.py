@@ -174,13 +174,17 @@ class MirrorFile:
 
     def _worker(self, alias: str) -> dict[str, str]:
         cluster = self._cluster_settings(alias)
-        own = {name: text for name, text in self._texts.items() if self._is_worker_setting(name)}
+        own = {name: text for name, text in self._texts.items() if self._is_of_worker(name)}
         return {
             "offset.storage.topic": "mm2-offsets.internal",
             "group.id": f"{alias}-mm2",
             **own,
-            **{name: text for name, text in cluster.items() if self._is_worker_setting(name)},
+            **{name: text for name, text in cluster.items() if self._is_of_worker(name)},
         }
+
+    def _is_of_worker(self, name: str) -> bool:
+        # admin.timeout.ms is the connectors', and looks like a setting of a client.
+        return self._is_worker_setting(name) and name not in _DECLARED
 
     def _require_clusters(self) -> None:
         if len(self.clusters) < 2:

@@ -90,7 +90,7 @@ class _Flow(SourceConnector):
         except KafkaException as failure:
             raise ConnectError(
                 f"the topic {topic} cannot be created in {cluster.alias}: {failure.args[0].str()}"
-            ) from failure
+            ) from None
 
 
 class MirrorSourceConnector(_Flow):
@@ -157,7 +157,7 @@ class MirrorCheckpointConnector(_Flow):
         except KafkaException as failure:
             raise ConnectError(
                 f"the groups of {self._source.alias} cannot be listed: {failure.args[0].str()}"
-            ) from failure
+            ) from None
 
     def task_configs(self, tasks_max: int) -> Sequence[Texts]:
         if not self._is_on:

@@ -9,6 +9,7 @@ from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient, ClusterMetadata, ConfigResource, NewTopic, ResourceType
 
 from moldau.core.errors import ConfigError
+from moldau.pipeline.connect.data.client_errors import ClientErrors
 
 ANSWER_S: Final = 10.0
 MESSAGE_BYTES_MAX: Final = 8 << 20
@@ -28,14 +29,16 @@ class TopicNeed(NamedTuple):
     has_one_partition: bool = False
 
 
-def wait_for_brokers(admin: AdminClient, servers: str, deadline: float) -> ClusterMetadata:
+def wait_for_brokers(
+    admin: AdminClient, errors: ClientErrors, servers: str, deadline: float
+) -> ClusterMetadata:
     """What the cluster has. Raises ConfigError when no broker answers."""
     while True:
         left = max(deadline - time.monotonic(), 0.1)
         try:
             return admin.list_topics(timeout=min(left, ANSWER_S))
         except KafkaException as error:
-            reason = error.args[0].str()
+            reason = errors.text_of(error, admin).rstrip(".")
             if time.monotonic() >= deadline:
                 raise ConfigError(
                     f"no Kafka broker answers at {servers} (bootstrap.servers): {reason}. Start one with `moldau "
