@@ -24,7 +24,10 @@ _COUNT: Final = "00000001"
 
 def digest_md5_login(user: str, password: str, nonce: str, *, uri: str = URI) -> SaslLogin:
     """`nonce` is this client's: random and used once. `uri` names the service and its host."""
-    challenge = _directives((yield b""))
+    first = yield b""
+    if not first:
+        raise PeerError("the server offers no login with a password; give it a JAAS file with the users")
+    challenge = _directives(first)
     server_nonce = challenge.get("nonce")
     if server_nonce is None or challenge.get("algorithm", "md5-sess") != "md5-sess":
         raise PeerError("the server's DIGEST-MD5 challenge is malformed")

@@ -1,4 +1,4 @@
-"""Warns of files with secrets that every user of the machine may read: settings with passwords, key stores, JAAS files."""
+"""Warns of files with secrets that every user of the machine may read: passwords, key stores, JAAS files."""
 
 import logging
 import os

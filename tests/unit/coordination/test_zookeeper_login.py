@@ -33,7 +33,7 @@ def test_a_server_that_does_not_know_the_password() -> None:
 @pytest.mark.parametrize(
     ("challenge", "complaint"),
     [
-        (b"", "malformed"),
+        (b"", "offers no login"),
         (b'realm="x"', "malformed"),
         (b'nonce="x', "malformed"),
         (b"\xff", "not UTF-8"),
