@@ -224,8 +224,11 @@ def test_mqtt5_3_8_3_1_3_retain_as_published(connected: Dial) -> None:
 
 def test_mqtt5_3_3_1_10_retain_handling(connected: Dial) -> None:
     topic = fresh("topic")
-    wire = connected(V5)
+    wire, watcher = connected(V5), connected()
+    watcher.subscribe(topic)
     wire.publish(topic, b"x", 1, retain=True)
+    # Who subscribes afterwards does not get it as a new message any more.
+    assert watcher.message().payload == b"x"
     wire.subscribe(Wanted(topic, 1, retain_handling=2))
     assert wire.is_silent()
     wire.send(Unsubscribe(2, [topic]))

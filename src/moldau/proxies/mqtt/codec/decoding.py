@@ -6,6 +6,7 @@ from typing import Final
 from moldau.proxies.mqtt.codec.packets import (
     V5,
     V311,
+    Acknowledgement,
     Auth,
     ConnAck,
     Connect,
@@ -165,22 +166,11 @@ def _connack(cursor: Cursor, version: int) -> ConnAck:
 
 
 def _acknowledgement(
-    kind: type[PubAck | PubRec | PubRel | PubComp], number: PacketType, reasons: frozenset[int]
+    kind: type[Acknowledgement], number: PacketType, reasons: frozenset[int]
 ) -> Callable[[Cursor, int], Packet]:
     def read(cursor: Cursor, version: int) -> Packet:
         packet_id = _packet_id(cursor)
-        reason = 0
-        properties = NO_PROPERTIES
-        if version == V5 and cursor.has_more():
-            reason = cursor.u8()
-            if reason not in reasons:
-                raise MalformedPacket(
-                    f"a {number.name} has the reason code {reason}, which it may not have",
-                    Reason.PROTOCOL_ERROR,
-                )
-            if cursor.has_more():
-                properties = read_properties(cursor, number)
-        return kind(packet_id, reason, properties)
+        return kind(packet_id, *_reason(cursor, version, number, reasons))
 
     return read
 

@@ -75,31 +75,36 @@ class Publish:
 
 
 @dataclass(slots=True)
-class PubAck:
+class Acknowledgement:
+    """Of one of the four steps of a PUBLISH."""
+
     packet_id: int
     reason: int = 0
     properties: Properties = NO_PROPERTIES
 
 
-@dataclass(slots=True)
-class PubRec:
-    packet_id: int
-    reason: int = 0
-    properties: Properties = NO_PROPERTIES
+class PubAck(Acknowledgement):
+    """QoS 1: the message has arrived."""
+
+    __slots__ = ()
 
 
-@dataclass(slots=True)
-class PubRel:
-    packet_id: int
-    reason: int = 0
-    properties: Properties = NO_PROPERTIES
+class PubRec(Acknowledgement):
+    """QoS 2: the message has arrived."""
+
+    __slots__ = ()
 
 
-@dataclass(slots=True)
-class PubComp:
-    packet_id: int
-    reason: int = 0
-    properties: Properties = NO_PROPERTIES
+class PubRel(Acknowledgement):
+    """QoS 2: the receiver may forget the packet identifier."""
+
+    __slots__ = ()
+
+
+class PubComp(Acknowledgement):
+    """QoS 2: it has."""
+
+    __slots__ = ()
 
 
 @dataclass(slots=True)
@@ -164,15 +169,11 @@ class Auth:
     properties: Properties = NO_PROPERTIES
 
 
-Acknowledgement = PubAck | PubRec | PubRel | PubComp
 Packet = (
     Connect
     | ConnAck
     | Publish
-    | PubAck
-    | PubRec
-    | PubRel
-    | PubComp
+    | Acknowledgement
     | Subscribe
     | SubAck
     | Unsubscribe

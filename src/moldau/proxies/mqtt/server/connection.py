@@ -328,7 +328,7 @@ class Connection(asyncio.Protocol):
             self.packet_bytes_max = packet.properties.get(Property.MAXIMUM_PACKET_SIZE, 0)
             return self.hub.sessions.connect(self, packet)
         match packet:
-            case PubAck() | PubRec() | PubRel() | PubComp():
+            case Acknowledgement():
                 self._take_answer(packet, self.session)
             case PingReq():
                 self.write(PINGRESP)
