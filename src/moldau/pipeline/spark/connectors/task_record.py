@@ -1,5 +1,6 @@
 """What the driver knows of one task: its run, its failures, when it starts again. Pure: time is an argument."""
 
+import re
 import uuid
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -11,6 +12,9 @@ from moldau.pipeline.spark.connectors.task_orders import RunState, TaskOrder, Ta
 SETTLED_MS: Final = 30_000
 """A task that has run this long is well: the next failure counts as the first."""
 WITHOUT_END: Final = -1
+FENCED_MS: Final = 10_000
+"""What a task reads that was fenced may be another one's by now, and this worker may hear of that later."""
+_FENCED: Final = re.compile("fence|old epoch")
 
 
 @dataclass
@@ -101,6 +105,8 @@ class TaskRecord:
         self.run, self.process, self.retrying, self.lag = None, "", None, None
         self.state, self.error, self.trace = "FAILED", report.error, report.trace
         wait_ms = self.back_off.failed()
+        if _FENCED.search(report.error or ""):
+            wait_ms = max(wait_ms, FENCED_MS)
         if self.restarts_max in (WITHOUT_END,) or self.back_off.attempts <= self.restarts_max:
             self.retry_at_ms = now_ms + wait_ms
             self.restarts += 1

@@ -4,7 +4,7 @@ from typing import Any
 
 from moldau.pipeline.connect.runtime.plan import ConnectorPlan
 from moldau.pipeline.spark.connectors.task_orders import RunState, TaskOrder, TaskReport
-from moldau.pipeline.spark.connectors.task_record import SETTLED_MS, TaskRecord
+from moldau.pipeline.spark.connectors.task_record import FENCED_MS, SETTLED_MS, TaskRecord
 
 
 def plan(**more: Any) -> ConnectorPlan:
@@ -55,6 +55,20 @@ def test_a_failed_task_waits_longer_each_time() -> None:
     assert waits == sorted(waits)
     assert waits[0] < waits[-1]
     assert task.restarts == 3
+
+
+def test_a_task_that_was_fenced_does_not_hurry() -> None:
+    task = TaskRecord(plan(), 0)
+    for error in (
+        "Kafka: Failed to commit transaction: Local: This instance has been fenced by a newer instance",
+        "Kafka: Broker: There is a newer producer with the same transactionalId which fences the current one",
+        "Kafka: Broker: Producer attempted an operation with an old epoch",
+    ):
+        task.heard(report(task.started(), RunState.FAILED, error=error), "p1", 0)
+        assert task.retry_at_ms is not None and task.retry_at_ms >= FENCED_MS
+    # One with other work starts at once.
+    task.ended("UNASSIGNED")
+    assert task.starts(0)
 
 
 def test_the_trace_is_kept_until_the_task_is_well() -> None:
