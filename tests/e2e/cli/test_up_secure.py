@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 from confluent_kafka import KafkaException, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
-from confluent_kafka.schema_registry import SchemaRegistryClient
+from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
+from confluent_kafka.schema_registry.error import SchemaRegistryError
 
 from compat.client import Record
 from compat.java_client import JavaClient, JavaDriver
@@ -157,6 +158,27 @@ def test_demo_has_less_rights(up: Up) -> None:
     assert "not authorized" in shell.run("topics", "create", "other", *config, code=1)
 
 
+def test_demo_at_the_services(up: Up) -> None:
+    """Its own subjects, and nothing else."""
+    settings = json.loads(Path(up.file("demo.registry.json")).read_text())
+    with SchemaRegistryClient(settings) as client:
+        client.register_schema("demo-value", Schema('"string"', "AVRO"))
+        with pytest.raises(SchemaRegistryError) as refused:
+            client.register_schema("fruits-value", Schema('"string"', "AVRO"))
+        assert refused.value.http_status_code == 403
+    for name, path, status in (
+        ("registry", "/subjects", "200"),
+        ("connect", "/connectors/x", "403"),
+        ("rest", "/topics", "401"),
+    ):
+        _, address = up.listens(name)
+        told = up.run(
+            "curl --config data-security/clients/demo.curl -o /dev/null -w '%{http_code}' "
+            f"https://{address}{path}"
+        )
+        assert told == status, name
+
+
 def test_mosquitto(up: Up) -> None:
     if shutil.which("mosquitto_sub") is None:
         pytest.skip("mosquitto's clients are not installed: Debian's package mosquitto-clients")
@@ -177,7 +199,7 @@ def test_sql_reaches_the_registry_and_connect(up: Up) -> None:
     told("SHOW CONNECTORS;")
     settings = json.loads(Path(up.file("admin.registry.json")).read_text())
     with SchemaRegistryClient(settings) as client:
-        assert client.get_subjects() == ["fruits-value"]
+        assert "fruits-value" in client.get_subjects()
 
 
 def test_kcat(up: Up) -> None:

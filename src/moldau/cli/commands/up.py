@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from moldau.cli.client.connection import Cluster
+from moldau.cli.commands.roles.role_changes import add as grant
 from moldau.cli.local.broker_requests import Requests
 from moldau.cli.local.client_files import write_kafka_files
 from moldau.cli.local.local_cluster import (
@@ -26,7 +28,7 @@ from moldau.cli.local.platform import (
     Platform,
     Wanted,
 )
-from moldau.cli.local.secure_set_up import add_users, prepare
+from moldau.cli.local.secure_set_up import ANSWER_S, add_users, demo_role, prepare
 from moldau.cli.local.services import Service, dialled, overrides, stopped_in_order, watch
 
 STOP_HINT = "\nCtrl-C stops everything."
@@ -182,6 +184,8 @@ def command(
         servers = ",".join(dialled(each) for each in endpoints)
         if guard is not None:
             add_users(guard, servers)
+            with contextlib.closing(Cluster(servers, guard.broker_client, ANSWER_S)) as cluster:
+                grant(cluster, [demo_role()])
             write_kafka_files(guard, servers)
         platform = Platform(services, servers, directory, host, count, guard)
         platform.start(**_wanted(beside))

@@ -1,7 +1,5 @@
 """The files with which clients connect to what `moldau up --secure` has started: one set for each user."""
 
-from pathlib import Path
-
 import orjson
 
 from moldau.cli.local.secure_folder import ADMIN, DEMO, SecureFolder, properties_text, write_secret
@@ -26,24 +24,25 @@ def write_kafka_files(made: SecureFolder, bootstrap_servers: str) -> None:
 
 
 def write_http_files(made: SecureFolder) -> None:
-    """For curl, and the logins in a file as curl, `moldau` and Python's requests read it."""
+    """For curl; and the admin's login in a file as curl, `moldau` and Python's requests read it."""
+    for user in (ADMIN, DEMO):
+        login = f"{user}:{made.passwords[user]}"
+        curl = f'cacert = "{made.trust_file}"\nuser = "{login}"\nsilent\nshow-error\n'
+        write_secret(made.client_file(user, "curl"), curl)
     password = made.passwords[ADMIN]
-    curl = f'cacert = "{made.trust_file}"\nuser = "{ADMIN}:{password}"\nsilent\nshow-error\n'
-    write_secret(made.client_file(ADMIN, "curl"), curl)
     logins = (f"machine {host} login {ADMIN} password {password}\n" for host in made.hosts)
     write_secret(made.netrc, "".join(logins))
 
 
-def write_registry_file(made: SecureFolder, url: str) -> Path:
+def write_registry_files(made: SecureFolder, url: str) -> None:
     """For the registry's client of confluent-kafka."""
-    settings = {
-        "url": url,
-        "basic.auth.user.info": f"{ADMIN}:{made.passwords[ADMIN]}",
-        "ssl.ca.location": made.trust_file,
-    }
-    path = made.client_file(ADMIN, "registry.json")
-    write_secret(path, _json(settings))
-    return path
+    for user in (ADMIN, DEMO):
+        settings = {
+            "url": url,
+            "basic.auth.user.info": f"{user}:{made.passwords[user]}",
+            "ssl.ca.location": made.trust_file,
+        }
+        write_secret(made.client_file(user, "registry.json"), _json(settings))
 
 
 def write_mqtt_files(made: SecureFolder, host: str, port: str) -> None:

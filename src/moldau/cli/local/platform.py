@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import click
 
-from moldau.cli.local.client_files import write_mqtt_files, write_registry_file
+from moldau.cli.local.client_files import write_mqtt_files, write_registry_files
 from moldau.cli.local.local_cluster import internal_replicas
 from moldau.cli.local.secure_folder import ADMIN, SecureFolder
 from moldau.cli.local.services import STOP_S, Service, dialled, overrides, pasteable
@@ -111,7 +111,7 @@ class Platform:
         service = self._started("registry", ["registry"], settings)
         self._registry_url = url = self._told("registry", service)
         if self._made is not None:
-            write_registry_file(self._made, url)
+            write_registry_files(self._made, url)
         elsewhere = "" if _is_usual(url, REGISTRY_PORT) else f" --registry {url}"
         self._hint(REGISTRY_HINT, registry=elsewhere)
 

@@ -59,8 +59,8 @@ class SecureFolder:
         return self.folder / "netrc"
 
     @property
-    def http_users(self) -> Path:
-        return self.folder / "http-users"
+    def rest_users(self) -> Path:
+        return self.folder / "rest-users"
 
     @property
     def mqtt_users(self) -> Path:

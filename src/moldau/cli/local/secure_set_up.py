@@ -3,7 +3,7 @@
     certs/                  the authority, the certificate of the brokers and services
     broker.properties       TLS, logins and the authorizer, for every broker
     registry.properties...  for each service: TLS, who may log in to it, and how it logs in to the brokers
-    http-users, mqtt-users  who may use the services
+    rest-users, mqtt-users  who may use these two proxies
     netrc                   the login of the admin, for programs that look a host up there
     users.json              the passwords, made once
     clients/USER...         files that connect as USER, see `client_files.py`
@@ -50,7 +50,9 @@ from moldau.cli.local.secure_folder import (
 )
 from moldau.cli.local.service_files import write_service_files
 from moldau.core.errors import ConfigError
+from moldau.security.access.model import Pattern
 from moldau.security.certificates.certificate_folder import CertificateFolder
+from moldau.security.roles.model import Binding, Role, ServiceKind, make_binding
 
 SUPER_USERS: Final = (BROKER, PLATFORM, ADMIN)
 DEMO_PREFIX: Final = "demo-"
@@ -119,6 +121,13 @@ def add_users(made: SecureFolder, bootstrap_servers: str) -> None:
             f"the users could not be written into the cluster: {error.args[0].str()}.",
             "The log of the broker may say why.",
         ) from None
+
+
+def demo_role() -> Binding:
+    """The demo user owns the subjects of the registry whose names begin with `demo-`."""
+    return make_binding(
+        f"User:{DEMO}", Role.RESOURCE_OWNER, ServiceKind.SUBJECT, DEMO_PREFIX, Pattern.PREFIXED
+    )
 
 
 def _close_to_others(folder: Path) -> None:

@@ -1,8 +1,8 @@
 """The settings of the services that `moldau up --secure` starts beside the brokers: HTTPS or TLS, who may log in, and
 how they themselves log in to the brokers and to each other.
 
-They act with all rights, so only the admin may use them. MQTT's clients reach one topic, unless rules say otherwise:
-the demo user may, too.
+At registry, Connect and SQL the users of the cluster log in, and roles decide. The REST proxy acts with all rights, so
+only the admin may use it. MQTT's clients reach one topic, unless rules say otherwise: the demo user may, too.
 """
 
 from pathlib import Path
@@ -19,8 +19,8 @@ from moldau.cli.local.secure_folder import (
 
 
 def write_service_files(made: SecureFolder) -> None:
-    login = {"username": ADMIN, "password": made.passwords[ADMIN]}
-    write_secret(made.http_users, _users(made, made.http_users, ADMIN))
+    login = {"username": PLATFORM, "password": made.passwords[PLATFORM]}
+    write_secret(made.rest_users, _users(made, made.rest_users, ADMIN))
     write_secret(made.mqtt_users, _users(made, made.mqtt_users, ADMIN, DEMO))
     write_secret(made.connect_login, properties_text(login))
     for name, settings in _settings(made).items():
@@ -30,22 +30,34 @@ def write_service_files(made: SecureFolder) -> None:
 def _settings(made: SecureFolder) -> dict[str, dict[str, str]]:
     """By service. Each has its own names for the settings of its Kafka clients."""
     client = made.client_settings(PLATFORM)
-    http = {
-        "authentication.method": "BASIC",
-        "authentication.users.file": str(made.http_users.resolve()),
+    tls = {"ssl.keystore.location": made.key_store, "authentication.method": "BASIC"}
+    guarded = {
+        "authentication.users": "CLUSTER",
+        "authorization.enabled": "true",
+        "super.users": f"User:{ADMIN};User:{PLATFORM}",
     }
-    https = {"ssl.keystore.location": made.key_store, **http}
     registry = {
-        "basic.auth.user.info": f"{ADMIN}:{made.passwords[ADMIN]}",
+        "basic.auth.user.info": f"{PLATFORM}:{made.passwords[PLATFORM]}",
         "ssl.ca.location": made.trust_file,
     }
     return {
-        "registry": https | _prefixed("kafkastore.", client),
-        "rest": https | _prefixed("client.", client) | _prefixed("schema.registry.", registry),
+        "registry": tls | guarded | _prefixed("kafkastore.", client),
+        "rest": {
+            **tls,
+            "authentication.users.file": str(made.rest_users.resolve()),
+            **_prefixed("client.", client),
+            **_prefixed("schema.registry.", registry),
+        },
         # `ssl.*` are the clients' there.
-        "connect": {"listeners.https.ssl.keystore.location": made.key_store, **http, **client},
+        "connect": {
+            "listeners.https.ssl.keystore.location": made.key_store,
+            "authentication.method": "BASIC",
+            **guarded,
+            **client,
+        },
         "sql": {
-            **https,
+            **tls,
+            **guarded,
             **client,
             **_prefixed("ksql.schema.registry.", registry),
             "ksql.connect.ssl.truststore.location": made.trust_file,
@@ -53,7 +65,7 @@ def _settings(made: SecureFolder) -> dict[str, dict[str, str]]:
             "ksql.connect.basic.auth.credentials.file": str(made.connect_login.resolve()),
         },
         "mqtt": {
-            **https,
+            **tls,
             "authentication.users.file": str(made.mqtt_users.resolve()),
             **_prefixed("kafka.", client),
         },
