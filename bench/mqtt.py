@@ -1,10 +1,14 @@
 """The MQTT proxy beside mosquitto: publishes of QoS 1 per second, and what ten thousand idle connections take.
 
-python bench/mqtt.py [--case publish|idle|all] [--connections N] [--window N] [--seconds S] [--rounds N] [--idle N]
+python bench/mqtt.py [--case publish|bridge|idle|all] [--connections N] [--window N] [--seconds S] [--rounds N]
+                     [--idle N]
 
 Moldau's PUBACK means that the record is in Kafka (`acks=all`), mosquitto's that it has the message. The client sends
 windows of prepared packets over some connections and counts the bytes of the answers, so that it costs little. The
 two take turns; the figures are medians. Ends with code 1 when a bar is missed.
+
+`bridge` compares the ways into Kafka: clients of the proxy, and clients of a mosquitto whose bridge hands their
+messages on to the proxy. Counted are records in Kafka when the time is over.
 """
 
 import argparse
@@ -23,6 +27,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from confluent_kafka import Consumer, TopicPartition
+
 from process_cost import cpu_seconds, memory
 from systems import ServerProcess, StockMoldau
 
@@ -32,6 +38,7 @@ RATIO_MIN = 1.0
 IDLE_MB_MAX = 200.0
 OPEN_FILES = 60_000
 PATIENCE_S = 60
+STILL_S = 1.0
 
 
 class Proxy(ServerProcess):
@@ -50,14 +57,29 @@ class Proxy(ServerProcess):
 
 
 class Mosquitto(ServerProcess):
-    """Stock, except for the port, and TCP_NODELAY: without it the answers of a window wait for each other."""
+    """Stock, except for the port, and TCP_NODELAY: without it the answers of a window wait for each other.
+
+    With a port of a proxy it has a bridge, which drops nothing.
+    """
+
+    def __init__(self, folder: Path, proxy_port: int | None = None) -> None:
+        super().__init__(folder)
+        self._bridge = ""
+        if proxy_port is not None:
+            self._bridge = (
+                "max_queued_messages 0\nconnection kafka\n"
+                f"address 127.0.0.1:{proxy_port}\nremote_clientid bench-bridge\ncleansession false\n"
+                "restart_timeout 1\ntopic bench/# out 1\n"
+            )
 
     def command(self) -> list[str]:
         binary = shutil.which("mosquitto", path=os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin"]))
         if binary is None:
             raise SystemExit("mosquitto is not installed: apt-get install mosquitto")
         file = self.folder / "mosquitto.conf"
-        file.write_text(f"listener {self.port} 127.0.0.1\nallow_anonymous true\nset_tcp_nodelay true\n")
+        file.write_text(
+            f"listener {self.port} 127.0.0.1\nallow_anonymous true\nset_tcp_nodelay true\n{self._bridge}"
+        )
         return [binary, "-c", str(file)]
 
     def is_ready(self) -> bool:
@@ -154,6 +176,53 @@ def compare_publishes(folder: Path, arguments: argparse.Namespace) -> bool:
     return ratio >= RATIO_MIN
 
 
+def records(bootstrap: str) -> int:
+    """In the topic of the proxy."""
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "bench"})
+    partitions = consumer.list_topics("mqtt", PATIENCE_S).topics["mqtt"].partitions
+    ends = [consumer.get_watermark_offsets(TopicPartition("mqtt", one), PATIENCE_S)[1] for one in partitions]
+    consumer.close()
+    return sum(ends)
+
+
+def compare_bridge(folder: Path, arguments: argparse.Namespace) -> bool:
+    rates: dict[str, list[float]] = {"moldau": [], "bridge": []}
+    with (
+        StockMoldau(folder / "broker") as broker,
+        Proxy(folder / "proxy", broker.bootstrap) as proxy,
+        Mosquitto(folder / "mosquitto", proxy.port) as bridge,
+    ):
+        for number in range(arguments.rounds + 1):
+            for name, port in (("moldau", proxy.port), ("bridge", bridge.port)):
+                before = records(broker.bootstrap)
+                taken = publish_rate(port, arguments.connections, arguments.window, arguments.seconds)
+                arrived = (records(broker.bootstrap) - before) / arguments.seconds
+                if number:
+                    rates[name].append(arrived)
+                    print(
+                        f"{name:10}{taken:>10,.0f} publishes/s{arrived:>10,.0f} records/s in Kafka",
+                        flush=True,
+                    )
+                wait_until_still(broker.bootstrap)
+    medians = {name: statistics.median(found) for name, found in rates.items()}
+    ratio = medians["moldau"] / max(medians["bridge"], 1)
+    verdict = "pass" if ratio >= RATIO_MIN else "FAIL"
+    print(
+        f"into Kafka, {arguments.connections} connections, windows of {arguments.window}: moldau "
+        f"{medians['moldau']:,.0f}/s, mosquitto with its bridge {medians['bridge']:,.0f}/s, ratio {ratio:.2f}, "
+        f"at least {RATIO_MIN}: {verdict}"
+    )
+    return ratio >= RATIO_MIN
+
+
+def wait_until_still(bootstrap: str) -> None:
+    """What mosquitto has kept for its bridge has arrived."""
+    before = -1
+    while (now := records(bootstrap)) != before:
+        before = now
+        time.sleep(STILL_S)
+
+
 def compare_idle(folder: Path, arguments: argparse.Namespace) -> bool:
     taken = {}
     for name, start in SYSTEMS.items():
@@ -174,7 +243,7 @@ def compare_idle(folder: Path, arguments: argparse.Namespace) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--case", choices=("publish", "idle", "all"), default="all")
+    parser.add_argument("--case", choices=("publish", "bridge", "idle", "all"), default="all")
     parser.add_argument("--connections", type=int, default=10)
     parser.add_argument("--window", type=int, default=100)
     parser.add_argument("--seconds", type=float, default=5)
@@ -187,6 +256,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="moldau-mqtt-") as folder:
         if arguments.case in ("publish", "all"):
             passed &= compare_publishes(Path(folder), arguments)
+        if arguments.case in ("bridge", "all"):
+            passed &= compare_bridge(Path(folder) / "bridge", arguments)
         if arguments.case in ("idle", "all"):
             passed &= compare_idle(Path(folder), arguments)
     return 0 if passed else 1
