@@ -4,6 +4,7 @@ import urllib.request
 from collections.abc import Mapping
 from http.client import HTTPException
 from typing import Final
+from urllib.error import HTTPError
 
 TIMEOUT_S: Final = 10.0
 DOCUMENT_BYTES_MAX: Final = 1 << 20
@@ -28,6 +29,9 @@ def fetch_token(url: str, headers: Mapping[str, str], body: bytes | None, timeou
     try:
         with opener.open(request, timeout=timeout_s) as answer:
             document: bytes = answer.read(DOCUMENT_BYTES_MAX + 1)
+    except HTTPError as error:
+        error.close()
+        raise
     except HTTPException as error:
         raise OSError(f"{url} does not speak HTTP: {error!r}") from error
     if len(document) > DOCUMENT_BYTES_MAX:

@@ -15,6 +15,7 @@ from joserfc import jwt
 from joserfc.jwk import RSAKey
 
 from compat.server_process import wait_until
+from e2e.cli.shell import Shell
 from kerberos_kit import REALM, KerberosMissing, Realm
 from moldau.testing.cluster_security import Security
 from moldau.testing.local_cluster import LocalCluster
@@ -106,6 +107,19 @@ def create(running: LocalCluster, topic: str) -> None:
     admin.create_topics([new])[topic].result(WAIT_S)
 
 
+def as_client(provider: Provider) -> list[str]:
+    """Options of a command that has its tokens from the same provider."""
+    properties = {
+        "security.protocol": "sasl_plaintext",
+        "sasl.mechanism": "OAUTHBEARER",
+        "sasl.oauthbearer.method": "oidc",
+        "sasl.oauthbearer.client.id": "broker",
+        "sasl.oauthbearer.client.secret": "s3cr3t",
+        "sasl.oauthbearer.token.endpoint.url": f"{provider.url}/token",
+    }
+    return [word for name, value in properties.items() for word in ("-X", f"{name}={value}")]
+
+
 def test_oauthbearer_with_tokens_that_end() -> None:
     provider = Provider()
     settings = {
@@ -121,8 +135,12 @@ def test_oauthbearer_with_tokens_that_end() -> None:
     with provider.serving(), cluster("OAUTHBEARER", settings) as running:
         create(running, "renewed")
         write_to_all(running, "renewed")
+        described = Shell(running.bootstrap_servers).run(
+            "configs", "describe", "broker", "1", *as_client(provider)
+        )
+        assert "sasl.mechanism.inter.broker.protocol" in described
         given = provider.given
-        assert given >= 1
+        assert given >= 2
         # The follower has got further tokens, so the one before has ended, and its login with it.
         wait_until(lambda: provider.given >= given + 2, "brokers get further tokens", WAIT_S)
         write_to_all(running, "renewed")

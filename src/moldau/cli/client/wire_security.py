@@ -9,9 +9,11 @@ from pathlib import Path
 
 import click
 
+from moldau.cli.client.wire_tokens import bearer_token
 from moldau.cli.failures import Failure
 from moldau.core.errors import ConfigError
-from moldau.security.sasl.client_login import SUPPORTED, ClientLogin, client_login
+from moldau.security.sasl.client_login import SUPPORTED, ClientLogin, client_login, token_login
+from moldau.security.sasl.exchange import OAUTHBEARER
 from moldau.security.tls.contexts import load_key
 from moldau.security.tls.stores import key_from_file, key_from_text
 
@@ -44,21 +46,27 @@ class Security:
         if not self.protocol.startswith("sasl"):
             return None
         mechanism = self.properties.get("sasl.mechanism") or self.properties.get("sasl.mechanisms", "GSSAPI")
-        if mechanism not in SUPPORTED:
+        if mechanism not in (*SUPPORTED, OAUTHBEARER):
             raise Failure(
                 f"this command cannot log in with sasl.mechanism={mechanism}.",
-                f"It connects without the client library and supports only {', '.join(SUPPORTED)}.",
+                f"It connects without the client library and supports only {', '.join((*SUPPORTED, OAUTHBEARER))}.",
             )
         return mechanism
 
     def login(self) -> ClientLogin:
         mechanism = self.mechanism
         assert mechanism is not None
+        if mechanism == OAUTHBEARER:
+            return token_login(lambda: self._token)
         names = ("sasl.username", "sasl.password")
         missing = [name for name in names if name not in self.properties]
         if missing:
             raise click.UsageError(f"{' and '.join(missing)} must be set for sasl.mechanism={mechanism}.")
         return client_login(mechanism, *(self.properties[name] for name in names))
+
+    @cached_property
+    def _token(self) -> str:
+        return bearer_token(self.properties)
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:

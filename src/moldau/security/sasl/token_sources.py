@@ -28,6 +28,7 @@ FetchToken = Callable[[str, Mapping[str, str], bytes | None, float], bytes]
 """Takes a URL, headers, the body of a POST or None, and a limit in seconds. OSError if there is no answer."""
 ENDPOINT_KEY: Final = "sasl.oauthbearer.token.endpoint.url"
 FILE: Final = "file://"
+FORM_HEADERS: Final = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"}
 TIMEOUT_MS: Final = 10_000
 UNSECURED_LIFE_S: Final = "3600"
 _PACE: Final = ("window.factor", "window.jitter", "min.period.seconds", "buffer.seconds")
@@ -112,15 +113,11 @@ class Provider(NamedTuple):
         """The headers and the body. OSError or ValueError if there is no assertion to be had."""
         if self.url.startswith(FILE):
             return {}, None
+        if not self.assertion.is_set:
+            return client_credentials_request(self.client_id, self.secret, self.scope)
         form = {"scope": self.scope} if self.scope else {}
-        headers = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"}
-        if self.assertion.is_set:
-            form |= {"grant_type": GRANT, "assertion": self.assertion.text(now_ms, new_id)}
-        else:
-            form["grant_type"] = "client_credentials"
-            proof = b64encode(f"{self.client_id}:{self.secret}".encode()).decode()
-            headers["Authorization"] = f"Basic {proof}"
-        return headers, urlencode(form).encode()
+        form |= {"grant_type": GRANT, "assertion": self.assertion.text(now_ms, new_id)}
+        return FORM_HEADERS, urlencode(form).encode()
 
     def check(self, listener: str) -> None:
         """ConfigError if something is missing."""
@@ -185,7 +182,7 @@ class TokenSources:
     def _asked(self, provider: Provider) -> str:
         headers, body = provider.request(self._now_ms(), self._new_id)
         answer = self._fetch(provider.url, headers, body, provider.timeout_s)
-        return answer.decode().strip() if body is None else _token_of_answer(answer, provider.url)
+        return answer.decode().strip() if body is None else token_of_answer(answer, provider.url)
 
 
 def _provider(setting: Callable[[str], Any], options: Mapping[str, str]) -> Provider:
@@ -241,7 +238,15 @@ def unsecured_token(options: Mapping[str, str], now_ms: int) -> str:
     return ".".join([*encoded, ""])
 
 
-def _token_of_answer(answer: bytes, url: str) -> str:
+def client_credentials_request(client_id: str, secret: str, scope: str) -> tuple[Mapping[str, str], bytes]:
+    """The headers and the body with which a client asks for a token (RFC 6749, 4.4)."""
+    proof = b64encode(f"{client_id}:{secret}".encode()).decode()
+    form = {"grant_type": "client_credentials"} | ({"scope": scope} if scope else {})
+    return FORM_HEADERS | {"Authorization": f"Basic {proof}"}, urlencode(form).encode()
+
+
+def token_of_answer(answer: bytes, url: str) -> str:
+    """ValueError if there is none."""
     content = json.loads(answer)
     token = content.get("access_token") if isinstance(content, dict) else None
     if not isinstance(token, str) or not token:
