@@ -8,6 +8,7 @@ from urllib.parse import unquote
 import pytest
 
 from documents import ROOT, Page, pages
+from moldau.core.settings.broker_keys import BrokerSettings
 from moldau.pipeline.connect.plugins import ENTRY_POINT_GROUP
 from moldau.security.sasl import own_checks
 
@@ -20,7 +21,8 @@ MODULE = re.compile(r"moldau(\.\w+)+")
 OF_DEVELOPERS = re.compile(r"DESIGN|COMPAT|CONTRIBUTING|FORMAT|/design/")
 """Pages in which a bare `name.py` is a file of ours. In the guides it is the reader's."""
 
-ENTRY_POINT_GROUPS = {ENTRY_POINT_GROUP, own_checks.GROUP}
+NAMES_OF_OURS = {ENTRY_POINT_GROUP, own_checks.GROUP, *BrokerSettings.KEYS}
+"""Entry point groups and settings, which are no modules though they look like some."""
 OF_PROGRAMS = {"bench/out/"}
 """What a program of ours writes, and git ignores."""
 
@@ -37,7 +39,7 @@ def test_paths_exist(page: Page) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=str)
 def test_modules_exist(page: Page) -> None:
-    named = {span for span in page.code_spans() if MODULE.fullmatch(span)} - ENTRY_POINT_GROUPS
+    named = {span for span in page.code_spans() if MODULE.fullmatch(span)} - NAMES_OF_OURS
     assert sorted(name for name in named if not _is_importable(name)) == []
 
 
