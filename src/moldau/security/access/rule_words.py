@@ -15,20 +15,21 @@ def pascal_case(word: IntEnum) -> str:
 
 def parse_word(kind: type[Word], text: str) -> Word:
     """Ignores case, `_` and `-`, so that `describe-configs` is read too. ValueError with the words there are."""
-    found = _words_of(kind).get(text) or _words_of(kind).get(_bare(text))
+    words: dict[str, Word] = _words_of(kind)
+    found = words.get(text) or words.get(_bare(text))
     if found is None:
         known = ", ".join(pascal_case(each) for each in kind if each.name not in ("UNKNOWN", "ANY", "MATCH"))
         raise ValueError(f"{text!r} is none of {known}")
-    return kind(found)
+    return found
 
 
 @lru_cache(maxsize=16)
-def _words_of(kind: type[IntEnum]) -> dict[str, int]:
+def _words_of(kind: type[Word]) -> dict[str, Word]:
     """By the word as Kafka writes it, and by the bare word."""
     words = [each for each in kind if each.name != "UNKNOWN"]
     return {
-        **{_bare(each.name): int(each) for each in words},
-        **{pascal_case(each): int(each) for each in words},
+        **{_bare(each.name): each for each in words},
+        **{pascal_case(each): each for each in words},
     }
 
 
