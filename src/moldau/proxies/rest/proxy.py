@@ -37,7 +37,11 @@ class Proxy:
         threads = settings.consumer_threads + settings.simple_consumers_max
         self.metrics: Metrics = shared.metrics if shared else Metrics()
         self.threads: Threads = shared.threads if shared else Threads(threads)
-        self.schemas: Schemas = shared.schemas if shared else Schemas(configuration.registry)
+        self._has_own_schemas = shared is None or settings.registry_passthrough
+        """Of a registry that has rules of its own, each user may see other schemas."""
+        self.schemas: Schemas = (
+            Schemas(configuration.registry) if shared is None or self._has_own_schemas else shared.schemas
+        )
         self.is_stopping = asyncio.Event()
         """Set before the clients are closed: answers without an end come to one."""
         self._configuration = configuration
@@ -88,6 +92,7 @@ class Proxy:
         if self.has_own_login:
             await self.producer.close()
         await asyncio.to_thread(self.simple.close)
-        if self.shared is None:
+        if self._has_own_schemas:
             await asyncio.to_thread(self.schemas.close)
+        if self.shared is None:
             self.threads.close()

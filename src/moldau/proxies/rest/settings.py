@@ -137,6 +137,12 @@ class RestSettings(HttpSecurity):
         "Whether every user reaches Kafka with the name and the password of the request, so that the cluster's access "
         "rules hold for the user. client.security.protocol and client.sasl.mechanism say how.",
     )
+    registry_passthrough = boolean(
+        "schema.registry.login.passthrough",
+        False,
+        "With client.login.passthrough: whether every user reaches the schema registry, too, with the name and the "
+        "password of the request.",
+    )
     login_users_max = integer(
         "client.login.users.max",
         100,
@@ -176,6 +182,11 @@ class Configuration:
             raise ConfigError(
                 "client.login.passthrough needs client.sasl.mechanism, which is PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512."
             )
+        if self.settings.registry_passthrough and not passthrough:
+            raise ConfigError(
+                "schema.registry.login.passthrough needs client.login.passthrough=true: without it no request has a "
+                "name and a password to pass on."
+            )
         own_login = {"client.sasl.username", "client.sasl.password"} & texts.keys()
         if passthrough and len(own_login) == 1:
             raise ConfigError(
@@ -208,6 +219,8 @@ class Configuration:
         found = copy.copy(self)
         found._common = self._common | {"sasl.username": name, "sasl.password": password}
         found.has_own_login = True
+        if self.settings.registry_passthrough:
+            found.registry = self.registry | {"basic.auth.user.info": f"{name}:{password}"}
         return found
 
     def _without_prefix(self, prefix: str) -> dict[str, str]:

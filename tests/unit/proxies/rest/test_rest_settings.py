@@ -47,6 +47,7 @@ def test_a_file_of_confluent_is_read() -> None:
             "client.login.passthrough=true\nclient.sasl.mechanism=PLAIN\nclient.sasl.username=rest",
             "client.sasl.password",
         ),
+        ("schema.registry.login.passthrough=true", "needs client.login.passthrough"),
         ("nothing.like.it=1", "`moldau rest --list-settings`"),
     ],
 )
@@ -63,3 +64,18 @@ def test_the_name_in_links() -> None:
     assert own_url() is None
     assert own_url("host.name=a.example") == "http://a.example:8082"
     assert own_url("host.name=a", "advertised.listeners=https://b.example:443") == "https://b.example:443"
+
+
+@pytest.mark.parametrize("passed", [True, False])
+def test_the_login_of_a_user_at_the_registry(passed: bool) -> None:
+    texts = [
+        "client.login.passthrough=true",
+        "client.sasl.mechanism=PLAIN",
+        "schema.registry.basic.auth.user.info=proxy:own",
+        f"schema.registry.login.passthrough={str(passed).lower()}",
+    ]
+    shared = read_configuration("\n".join(texts))
+    own = shared.for_user("alice", "wonder:land").registry
+    assert own["basic.auth.user.info"] == ("alice:wonder:land" if passed else "proxy:own")
+    assert shared.registry["basic.auth.user.info"] == "proxy:own"
+    assert "login.passthrough" not in own

@@ -16,6 +16,8 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from google.protobuf.message import DecodeError
 
 from moldau.proxies.rest.failures import (
+    AUTHORIZATION,
+    RestFailure,
     conversion_failed,
     invalid_schema,
     registry_failed,
@@ -26,6 +28,7 @@ FORMAT_NAMES: Final = {schema_type: name for name, schema_type in SCHEMA_TYPES.i
 REMEMBERED_MAX: Final = 1_000
 FRAME_SIZE: Final = 5
 IMPORTS_MAX: Final = 200
+FORBIDDEN: Final = 403
 NOT_PARSED: Final = frozenset({422})
 
 
@@ -213,6 +216,8 @@ class Schemas:
             return question(self._client())
         except SchemaRegistryError as error:
             words = f"{error.error_message} (error {error.error_code} of the schema registry)"
+            if error.http_status_code == FORBIDDEN:
+                raise RestFailure(AUTHORIZATION, f"Not authorized at the schema registry: {words}") from None
             raise (
                 invalid_schema(words) if error.http_status_code in NOT_PARSED else registry_failed(words)
             ) from None
