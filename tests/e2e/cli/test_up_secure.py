@@ -166,17 +166,21 @@ def test_demo_at_the_services(up: Up) -> None:
         with pytest.raises(SchemaRegistryError) as refused:
             client.register_schema("fruits-value", Schema('"string"', "AVRO"))
         assert refused.value.http_status_code == 403
-    for name, path, status in (
-        ("registry", "/subjects", "200"),
-        ("connect", "/connectors/x", "403"),
-        ("rest", "/topics", "401"),
-    ):
+
+    def status(method: str, name: str, path: str, more: str = "") -> str:
         _, address = up.listens(name)
-        told = up.run(
-            "curl --config data-security/clients/demo.curl -o /dev/null -w '%{http_code}' "
-            f"https://{address}{path}"
-        )
-        assert told == status, name
+        told = f"curl --config data-security/clients/demo.curl -o /dev/null -w '%{{http_code}}' -X {method} {more}"
+        return up.run(f"{told} https://{address}{path}")
+
+    assert status("GET", "connect", "/connectors/x") == "403"
+    json_v2 = "-H 'Content-Type: application/vnd.kafka.json.v2+json' -d '{\"records\": [{\"value\": 1}]}'"
+    assert status("POST", "rest", "/topics/demo-rest", json_v2) == "200"
+    avro_v2 = (
+        "-H 'Content-Type: application/vnd.kafka.avro.v2+json' -d "
+        '\'{"value_schema": "\\"long\\"", "records": [{"value": 1}]}\''
+    )
+    assert status("POST", "rest", "/topics/demo-avro", avro_v2) == "200"
+    assert status("POST", "rest", "/topics/fruits", avro_v2) == "403"
 
 
 def test_mosquitto(up: Up) -> None:
@@ -237,11 +241,16 @@ def test_nobody_else_gets_in(up: Up) -> None:
     for wrong in (guess, plain):
         with pytest.raises(KafkaException):
             AdminClient(dict(wrong)).list_topics(timeout=2)
-    for name in ("registry", "rest", "connect", "sql"):
+    for name, path in (
+        ("registry", "/subjects"),
+        ("rest", "/topics"),
+        ("connect", "/connectors"),
+        ("sql", "/info"),
+    ):
         scheme, address = up.listens(name)
         assert scheme == "https"
         status = "curl --silent --cacert data-security/certs/trust.pem -o /dev/null -w '%{http_code}'"
-        assert up.run(f"{status} https://{address}/") == "401", name
+        assert up.run(f"{status} https://{address}{path}") == "401", name
 
 
 def test_secrets_stay_in_files_of_their_owner(up: Up) -> None:

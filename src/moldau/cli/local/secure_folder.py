@@ -59,10 +59,6 @@ class SecureFolder:
         return self.folder / "netrc"
 
     @property
-    def rest_users(self) -> Path:
-        return self.folder / "rest-users"
-
-    @property
     def mqtt_users(self) -> Path:
         return self.folder / "mqtt-users"
 

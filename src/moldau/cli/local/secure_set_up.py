@@ -3,7 +3,7 @@
     certs/                  the authority, the certificate of the brokers and services
     broker.properties       TLS, logins and the authorizer, for every broker
     registry.properties...  for each service: TLS, who may log in to it, and how it logs in to the brokers
-    rest-users, mqtt-users  who may use these two proxies
+    mqtt-users              who may use the MQTT proxy
     netrc                   the login of the admin, for programs that look a host up there
     users.json              the passwords, made once
     clients/USER...         files that connect as USER, see `client_files.py`
