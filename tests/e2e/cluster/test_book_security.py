@@ -1,12 +1,14 @@
-"""The security chapter of the book, done as it is written: X1 to X5, X10, X11, X20 to X22, X30, X40."""
+"""The security chapter of the book, done as it is written: X1 to X5, X10, X11, X20 to X22, X30, X40 to X43."""
 
 import json
 import ssl
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
+from confluent_kafka import OFFSET_END, Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoAuthError
@@ -21,6 +23,7 @@ from moldau.cli.kafka_syntax import translated
 
 TOPIC = "clueful_secrets"
 TIMEOUT_S = 60
+POLLING_S = 3
 pytestmark = [pytest.mark.java, on_demand]
 
 
@@ -155,3 +158,33 @@ def test_x30_x40_what_zookeeper_has_is_the_brokers_own(book: BookCluster, anyone
     for act in forbidden:
         with pytest.raises(NoAuthError):
             act()
+
+
+def throttled_ms(book: BookCluster, client_id: str, polling_s: float = POLLING_S) -> int:
+    """The first wait that a poller without `fetch.wait.max.ms` is told within this time; 0 for none."""
+    waits: list[float] = [0.0]
+    consumer = Consumer(
+        {
+            "bootstrap.servers": book.address("SASL_SSL"),
+            **book.login("Franz"),
+            "client.id": client_id,
+            "group.id": "poller",
+            "fetch.wait.max.ms": 0,
+            "throttle_cb": lambda event: waits.append(event.throttle_time),
+        }
+    )
+    consumer.assign([TopicPartition(TOPIC, 0, OFFSET_END)])
+    deadline = time.monotonic() + polling_s
+    while time.monotonic() < deadline and max(waits) == 0:
+        consumer.poll(0.1)
+    consumer.close()
+    return int(max(waits) * 1000)
+
+
+def test_x42_x43_who_asks_all_the_time_waits_unless_the_user_has_more(book: BookCluster) -> None:
+    assert throttled_ms(book, "calm") == 0
+    franz(book, "quotas", "set", "--client", "poller", "request_percentage=0.01")
+    assert throttled_ms(book, "poller", TIMEOUT_S) > 0
+    # The quota of the user is in force instead of the client's, though it is the larger one.
+    franz(book, "quotas", "set", "--user", "Franz", "request_percentage=100")
+    assert throttled_ms(book, "poller") == 0
