@@ -57,9 +57,6 @@ class ListenerLogins:
     def __init__(self, settings: BrokerSettings, listener: str, sources: LoginSources) -> None:
         """ConfigError if a mechanism cannot be offered."""
         self._sources = sources
-        names = {name.lower() for name in listener_names(settings)}
-        for key in settings.listener_overrides:
-            check_mechanism_word(key, names)
         self.mechanisms: tuple[str, ...] = tuple(
             dict.fromkeys(listener_setting(settings, listener, "sasl.enabled.mechanisms"))
         )
@@ -164,7 +161,11 @@ class Logins:
         self._by_listener: dict[str, tuple[BrokerSettings, ListenerLogins]] = {}
 
     def check(self, settings: BrokerSettings, listeners: Iterable[str]) -> None:
-        """ConfigError if nobody could log in on one of the listeners with these settings."""
+        """ConfigError if nobody could log in on one of the listeners with these settings, or one of them is for a
+        mechanism that does not exist. A broker with such a one starts, as it could not be removed otherwise."""
+        names = {name.lower() for name in listener_names(settings)}
+        for key in settings.listener_overrides:
+            check_mechanism_word(key, names)
         for listener in listeners:
             ListenerLogins(settings, listener, self._sources)
 
