@@ -57,7 +57,7 @@ class TokenKeys:
         for key in self._candidates(key_id):
             try:
                 return dict(jwt.decode(token, key, algorithms=ALGORITHMS).claims)
-            except (JoseError, ValueError):
+            except (JoseError, ValueError, TypeError):  # TypeError: of a `crit` that is no list.
                 continue
         raise TokenRefused("the token's signature is wrong")
 

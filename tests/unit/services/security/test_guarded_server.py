@@ -278,6 +278,12 @@ class Provider:
         }
 
 
+def unsigned(header: dict[str, object]) -> str:
+    parts = (header, {"sub": "carol", "exp": int(time.time()) + 600})
+    texts = (base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in parts)
+    return f"{'.'.join(texts)}."
+
+
 @pytest.fixture
 def provider(tmp_path: Path) -> Provider:
     return Provider(tmp_path)
@@ -295,11 +301,8 @@ def test_a_token_says_who_the_caller_is(provider: Provider, caplog: pytest.LogCa
         "lacks the scope use": provider.token(scope="other"),
         "names no user": provider.token(sub=""),
         "signature is wrong": forged.token(),
-        "which is not accepted": ".".join(
-            base64.urlsafe_b64encode(json.dumps(each).encode()).decode().rstrip("=")
-            for each in ({"alg": "none"}, {"sub": "carol", "exp": now + 600})
-        )
-        + ".",
+        "the token's signature is wrong": unsigned({"alg": "ES256", "kid": "first", "crit": 1}),
+        "which is not accepted": unsigned({"alg": "none"}),
         "three parts": "nonsense",
     }
     with Served(provider.settings(), "http") as served:
