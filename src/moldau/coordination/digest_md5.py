@@ -7,14 +7,11 @@ Kerberos and client certificates.
 import hashlib
 import hmac
 import re
-from collections.abc import Generator
 from typing import Final
 
 from moldau.core.errors import PeerError
+from moldau.security.sasl.client_login import ClientLogin
 
-SaslLogin = Generator[bytes, bytes, None]
-"""Yields each message for the server, is sent its answer, and ends when the login is complete. PeerError when the
-server does not prove that it knows the password."""
 HOST: Final = "zk-sasl-md5"
 """In the place of the server's host: ZooKeeper has this name built in, on both sides."""
 URI: Final = f"zookeeper/{HOST}"
@@ -22,7 +19,7 @@ _DIRECTIVE: Final = re.compile(r'\s*([a-z-]+)=(?:"((?:[^"\\]|\\.)*)"|([^",\s]+))
 _COUNT: Final = "00000001"
 
 
-def digest_md5_login(user: str, password: str, nonce: str, *, uri: str = URI) -> SaslLogin:
+def digest_md5_login(user: str, password: str, nonce: str, *, uri: str = URI) -> ClientLogin:
     """`nonce` is this client's: random and used once. `uri` names the service and its host."""
     first = yield b""
     if not first:

@@ -18,8 +18,8 @@ from kazoo.protocol.serialization import SASL
 from kazoo.security import ACL, CREATOR_ALL_ACL, OPEN_ACL_UNSAFE, READ_ACL_UNSAFE
 
 from moldau.coordination import tree_layout as layout
-from moldau.coordination.digest_md5 import SaslLogin
 from moldau.core.errors import ConfigError, PeerError
+from moldau.security.sasl.client_login import ClientLogin
 
 _SECRET: Final = (f"{layout.CONFIGS}/users", layout.BROKER_CONFIGS, "/delegation_token")
 """Not for everybody to read: credentials of users, passwords in the settings of brokers, tokens."""
@@ -33,7 +33,7 @@ class Protection(NamedTuple):
 
     tls: Callable[[], ssl.SSLContext] | None = None
     """None: no encryption. ConfigError if the files cannot be used at the moment."""
-    login: Callable[[str], SaslLogin] | None = None
+    login: Callable[[str], ClientLogin] | None = None
     """Begins a login to the server of this name. None: no login. ConfigError if there are no keys for one."""
     has_own_nodes: bool = False
     """Whether only those with our login may change what we create."""
@@ -110,7 +110,7 @@ class TlsHandler(SequentialThreadingHandler):  # type: ignore[misc]
         return self._last
 
 
-def log_in_with(client: KazooClient, begin: Callable[[str], SaslLogin], obstacle: Obstacle) -> None:
+def log_in_with(client: KazooClient, begin: Callable[[str], ClientLogin], obstacle: Obstacle) -> None:
     """From now on each connection of this client logs in before it is used for anything else."""
     connection = client._connection
 
@@ -130,7 +130,7 @@ def log_in_with(client: KazooClient, begin: Callable[[str], SaslLogin], obstacle
     connection._authenticate_with_sasl = log_in
 
 
-def _exchange(connection: Any, login: SaslLogin, timeout_s: float) -> None:
+def _exchange(connection: Any, login: ClientLogin, timeout_s: float) -> None:
     """The messages are numbered by themselves: no other request is sent before the end."""
     message = next(login)
     for number in itertools.count(1):

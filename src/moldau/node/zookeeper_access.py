@@ -5,12 +5,13 @@ import ssl
 from collections.abc import Callable
 from typing import Final
 
-from moldau.coordination.digest_md5 import SaslLogin, digest_md5_login
+from moldau.coordination.digest_md5 import digest_md5_login
 from moldau.coordination.zookeeper_protection import Protection
 from moldau.core.errors import ConfigError
 from moldau.core.settings.broker_keys import BrokerSettings
-from moldau.security.sasl.jaas import KERBEROS_MODULE, LoginModule, parse_jaas
-from moldau.security.sasl.kerberos_client import check_initiator, kerberos_login, uses_ticket_cache
+from moldau.security.sasl.client_login import ClientLogin
+from moldau.security.sasl.jaas import KERBEROS_MODULE, parse_jaas
+from moldau.security.sasl.kerberos_client import check_initiator, kerberos_login
 from moldau.security.tls.contexts import TlsMaterial, client_context
 from moldau.security.tls.stores import key_from_file, trust_from_file
 
@@ -80,28 +81,22 @@ def _context(settings: BrokerSettings) -> ssl.SSLContext:
     return context
 
 
-def _login(settings: BrokerSettings) -> Callable[[str], SaslLogin] | None:
+def _login(settings: BrokerSettings) -> Callable[[str], ClientLogin] | None:
     text = settings.moldau_zookeeper_sasl_jaas_config
     if not text:
         return None
     module = parse_jaas(text, JAAS_SETTING)
     name = module.name.rpartition(".")[2]
     if name == DIGEST_MODULE.rpartition(".")[2]:
-        _check_options(module, "username", "password")
-        user, password = module.options["username"], module.options["password"]
+        user, password = (module.options.get(each, "") for each in ("username", "password"))
+        if not user or not password:
+            missing = "password" if user else "username"
+            raise ConfigError(f'{JAAS_SETTING} has no {missing}; add {missing}="..."')
         return lambda _host: digest_md5_login(user, password, secrets.token_urlsafe(NONCE_BYTES))
     if name == KERBEROS_MODULE.rpartition(".")[2]:
-        if not uses_ticket_cache(module):
-            _check_options(module, "keyTab", "principal")
         check_initiator(module, JAAS_SETTING)
         service = module.options.get("serviceName", SERVICE)
         return lambda host: kerberos_login(module, service, host, JAAS_SETTING)
     raise ConfigError(
         f"{JAAS_SETTING} names the login module {module.name}; ZooKeeper has {DIGEST_MODULE} and {KERBEROS_MODULE}"
     )
-
-
-def _check_options(module: LoginModule, *names: str) -> None:
-    missing = [name for name in names if not module.options.get(name)]
-    if missing:
-        raise ConfigError(f'{JAAS_SETTING} has no {" and no ".join(missing)}; add {missing[0]}="..."')

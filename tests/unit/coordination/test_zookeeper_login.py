@@ -2,14 +2,15 @@
 
 import pytest
 
-from moldau.coordination.digest_md5 import SaslLogin, digest_md5_login
+from moldau.coordination.digest_md5 import digest_md5_login
 from moldau.coordination.zookeeper_protection import node_acl
 from moldau.core.errors import PeerError
+from moldau.security.sasl.client_login import ClientLogin
 
 CHALLENGE = b'realm="elwood.innosoft.com",nonce="OA6MG9tEQGm2hh",qop="auth",algorithm=md5-sess,charset=utf-8'
 
 
-def login() -> SaslLogin:
+def login() -> ClientLogin:
     """The example of section 4."""
     begun = digest_md5_login("chris", "secret", "OA6MHXh6VqTrRk", uri="imap/elwood.innosoft.com")
     assert next(begun) == b""
