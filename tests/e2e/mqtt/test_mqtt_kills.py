@@ -1,7 +1,7 @@
 """Exactly once at QoS 2, from a publisher through Kafka to a subscriber, while proxy and broker are killed at random.
 
-MOLDAU_KILL_ROUNDS=40 kills forty times. With paho as it is a record was in Kafka twice now and then: see Releasing.
-MOLDAU_KILL_PAHO=stock runs with paho as it is; a record that is there twice then comes with what paho sent.
+MOLDAU_KILL_ROUNDS=40 kills forty times. With paho as it is a record is in Kafka twice now and then: see Releasing.
+MOLDAU_KILL_PAHO=stock shows that: a record that is there twice comes with what paho sent, PUBREL before PUBLISH.
 """
 
 import os
@@ -71,7 +71,10 @@ class Sender(threading.Thread):
 
 
 class Releasing(paho.Client):
-    """paho 2.2.0 forgets at its second attempt to connect that a message was released, and publishes it anew."""
+    """paho 2.2.0 forgets at its second attempt to connect that a message was released, and publishes it again.
+
+    That is forbidden [MQTT-4.3.3-1], and for a server it is a new message.
+    """
 
     def _messages_reconnect_reset_out(self) -> None:
         with self._out_message_mutex:
