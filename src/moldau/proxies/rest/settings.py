@@ -13,7 +13,7 @@ from moldau.core.errors import ConfigError
 from moldau.core.settings.key import Importance, boolean, integer, long, string, strings
 from moldau.services.configuration import setting_texts
 from moldau.services.listening import Address, parse_listeners
-from moldau.services.security.keys import HttpSecurity
+from moldau.services.security.keys import BEARER, HttpSecurity
 
 PORT_DEFAULT: Final = 8082
 REGISTRY_PREFIX: Final = "schema.registry."
@@ -186,6 +186,11 @@ class Configuration:
             raise ConfigError(
                 "schema.registry.login.passthrough needs client.login.passthrough=true: without it no request has a "
                 "name and a password to pass on."
+            )
+        if passthrough and BEARER in self.settings.security["authentication.method"]:
+            raise ConfigError(
+                "client.login.passthrough needs a name and a password with every request, and "
+                "authentication.method=BEARER takes tokens: leave authentication.method at NONE, the cluster checks the passwords."
             )
         own_login = {"client.sasl.username", "client.sasl.password"} & texts.keys()
         if passthrough and len(own_login) == 1:

@@ -47,6 +47,10 @@ def test_a_file_of_confluent_is_read() -> None:
             "client.login.passthrough=true\nclient.sasl.mechanism=PLAIN\nclient.sasl.username=rest",
             "client.sasl.password",
         ),
+        (
+            "client.login.passthrough=true\nclient.sasl.mechanism=PLAIN\nauthentication.method=BEARER",
+            "takes tokens",
+        ),
         ("schema.registry.login.passthrough=true", "needs client.login.passthrough"),
         ("nothing.like.it=1", "`moldau rest --list-settings`"),
     ],
