@@ -190,7 +190,8 @@ class Configuration:
         if passthrough and BEARER in self.settings.security["authentication.method"]:
             raise ConfigError(
                 "client.login.passthrough needs a name and a password with every request, and "
-                "authentication.method=BEARER takes tokens: leave authentication.method at NONE, the cluster checks the passwords."
+                "authentication.method=BEARER takes tokens: leave authentication.method at "
+                "NONE, the cluster checks the passwords."
             )
         own_login = {"client.sasl.username", "client.sasl.password"} & texts.keys()
         if passthrough and len(own_login) == 1:
