@@ -1,7 +1,8 @@
 """A real ZooKeeper with TLS and logins, and what it says when they do not work."""
 
 import socket
-from collections.abc import Iterator
+import uuid
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from moldau.coordination.store import Create, StoreUnavailable
 from moldau.coordination.zookeeper import ZooKeeperStore
 from moldau.core.settings.static_layer import static_layer
 from moldau.node.zookeeper_access import JAAS_SETTING, zookeeper_protection
-from store_conformance import Told, eventually
+from store_conformance import SessionConformance, StoreConformance, Told, eventually
 from tls_files import PASSWORD, TlsFiles, make_tls_files, pkcs12_store
 from zookeeper_kit import one_zookeeper
 
@@ -76,6 +77,36 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
     options = [f"-Djava.security.auth.login.config={jaas}"]
     with one_zookeeper(folder / "zookeeper", settings=settings, java_options=options):
         yield Guarded(tls_port, files)
+
+
+@pytest.fixture
+def connect(guarded: Guarded) -> Iterator[Callable[[], ZooKeeperStore]]:
+    """Sessions in a part of the tree that no other test sees."""
+    where = f"conformance/{uuid.uuid4()}"
+    opened: list[ZooKeeperStore] = []
+
+    def open_one() -> ZooKeeperStore:
+        opened.append(store_of(guarded, where, LOGIN, OWN))
+        return opened[-1]
+
+    yield open_one
+    for each in opened:
+        each.close()
+
+
+@pytest.fixture
+def store(connect: Callable[[], ZooKeeperStore]) -> ZooKeeperStore:
+    return connect()
+
+
+@on_demand
+class TestGuardedStore(StoreConformance):
+    pass
+
+
+@on_demand
+class TestGuardedSessions(SessionConformance):
+    pass
 
 
 def test_another_login_and_no_login_may_read_only(guarded: Guarded) -> None:
