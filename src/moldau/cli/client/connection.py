@@ -16,7 +16,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, Topi
 from confluent_kafka.admin import AdminClient, ClusterMetadata, TopicDescription
 
 from moldau.cli.client.addresses import require_listener
-from moldau.cli.client.tls_diagnosis import tls_failure
+from moldau.cli.client.mismatch import mismatch
 from moldau.cli.client.wire import Address, Wire
 from moldau.cli.client.wire_security import Security
 from moldau.cli.failures import ADVERTISED_HINT, Failure, refused, unknown_topic
@@ -26,7 +26,7 @@ Answer = TypeVar("Answer")
 
 POLL_S = 0.1
 LOOK_AFTER_S = 0.5
-"""Without an answer after so long, it is looked whether TLS is the reason."""
+"""Without an answer after so long, it is looked whether TLS and logins fit."""
 AUTO_CREATE_S = 3.0
 COMPLAINTS_MAX = 100
 # Waiting does not help with these.
@@ -45,7 +45,7 @@ class Cluster:
         self.timeout_s = timeout_s
         self.properties = dict(properties)
         self._complaints: deque[KafkaError] = deque(maxlen=COMPLAINTS_MAX)
-        self._has_looked_at_tls = False
+        self._has_looked = False
 
     @cached_property
     def admin(self) -> AdminClient:
@@ -97,7 +97,7 @@ class Cluster:
     def _give_up_if_hopeless(self, doing: str, deadline: float) -> None:
         self.raise_complaint(HOPELESS, doing)
         if time.monotonic() > deadline - self.timeout_s + LOOK_AFTER_S:
-            self._look_at_tls(doing)
+            self._look_at_listener(doing)
         if time.monotonic() > deadline:
             raise self.no_answer(doing)
 
@@ -105,19 +105,19 @@ class Cluster:
         """Raises a Failure if the client has reported an error with one of the codes."""
         complaint = next((error for error in self._complaints if error.code() in codes), None)
         if complaint is not None:
-            if complaint.code() == KafkaError._SSL:
-                self._look_at_tls(doing)
+            if complaint.code() in HOPELESS:
+                self._look_at_listener(doing)
             raise refused(complaint, doing)
 
-    def _look_at_tls(self, doing: str) -> None:
-        """Raises a Failure, once, if TLS is why the brokers do not answer."""
-        if self._has_looked_at_tls:
+    def _look_at_listener(self, doing: str) -> None:
+        """Raises a Failure, once, if TLS or logins do not fit the brokers' listener."""
+        if self._has_looked:
             return
-        self._has_looked_at_tls = True
+        self._has_looked = True
         address = require_listener(self.bootstrap_servers)
-        found = tls_failure(address, Security(self.properties), self.timeout_s)
+        found = mismatch(address, Security(self.properties), self.timeout_s)
         if found is not None:
-            raise Failure(f"cannot {doing}: {found.message}", found.hint, KafkaError._SSL)
+            raise Failure(f"cannot {doing}: {found.message}", found.hint)
 
     def failure(self, error: KafkaError, doing: str) -> Failure:
         return self.no_answer(doing) if error.code() in _NO_ANSWER else refused(error, doing)

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar
 from confluent_kafka import KafkaError
 
 from moldau.cli.client.addresses import parse, require_listener
-from moldau.cli.client.tls_diagnosis import tls_failure
+from moldau.cli.client.mismatch import mismatch
 from moldau.cli.client.wire_security import Security
 from moldau.cli.failures import ADVERTISED_HINT, Failure, refused
 from moldau.core.error_codes import RETRIABLE, ErrorCode
@@ -44,8 +44,8 @@ GROUP = 0
 TRANSACTION = 1
 
 
-class _PerhapsTls(PeerError):
-    """What a listener with TLS does when it is spoken to without: it hangs up, or sends an alert."""
+class _HungUp(PeerError):
+    """What a listener does that expects TLS or a login: it hangs up, or sends an alert of TLS."""
 
 
 class Address(NamedTuple):
@@ -94,10 +94,12 @@ class Connection:
     def _log_in(self, security: Security, mechanism: str) -> None:
         handshake = self.ask(SaslHandshakeRequest(mechanism=mechanism), SaslHandshakeResponse)
         if handshake.error_code:
-            offered = ", ".join(handshake.mechanisms) or "none"
+            offered = ", ".join(handshake.mechanisms)
             raise Failure(
                 f"the broker does not support sasl.mechanism={mechanism}.",
-                f"It supports {offered}.",
+                f"It supports {offered}."
+                if offered
+                else "It has no logins at this address: set security.protocol=plaintext, or ssl.",
                 KafkaError._AUTHENTICATION,
             )
         login = security.login()
@@ -121,7 +123,7 @@ class Connection:
         self._socket.sendall(struct.pack(">i", len(header) + len(body)) + header + body)
         (size,) = struct.unpack(">i", self._receive(4))
         if not 0 < size <= ANSWER_BYTES_MAX:
-            kind = _PerhapsTls if size >> 16 == TLS_ALERT else PeerError
+            kind = _HungUp if size >> 16 == TLS_ALERT else PeerError
             raise kind(f"an answer of {size} bytes")
         frame = self._receive(size)
         correlation_id, position = decode_response_header(request.API_KEY, version, frame)
@@ -134,7 +136,7 @@ class Connection:
         while len(received) < size:
             chunk = self._socket.recv(size - len(received))
             if not chunk:
-                raise _PerhapsTls(f"the connection ended {size - len(received)} bytes before the answer did")
+                raise _HungUp(f"the connection ended {size - len(received)} bytes before the answer did")
             received += chunk
         return bytes(received)
 
@@ -177,27 +179,26 @@ class Wire:
         except Failure as failure:
             raise Failure(f"cannot {doing}: {failure.message}", failure.hint, failure.code) from failure
         except OSError as error:
-            self._explain_tls(address, doing, error)
+            self._explain_mismatch(address, doing, error)
             self._forget(address)
             told = address in parse(self._bootstrap_servers)
             hint = _SILENT_HINT if told else ADVERTISED_HINT
             raise Failure(f"cannot {doing}: no answer from {address} ({error}).", hint) from error
         except PeerError as error:
-            self._explain_tls(address, doing, error)
+            self._explain_mismatch(address, doing, error)
             self._forget(address)
             raise Failure(
                 f"cannot {doing}: {address} does not answer like a Kafka broker: {error}.",
                 "Is this a Kafka broker, and is security.protocol correct?",
             ) from error
 
-    def _explain_tls(self, address: Address, doing: str, error: Exception) -> None:
-        """Raises a Failure if TLS is why there is no connection."""
-        is_open = address in self._connections
-        if is_open or isinstance(error, TimeoutError) or not isinstance(error, OSError | _PerhapsTls):
+    def _explain_mismatch(self, address: Address, doing: str, error: Exception) -> None:
+        """Raises a Failure if TLS or logins do not fit the listener."""
+        if isinstance(error, TimeoutError) or not isinstance(error, OSError | _HungUp):
             return
-        found = tls_failure(address, self._security, self._timeout_s)
+        found = mismatch(address, self._security, self._timeout_s)
         if found is not None:
-            raise Failure(f"cannot {doing}: {found.message}", found.hint, KafkaError._SSL) from error
+            raise Failure(f"cannot {doing}: {found.message}", found.hint) from error
 
     def ask_privately(self, address: Address, request: Request, answer: type[Answer]) -> Answer | None:
         """None if the broker does not know the API. Kafka then closes the connection."""

@@ -35,6 +35,15 @@ class Security:
     def uses_tls(self) -> bool:
         return self.protocol.endswith("ssl")
 
+    @property
+    def uses_logins(self) -> bool:
+        return self.protocol.startswith("sasl")
+
+    @property
+    def mechanism_text(self) -> str:
+        """As it is set, whether this module can log in with it or not."""
+        return self.properties.get("sasl.mechanism") or self.properties.get("sasl.mechanisms", "GSSAPI")
+
     def wrap(self, connection: socket.socket, host: str) -> socket.socket:
         if not self.uses_tls:
             return connection
@@ -43,9 +52,9 @@ class Security:
     @property
     def mechanism(self) -> str | None:
         """None without SASL."""
-        if not self.protocol.startswith("sasl"):
+        if not self.uses_logins:
             return None
-        mechanism = self.properties.get("sasl.mechanism") or self.properties.get("sasl.mechanisms", "GSSAPI")
+        mechanism = self.mechanism_text
         if mechanism not in (*SUPPORTED, OAUTHBEARER):
             raise Failure(
                 f"this command cannot log in with sasl.mechanism={mechanism}.",

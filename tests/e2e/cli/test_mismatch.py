@@ -1,4 +1,4 @@
-"""What commands say, and how soon, when they and the broker do not agree on TLS."""
+"""What commands say, and how soon, when they and the broker do not agree on TLS or logins."""
 
 import time
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from e2e.cli.shell import Shell
-from moldau.cli.client.tls_diagnosis import tls_failure
+from moldau.cli.client.mismatch import mismatch
 from moldau.cli.client.wire_security import Security as ClientSecurity
 from moldau.security.certificates.certificate_folder import CertificateFolder
 from moldau.security.certificates.export import StoreKind, key_store
@@ -35,7 +35,7 @@ def stranger(tmp_path_factory: pytest.TempPathFactory) -> CertificateFolder:
 def said(cluster: LocalCluster, **properties: object) -> str | None:
     host, _, port = cluster.bootstrap_servers.partition(":")
     texts = {name.replace("_", "."): str(value) for name, value in properties.items()}
-    found = tls_failure((host, int(port)), ClientSecurity(texts), PATIENCE_S)
+    found = mismatch((host, int(port)), ClientSecurity(texts), PATIENCE_S)
     return None if found is None else f"{found.message} {found.hint}"
 
 
@@ -77,6 +77,20 @@ def test_tls_to_a_listener_without(stranger: CertificateFolder) -> None:
         found = said(plain, security_protocol="ssl", ssl_ca_location=stranger.trust)
         assert "does not speak TLS" in str(found)
         assert said(plain) is None
+
+
+def test_logins() -> None:
+    login = {"sasl_username": "admin", "sasl_password": "any"}
+    with LocalCluster(security=Security(protocol="SASL_PLAINTEXT")) as cluster:
+        missing = str(said(cluster))
+        assert "asks for a login, and security.protocol=plaintext has none" in missing
+        assert "sasl.mechanism (PLAIN, SCRAM-SHA-256, SCRAM-SHA-512)" in missing
+        other = said(cluster, security_protocol="sasl_plaintext", sasl_mechanism="OAUTHBEARER")
+        assert "does not support sasl.mechanism=OAUTHBEARER. It supports PLAIN" in str(other)
+        assert said(cluster, security_protocol="sasl_plaintext", sasl_mechanism="PLAIN", **login) is None
+    with LocalCluster() as plain:
+        found = said(plain, security_protocol="sasl_plaintext", sasl_mechanism="PLAIN", **login)
+        assert "has no logins" in str(found)
 
 
 @pytest.mark.parametrize("command", [("topics", "list"), ("groups", "list"), ("produce", "x")])
