@@ -18,6 +18,7 @@ NO_SHARE_GROUPS: Final = "share groups are not supported yet"
 NO_STREAMS_GROUPS: Final = "streams groups are not supported yet"
 NO_PREALLOCATION: Final = "files grow as they are written"
 RETIRED: Final = "Apache Kafka dropped it; it is accepted so that older files still work"
+AS_WRITTEN: Final = "passwords among dynamic settings are kept as they are, as in Kafka since 4.0; `zookeeper.set.acl` hides them"
 NO_MOVES: Final = "replicas cannot be moved between directories yet"
 ONE_OPENER: Final = "one thread opens each directory"
 ONE_CHECKPOINT: Final = (

@@ -23,6 +23,7 @@ from moldau.core.settings.view import nearest_text
 
 OPEN_PREFIXES: Final = (
     "config.providers.",
+    "confluent.",
     "metrics.context.",
     "metrics.jmx.",
     "rlmm.config.",

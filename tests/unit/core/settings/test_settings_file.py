@@ -40,6 +40,10 @@ broker.id=0
 num.network.threads=3
 zookeeper.connect=localhost:2181
 zookeeper.connection.timeout.ms=18000
+zookeeper.metadata.migration.enable=false
+password.encoder.secret=encoder-secret
+log.message.downconversion.enable=false
+confluent.support.metrics.enable=true
 group.initial.rebalance.delay.ms=0
 """
 

@@ -1,7 +1,7 @@
 """Keys from Kafka's ZooKeeper era that many server.properties files still have, and dynamic throttles."""
 
-from moldau.core.settings.inert import NO_FOLLOWERS, RETIRED
-from moldau.core.settings.key import LONG_MAX, Importance, Scope, boolean, integer, long, string
+from moldau.core.settings.inert import AS_WRITTEN, KRAFT, NO_FOLLOWERS, RETIRED
+from moldau.core.settings.key import LONG_MAX, Importance, Scope, boolean, integer, long, password, string
 from moldau.core.settings.view import SettingsView
 
 PER_BROKER = Scope.PER_BROKER
@@ -25,6 +25,39 @@ class RetiredKeys(SettingsView):
     )
     log_message_format_version = string(
         "log.message.format.version", None, "Version of the records on disk.", inert=RETIRED
+    )
+    log_message_downconversion_enable = boolean(
+        "log.message.downconversion.enable",
+        True,
+        "Whether records are converted for old consumers.",
+        inert=RETIRED,
+    )
+    password_encoder_secret = password(
+        "password.encoder.secret", "Secret that encrypts passwords among dynamic settings.", inert=AS_WRITTEN
+    )
+    password_encoder_old_secret = password(
+        "password.encoder.old.secret", "The secret before the current one.", inert=AS_WRITTEN
+    )
+    password_encoder_cipher_algorithm = string(
+        "password.encoder.cipher.algorithm",
+        "AES/CBC/PKCS5Padding",
+        "Cipher for these passwords.",
+        inert=AS_WRITTEN,
+    )
+    password_encoder_keyfactory_algorithm = string(
+        "password.encoder.keyfactory.algorithm", None, "How the key for them is made.", inert=AS_WRITTEN
+    )
+    password_encoder_key_length = integer(
+        "password.encoder.key.length", 128, "Length of that key.", at_least=8, inert=AS_WRITTEN
+    )
+    password_encoder_iterations = integer(
+        "password.encoder.iterations", 4096, "How much work that key is.", at_least=1024, inert=AS_WRITTEN
+    )
+    zookeeper_sync_time_ms = integer(
+        "zookeeper.sync.time.ms", 2000, "How far a ZooKeeper follower may be behind.", inert=RETIRED
+    )
+    zookeeper_metadata_migration_enable = boolean(
+        "zookeeper.metadata.migration.enable", False, "Whether the cluster moves to KRaft.", inert=KRAFT
     )
     controlled_shutdown_max_retries = integer(
         "controlled.shutdown.max.retries", 3, "Attempts to hand over leaderships.", inert=RETIRED
