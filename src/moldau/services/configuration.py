@@ -50,8 +50,7 @@ def setting_texts(
         name = (renamed or {}).get(given, given)
         key = view.KEYS.get(name)
         if key is None and name not in without_effect and not name.startswith(prefixes):
-            hint = nearest_text(name, view.KEYS) or f"; `{command} --list-settings` prints the known ones"
-            raise ConfigError(f"{where}: unknown setting {name}{hint}")
+            raise ConfigError(f"{where}: unknown setting {name}{_hint(view, name, command)}")
         if key is not None and (resolved_later is None or resolved_later not in value):
             try:
                 key.parse(value)
@@ -59,6 +58,13 @@ def setting_texts(
                 raise ConfigError(f"{where}: {error}") from None
         texts[name] = value
     return texts
+
+
+def _hint(view: type[SettingsView], name: str, command: str) -> str:
+    elsewhere: Mapping[str, str] = getattr(view, "ELSEWHERE", {})
+    if name in elsewhere:
+        return f": {elsewhere[name]}"
+    return nearest_text(name, view.KEYS) or f"; `{command} --list-settings` prints the known ones"
 
 
 def settings_template(view: type[SettingsView]) -> str:

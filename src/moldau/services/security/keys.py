@@ -114,6 +114,11 @@ _GUARDED: Final[tuple[ConfigKey[Any], ...]] = (
     ),
     string("super.users", "", "Callers that may do everything: `User:alice;User:bob`."),
 )
+_NO_RIGHTS: Final = dict.fromkeys(
+    ("authorization.enabled", "super.users"),
+    "this service guards nothing of its own. The access rules of the cluster decide, for each user of the REST proxy "
+    "with client.login.passthrough=true",
+)
 
 
 def _keys(declared: tuple[ConfigKey[Any], ...], prefix: str) -> dict[str, ConfigKey[Any]]:
@@ -135,6 +140,8 @@ def _copy(key: ConfigKey[Any], name: str) -> ConfigKey[Any]:
 class _SecuritySettings(SettingsView):
     PREFIX: ClassVar[str] = ""
     DECLARED: ClassVar[tuple[ConfigKey[Any], ...]] = ()
+    ELSEWHERE: ClassVar[Mapping[str, str]] = {}
+    """What is said of settings that only other services have."""
 
     @property
     def security(self) -> Mapping[str, Any]:
@@ -146,6 +153,7 @@ class PasswordSecurity(_SecuritySettings):
     """For services that are not HTTP: certificates and passwords only."""
 
     DECLARED = _PASSWORDS
+    ELSEWHERE = _NO_RIGHTS
     vars().update(_keys(_PASSWORDS, ""))
 
 
@@ -153,6 +161,7 @@ class HttpSecurity(_SecuritySettings):
     """For the settings of a service: `class RestSettings(HttpSecurity)`."""
 
     DECLARED = _HTTP
+    ELSEWHERE = _NO_RIGHTS
     vars().update(_keys(_HTTP, ""))
 
 

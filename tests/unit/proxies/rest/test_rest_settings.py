@@ -51,6 +51,7 @@ def test_a_file_of_confluent_is_read() -> None:
             "client.login.passthrough=true\nclient.sasl.mechanism=PLAIN\nauthentication.method=BEARER",
             "takes tokens",
         ),
+        ("authorization.enabled=true", "with client.login.passthrough=true"),
         ("schema.registry.login.passthrough=true", "needs client.login.passthrough"),
         ("nothing.like.it=1", "`moldau rest --list-settings`"),
     ],
