@@ -1,6 +1,7 @@
 """What all clients of HTTP services share: whom they trust, how they log in, what to do about TLS that fails."""
 
 import base64
+import http
 import http.client
 import netrc
 import os
@@ -41,6 +42,10 @@ _HINTS: Final = (
     ),
 )
 """By what OpenSSL says; the first that fits counts."""
+_LOGIN_HINT: Final = (
+    "Log in: put USER:PASSWORD@ before the host of the address, or name a file with logins, as curl has it: "
+    "NETRC=FILE moldau ..."
+)
 _CUT_OFF: Final = (
     "reset by peer",
     "Broken pipe",
@@ -89,6 +94,11 @@ def login_of(address: SplitResult) -> dict[str, str]:
     if found is None:
         return {}
     return {"Authorization": f"Basic {base64.b64encode(':'.join(found).encode()).decode()}"}
+
+
+def login_hint(status: int) -> str | None:
+    """What to do about an answer with this status; None if it is not about logins."""
+    return _LOGIN_HINT if status == http.HTTPStatus.UNAUTHORIZED else None
 
 
 def tls_hint(error: BaseException, url: str) -> str | None:

@@ -8,7 +8,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import click
 import orjson
 
-from moldau.cli.client.https import login_of, open_connection, tls_hint
+from moldau.cli.client.https import login_hint, login_of, open_connection, tls_hint
 from moldau.cli.failures import Failure
 
 CONTENT_TYPE = "application/vnd.schemaregistry.v1+json"
@@ -25,7 +25,7 @@ class Refused(Failure):
         self.error_code = int(answer.get("error_code") or status)
         self.clashes: list[dict[str, Any]] = list(answer.get("clashes") or ())
         self.words = words
-        super().__init__(f"cannot {doing}: {words} (error {self.error_code})")
+        super().__init__(f"cannot {doing}: {words} (error {self.error_code})", login_hint(status))
 
 
 class RegistryHttp:

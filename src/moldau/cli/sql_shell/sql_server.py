@@ -15,6 +15,7 @@ from moldau.cli.sql_shell import values
 
 JSON_TYPE: Final = "application/vnd.ksql.v1+json"
 ROWS_TYPE: Final = "application/vnd.ksqlapi.delimited.v1"
+UNAUTHORIZED: Final = 401
 CONNECT_TIMEOUT_S: Final = 5.0
 ANSWER_TIMEOUT_S: Final = 600.0
 """A statement that waits for earlier ones may take long on a busy server."""
@@ -205,8 +206,8 @@ class SqlServer:
             answer = None
         if not isinstance(answer, dict):
             return self._not_a_server(response.status_code)
-        if response.status_code in (401, 403):
-            hint = "Pass --user and --password, or --token."
+        if response.status_code == UNAUTHORIZED:
+            hint = "Pass --user and --password, or --token; or name a file with logins: NETRC=FILE moldau ..."
             return Failure(f"{self.url} rejects the login: {_message(response.status_code, answer)}", hint)
         return Refused(response.status_code, answer)
 

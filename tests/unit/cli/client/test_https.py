@@ -27,9 +27,11 @@ class Server(HTTPServer):
 
 
 @contextmanager
-def serving(context: ssl.SSLContext | None) -> Iterator[str]:
+def serving(
+    context: ssl.SSLContext | None, handler: type[BaseHTTPRequestHandler] = BaseHTTPRequestHandler
+) -> Iterator[str]:
     """The address without its scheme."""
-    with Server((HOST, 0), BaseHTTPRequestHandler) as server:
+    with Server((HOST, 0), handler) as server:
         if context is not None:
             server.socket = context.wrap_socket(
                 server.socket, server_side=True, do_handshake_on_connect=False
@@ -90,6 +92,24 @@ def test_hints(certificates: CertificateFolder, monkeypatch: pytest.MonkeyPatch)
     with serving(None) as address:
         (hint,) = hints_of(f"https://{address}")
         assert "does not speak TLS here" in str(hint)
+
+
+def test_a_login_that_is_missing_and_rights_that_are() -> None:
+    class Refusing(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            status = 401 if "Authorization" not in self.headers else 403
+            body = b'{"error_code": %d, "message": "no"}' % status
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Nothing to the terminal."""
+
+    with serving(None, Refusing) as address:
+        assert all("NETRC=FILE moldau" in str(hint) for hint in hints_of(f"http://{address}"))
+        assert hints_of(f"http://alice:secret@{address}") == {None}
 
 
 def test_the_login_of_the_address_or_of_netrc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit
 import click
 import orjson
 
-from moldau.cli.client.https import login_of, open_connection, tls_hint
+from moldau.cli.client.https import login_hint, login_of, open_connection, tls_hint
 from moldau.cli.failures import Failure, similar_names
 from moldau.cli.options import COMPLETION_TIMEOUT_S, timeout_option
 
@@ -23,7 +23,7 @@ class Refused(Failure):
     """The worker rejected a request."""
 
     def __init__(self, status: int, words: str, doing: str) -> None:
-        super().__init__(f"cannot {doing}: {words}")
+        super().__init__(f"cannot {doing}: {words}", login_hint(status))
         self.status = status
         self.words = words
 
