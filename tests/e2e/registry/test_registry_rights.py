@@ -99,12 +99,14 @@ def roles(secured: LocalCluster, ask: Ask) -> Roles:
     return roles
 
 
-def test_users_of_the_cluster_log_in_with_their_passwords(ask: Ask) -> None:
+def test_users_of_the_cluster_log_in_with_their_passwords(ask: Ask, caplog: pytest.LogCaptureFixture) -> None:
     assert ask("admin", "GET", "/subjects").status_code == 200
     for login in ("reader:wrong", "someone:wonder", "reader:writer-secret"):
         refused = ask(login, "GET", "/subjects")
         assert (refused.status_code, refused.json()["message"]) == (401, "Unauthorized")
         assert refused.headers["www-authenticate"].startswith("Basic")
+        assert f"the cluster refuses the login of user '{login.partition(':')[0]}': " in caplog.text
+    assert "wonder" not in caplog.text and "writer-secret" not in caplog.text
 
 
 def test_an_api_key_has_the_rights_of_its_account(ask: Ask, roles: Roles, secured: LocalCluster) -> None:

@@ -91,9 +91,10 @@ class ClusterLogins:
         except KafkaException as error:
             failure = error
         if refused:
-            raise WrongLogin(f"the cluster refuses the login of user {shown(name)}")
+            reason = " ".join(refused[0].str().split())
+            raise WrongLogin(f"the cluster refuses the login of user {shown(name)}: {reason}")
         if failure is not None:
-            reason = failure.args[0].str() if isinstance(failure, KafkaException) else str(failure)
+            why = failure.args[0].str() if isinstance(failure, KafkaException) else str(failure)
             raise LoginsUnavailable(
-                f"The Kafka cluster, which knows the passwords, cannot be asked: {reason}. Try again in a moment."
+                f"The Kafka cluster, which knows the passwords, cannot be asked: {why}. Try again in a moment."
             )
