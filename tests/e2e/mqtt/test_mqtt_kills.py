@@ -1,12 +1,15 @@
 """Exactly once at QoS 2, from a publisher through Kafka to a subscriber, while proxy and broker are killed at random.
 
 MOLDAU_KILL_ROUNDS=40 kills forty times. With paho as it is a record is in Kafka twice now and then: see Releasing.
-MOLDAU_KILL_PAHO=stock shows that: a record that is there twice comes with what paho sent, PUBREL before PUBLISH.
+MOLDAU_KILL_CLIENT=paho shows that: a record that is there twice comes with what paho sent, PUBREL before PUBLISH.
+MOLDAU_KILL_CLIENT=mqttjs publishes with MQTT.js as it is.
 """
 
 import os
 import random
 import re
+import shutil
+import subprocess
 import threading
 import time
 from collections import Counter
@@ -26,12 +29,13 @@ pytestmark = pytest.mark.skipif(
 )
 
 ROUNDS = int(os.environ.get("MOLDAU_KILL_ROUNDS", "0"))
+DRIVER = Path(__file__).parent / "node" / "counting_sender.mjs"
 PROGRESS = 20
 """So many messages arrive between two kills, at least."""
 OUTSTANDING_MAX = 40
 PATIENCE_S = 180
 TOPIC = "counted/messages"
-IS_STOCK = os.environ.get("MOLDAU_KILL_PAHO") == "stock"
+CLIENT = os.environ.get("MOLDAU_KILL_CLIENT", "")
 
 
 class Sender(threading.Thread):
@@ -64,10 +68,42 @@ class Sender(threading.Thread):
     def _count(self, *_: object) -> None:
         self.acknowledged += 1
 
+    def close(self) -> None:
+        """At the end of the test."""
+        self.client.disconnect()
+        self.client.loop_stop()
+
     def story(self, number: int) -> str:
         """What was sent and received about one message, and when connections began. paho counts from one."""
         about = re.compile(rf"(PUB\w+.*\b(m|Mid: ){number + 1}\b)|CONN")
         return "\n".join(f"{when:.3f} {text}" for when, text in self.trace if about.search(text))
+
+
+class NodeSender:
+    """The same with MQTT.js, in a process of its own."""
+
+    def __init__(self, port: int) -> None:
+        node = shutil.which("node")
+        assert node is not None, "Node.js (node) is not installed; run tools/install-test-tools"
+        command = [node, str(DRIVER), f"mqtt://127.0.0.1:{port}", TOPIC, str(OUTSTANDING_MAX)]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def start(self) -> None:
+        """It has begun."""
+
+    def finish(self) -> int:
+        """How many were sent, once all have arrived."""
+        out, _ = self._process.communicate("\n", timeout=PATIENCE_S)
+        return int(out)
+
+    def story(self, _number: int) -> str:
+        """It keeps none."""
+        return ""
+
+    def close(self) -> None:
+        """At the end of the test."""
+        self._process.kill()
+        self._process.wait()
 
 
 class Releasing(paho.Client):
@@ -88,7 +124,7 @@ class Releasing(paho.Client):
 
 def client_of(name: str, port: int) -> paho.Client:
     """Keeps its session, and connects again at once."""
-    kind = paho.Client if IS_STOCK else Releasing
+    kind = paho.Client if CLIENT == "paho" else Releasing
     client = kind(CallbackAPIVersion.VERSION2, client_id=name, clean_session=False)
     client.reconnect_delay_set(1, 1)
     client.connect_async("127.0.0.1", port)
@@ -136,14 +172,15 @@ def test_every_message_arrives_once(tmp_path: Path) -> None:
     subscribed = threading.Event()
     broker = MoldauBroker(tmp_path / "broker").start()
     proxy = MqttProxy(tmp_path / "proxy", broker.bootstrap, {"topic.partitions": "1"}).start()
-    sender = reader = None
+    reader: paho.Client | None = None
+    sender: Sender | NodeSender | None = None
     try:
         reader = client_of("reader", proxy.port)
         reader.on_connect = lambda client, *_: client.subscribe(TOPIC, 2)
         reader.on_subscribe = lambda *_: subscribed.set()
         reader.on_message = lambda _client, _data, message: received.append(message.payload)
         assert subscribed.wait(PATIENCE_S)
-        sender = Sender(proxy.port)
+        sender = NodeSender(proxy.port) if CLIENT == "mqttjs" else Sender(proxy.port)
         sender.start()
         kills = {"broker": 0, "proxy": 0}
         for _ in range(ROUNDS):
@@ -168,9 +205,10 @@ def test_every_message_arrives_once(tmp_path: Path) -> None:
         assert received == numbers
         assert "Traceback" not in proxy.log_text()
     finally:
-        for client in (reader, sender.client if sender is not None else None):
-            if client is not None:
-                client.disconnect()
-                client.loop_stop()
+        if reader is not None:
+            reader.disconnect()
+            reader.loop_stop()
+        if sender is not None:
+            sender.close()
         proxy.kill9()
         broker.kill9()
