@@ -2,10 +2,11 @@
 
 import json
 from base64 import b64encode
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from e2e.rest.rest_client import RestClient, embedded, fresh
+from e2e.rest.rest_client import PATIENCE_S, RestClient, embedded, fresh
 from moldau.testing import LocalCluster
 
 AVRO = {
@@ -44,6 +45,28 @@ def test_every_format_comes_back_as_it_went_in(
     consumer = rest.consumer(format=name).subscribe(topic)
     found = consumer.values(2 if schema is None else 3)
     assert found == [value, None, value][: len(found)]
+
+
+def test_few_and_many_records_are_answered_in_their_order(rest: RestClient) -> None:
+    topic = fresh("sizes")
+    base = f"/v3/clusters/{rest.ok('GET', '/v3/clusters')['data'][0]['cluster_id']}"
+    rest.ok("POST", f"{base}/topics", {"topic_name": topic, "partitions_count": 3})
+    written: dict[tuple[int, int], int] = {}
+
+    def produce(first: int, count: int) -> None:
+        values = range(first, first + count)
+        answer = rest.produce(topic, *[{"key": value, "value": value} for value in values])
+        places = [(each["partition"], each["offset"]) for each in answer["offsets"]]
+        written.update(zip(places, values, strict=True))
+
+    with ThreadPoolExecutor(3) as threads:
+        sizes = [1, 700, 3, 64, 65, 1, 500, 2, 1]
+        for each in [threads.submit(produce, index * 1000, size) for index, size in enumerate(sizes)]:
+            each.result(PATIENCE_S)
+    produce(100_000, 1)
+    assert len(written) == sum(sizes) + 1
+    read = rest.consumer().subscribe(topic).read(len(written))
+    assert {(each["partition"], each["offset"]): each["value"] for each in read} == written
 
 
 def test_a_schema_that_imports_another_is_found(rest: RestClient, cluster: LocalCluster) -> None:

@@ -1,12 +1,16 @@
 """The producer that all requests share. Records of a request go to it in one go; the answer is a list of what happened
 to each, in order.
 
-Its delivery reports are served in the event loop, every millisecond while requests wait for some. A thread of their own
-would have to take Python's lock for each report, and would wait for the event loop every time.
+A thread serves the delivery reports while few records are under way: it is there at once. While there are many, the
+event loop serves them itself every millisecond, because the thread would take Python's lock for each report, and would
+wait for the event loop every time.
 """
 
 import asyncio
+import contextlib
+import itertools
 import logging
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -25,10 +29,16 @@ DEFAULTS: Final = {
 }
 """A linger of a millisecond joins the records of a request; its response time stays below five."""
 PURGED: Final = frozenset({KafkaError._PURGE_QUEUE, KafkaError._PURGE_INFLIGHT, KafkaError._FATAL})
+FEW_RECORDS: Final = 64
 TURN_S: Final = 0.001
 IDLE_TURN_S: Final = 0.25
+THREAD_TURN_S: Final = 0.5
+QUIET_S: Final = 0.1
+"""How long there are few records before the thread serves again."""
 REASON_S: Final = 0.05
 FLUSH_S: Final = 10.0
+PURGE_S: Final = 2.0
+"""How long a replaced producer may report. The thread turns to its successor in this time."""
 QUEUE_WAIT_S: Final = 0.005
 
 _new: Final = tuple.__new__
@@ -75,9 +85,6 @@ class _Client:
 
     def reason(self, error: KafkaError) -> KafkaError:
         """Records that were purged have not reached Kafka because of the fatal error."""
-        if error.code() == KafkaError._FATAL and self.fatal is None:
-            # What it was is on its way to this thread.
-            self.poll(REASON_S)
         return self.fatal if self.fatal is not None and error.code() in PURGED else error
 
     def _on_error(self, error: KafkaError) -> None:
@@ -86,40 +93,45 @@ class _Client:
 
 
 class _Pending:
-    """The records of one request that Kafka has not acknowledged yet."""
+    """The records of one request that Kafka has not acknowledged yet. `done` is called in the event loop or in the
+    producer's thread."""
 
-    __slots__ = ("_client", "_left", "future", "written")
+    __slots__ = ("_client", "_count", "_loop", "_reports", "future", "written")
 
     def __init__(self, client: _Client, count: int, loop: asyncio.AbstractEventLoop) -> None:
         self.written: list[Written | None] = [None] * count
         self.future: asyncio.Future[list[Written]] = loop.create_future()
         self._client = client
-        self._left = count
+        self._count = count
+        self._reports = itertools.count(1)
+        """Counts in one step, whichever thread asks."""
+        self._loop = loop
 
     def done(self, index: int, error: KafkaError | None, message: Message) -> None:
-        """Called for every record, while the producer is polled."""
         if error is not None:
             self.fail(index, error)
             return
         fields = (message.partition(), message.offset(), message.timestamp()[1], None)
         self.written[index] = _new(Written, fields)
-        self._left -= 1
-        if not self._left:
+        if next(self._reports) == self._count:
             self._finish()
 
     def fail(self, index: int, error: KafkaError) -> None:
         self.written[index] = Written(-1, -1, 0, self._client.reason(error))
-        self._left -= 1
-        if not self._left:
+        if next(self._reports) == self._count:
             self._finish()
 
     def _finish(self) -> None:
+        with contextlib.suppress(RuntimeError):  # The loop has ended before Kafka answered.
+            self._loop.call_soon_threadsafe(self._set_result)
+
+    def _set_result(self) -> None:
         if not self.future.done():
             self.future.set_result(self.written)  # type: ignore[arg-type]
 
 
 class SharedProducer:
-    """Owns the producer. Replaces it after an error that is fatal to it. Used in the event loop only."""
+    """Owns the producer and its thread. Replaces the producer after an error that is fatal to it."""
 
     def __init__(self, properties: Mapping[str, str]) -> None:
         self._properties: dict[str, Any] = {**DEFAULTS, **_renamed(properties)}
@@ -127,21 +139,34 @@ class SharedProducer:
         self._broken: list[tuple[_Client, float]] = []
         """Replaced ones that still have to report, and until when they may."""
         self._next_turn: asyncio.TimerHandle | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._is_open = True
+        self._records = 0
+        """That are under way."""
+        self._are_few = threading.Event()
+        """The thread serves while this is set."""
+        self._many_until_s = 0.0
+        self._are_few.set()
+        self._thread = threading.Thread(target=self._serve, name="rest-producer", daemon=True)
         self.in_flight = 0
         """Requests that wait for Kafka."""
 
     def start(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._thread.start()
         self._turn()
 
     async def close(self) -> None:
         """Waits for records that are under way."""
         deadline = time.monotonic() + FLUSH_S
         while (self.in_flight or len(self._client.producer)) and time.monotonic() < deadline:
-            self._turn()
             await asyncio.sleep(TURN_S)
+            self._turn()
+        self._is_open = False
+        self._are_few.set()
+        await asyncio.to_thread(self._thread.join)
         if self._next_turn is not None:
             self._next_turn.cancel()
-            self._next_turn = None
 
     async def write(self, topic: str, records: Sequence[Record]) -> list[Written]:
         """Returns when Kafka has acknowledged or refused each of them."""
@@ -150,16 +175,19 @@ class SharedProducer:
     async def begin(self, topic: str, records: Sequence[Record]) -> "asyncio.Future[list[Written]]":
         """Hands over the records, which keep their order. The future is done when Kafka has acknowledged or refused
         each of them; there is at least one."""
-        if not self.in_flight:
-            # A producer that was idle may have failed without anybody noticing.
-            self._turn()
+        if self._client.fatal is not None:
+            self._replace(self._client)
         client = self._client
         pending = _Pending(client, len(records), asyncio.get_running_loop())
         produce, done = client.producer.produce, pending.done
         self.in_flight += 1
-        if self.in_flight == 1:
-            self._turn_in(TURN_S)
-        pending.future.add_done_callback(self._answered)
+        self._records += len(records)
+        if self._records > FEW_RECORDS:
+            self._many_until_s = time.monotonic() + QUIET_S
+            if self._are_few.is_set():
+                self._are_few.clear()
+                self._turn_in(TURN_S)
+        pending.future.add_done_callback(partial(self._answered, len(records)))
         for index, (key, value, partition, timestamp_ms, headers) in enumerate(records):
             while True:
                 try:
@@ -181,23 +209,44 @@ class SharedProducer:
                     await asyncio.sleep(QUEUE_WAIT_S)
                 except KafkaException as error:
                     found: KafkaError = error.args[0]
+                    if found.code() == KafkaError._FATAL and client.fatal is None:
+                        # What it was is on its way.
+                        client.poll(REASON_S)
                     pending.fail(index, found)
                     break
         return pending.future
 
-    def _answered(self, _future: "asyncio.Future[list[Written]]") -> None:
+    def _answered(self, count: int, _future: "asyncio.Future[list[Written]]") -> None:
         self.in_flight -= 1
+        self._records -= count
+
+    def _serve(self) -> None:
+        """The thread."""
+        assert self._loop is not None
+        while self._is_open:
+            self._are_few.wait()
+            client = self._client
+            client.poll(THREAD_TURN_S)
+            if client.fatal is not None and client is self._client:
+                with contextlib.suppress(RuntimeError):
+                    self._loop.call_soon_threadsafe(self._turn)
+                time.sleep(TURN_S)
 
     def _turn(self) -> None:
-        self._client.poll()
+        """The event loop's."""
+        now = time.monotonic()
+        if not self._are_few.is_set():
+            self._client.poll()
+            if self._records <= FEW_RECORDS and now > self._many_until_s:
+                self._are_few.set()
         if self._client.fatal is not None:
             self._replace(self._client)
         if self._broken:
-            now = time.monotonic()
             for client, _ in self._broken:
                 client.poll()
-            self._broken = [each for each in self._broken if len(each[0].producer) and now < each[1]]
-        self._turn_in(TURN_S if self.in_flight or self._broken else IDLE_TURN_S)
+            self._client.poll()
+            self._broken = [each for each in self._broken if now < each[1]]
+        self._turn_in(IDLE_TURN_S if self._are_few.is_set() and not self._broken else TURN_S)
 
     def _turn_in(self, delay_s: float) -> None:
         if self._next_turn is not None:
@@ -213,7 +262,8 @@ class SharedProducer:
         self._client = _Client(self._properties)
         # Their records fail, and so do those that are handed over from now on.
         broken.producer.purge(blocking=False)
-        self._broken.append((broken, time.monotonic() + FLUSH_S))
+        self._broken.append((broken, time.monotonic() + PURGE_S))
+        self._turn_in(TURN_S)
 
 
 def _renamed(properties: Mapping[str, str]) -> dict[str, str]:
