@@ -1,5 +1,6 @@
 """Writes the states of what runs here to the status topic: each once, until it changes."""
 
+import logging
 import time
 from collections.abc import Callable
 
@@ -15,6 +16,8 @@ from moldau.pipeline.connect.server.state.status_records import (
     topic_tombstone,
 )
 from moldau.pipeline.connect.server.topics.status_log import StatusStore
+
+log = logging.getLogger("moldau.connect")
 
 
 class StateReports:
@@ -42,8 +45,11 @@ class StateReports:
         if entry is None or key.task >= len(entry.tasks):
             return
         status = Status(state, self._worker_id, 0, trace, version)
-        if self._tasks.get(key) != status:
+        before = self._tasks.get(key)
+        if before != status:
             self._tasks[key] = status
+            if before is None or before.state is not state:
+                log.info("the task %s-%d is %s", key.connector, key.task, state)
             self._store.write(task_status_record(key, self._numbered(status)))
 
     def connector_left(self, name: str) -> None:

@@ -1,10 +1,12 @@
 """Keeps the driver process at the tasks of this worker's share, and hears what becomes of them."""
 
 import logging
+import time
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from moldau.pipeline.connect.server.hosting.connector_run import version_of
+from moldau.pipeline.connect.server.hosting.progress_log import ProgressLog
 from moldau.pipeline.connect.server.hosting.shares import Shares
 from moldau.pipeline.connect.server.hosting.state_reports import StateReports
 from moldau.pipeline.connect.server.hosting.task_plans import TaskPlans, WantedTasks
@@ -38,6 +40,7 @@ class TaskDriver(DriverHost):
         """Tasks that have reported a state, by application id."""
         self._counts: dict[TaskKey, tuple[int, int]] = {}
         """Records that a task had polled and written when it last reported."""
+        self._progress = ProgressLog()
 
     def stop(self) -> None:
         super().stop()
@@ -123,6 +126,7 @@ class TaskDriver(DriverHost):
         if status is None:
             for key in seen:
                 self._reports.task_left(key)
+                self._progress.forget(key.connector)
             self._seen.pop(application_id, None)
             return
         connector = status.get("connector")
@@ -137,6 +141,8 @@ class TaskDriver(DriverHost):
             state = State(one["state"]) if one["state"] in STATES else State.UNASSIGNED
             self._reports.task(key, state, _reason(state, one), version)
             self._use_topics(key, one)
+        written = sum(int(one.get("written", 0)) for one in status.get("tasks", ()))
+        self._progress.count(connector, written, time.monotonic())
         for key in seen - now:
             self._counts.pop(key, None)
             self._reports.task_left(key)
