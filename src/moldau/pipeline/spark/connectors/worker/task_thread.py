@@ -8,6 +8,7 @@ from typing import Protocol
 
 from confluent_kafka import KafkaException
 
+from moldau.pipeline.connect.runtime.secrets import unresolved_text
 from moldau.pipeline.connect.runtime.task_log import hidden_in_log
 from moldau.pipeline.spark.connectors.task_orders import RunState, TaskOrder, TaskReport
 from moldau.pipeline.spark.connectors.worker.progress import Abandoned, Progress
@@ -80,7 +81,10 @@ class TaskThread:
         except Abandoned:
             log.info("%s: an abandoned run has ended", self.id)
         except BaseException as failure:  # noqa: BLE001 reported to the driver, which starts the task again
-            progress.enter(RunState.FAILED, self._mask(_text_of(failure)), self._mask(traceback.format_exc()))
+            trace, plan = traceback.format_exc(), self._order.plan
+            if hint := unresolved_text(plan.config, plan.providers):
+                trace = f"{trace.rstrip()}\n{hint}"
+            progress.enter(RunState.FAILED, self._mask(_text_of(failure)), self._mask(trace))
         else:
             progress.enter(RunState.ENDED)
 
