@@ -91,6 +91,7 @@ def test_subjects_by_the_name_of_the_record(rest: RestClient, base: str) -> None
         ({"value": {"type": "BINARY", "data": "?"}}, "is not a base64 string"),
         ({"value": {"type": "STRING", "data": 4}}, "is not a string"),
         ({"value": {"type": "XML", "data": 4}}, "XML"),
+        ({"value": {"type": ["JSON"], "data": 4}}, "['JSON'] is none of"),
         ({"value": 4}, "value is not an object"),
         ({"valu": 4}, "Unrecognized field: valu"),
         ({"partition_id": "x"}, "partition_id"),

@@ -3,6 +3,8 @@
 import re
 from typing import Final
 
+import orjson
+
 TOKEN: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"|[{}\[\]"]', re.DOTALL)
 BLANK: Final = b" \t\r\n,\x1e"
 """What may stand between objects: also commas, and the record separator of RFC 7464."""
@@ -31,6 +33,7 @@ class JsonSplitter:
         buffer = self._buffer + data if self._buffer else data
         found: list[bytes] = []
         start, at, depth = 0, self._scanned, self._depth
+        tried = 0
         while True:
             if depth == 0:
                 while at < len(buffer) and buffer[at] in BLANK:
@@ -38,6 +41,14 @@ class JsonSplitter:
                 start = at
                 if at < len(buffer) and buffer[at : at + 1] != b"{":
                     raise BrokenStream(f"a record begins with {{, not with {buffer[at : at + 10]!r}", found)
+                if at >= tried:
+                    # Most clients send an object on each line. The rest of a line that is none is scanned.
+                    tried = buffer.find(b"\n", at) + 1 or len(buffer)
+                    line = buffer[at:tried].rstrip(BLANK)
+                    if _is_object(line):
+                        found.append(line)
+                        at = start = tried
+                        continue
             token = TOKEN.search(buffer, at)
             if token is None:
                 at = len(buffer)
@@ -63,3 +74,14 @@ class JsonSplitter:
         """Raises BrokenStream if the last object is not complete."""
         if self._depth or self._buffer.strip(BLANK):
             raise BrokenStream("the stream ends within a record", [])
+
+
+def _is_object(data: bytes) -> bool:
+    """Of something that begins with a brace."""
+    if not data.endswith(b"}"):
+        return False
+    try:
+        orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return False
+    return True

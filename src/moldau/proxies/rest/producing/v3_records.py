@@ -3,6 +3,7 @@
 import binascii
 from base64 import b64decode
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
@@ -38,6 +39,9 @@ class Part(NamedTuple):
     said: Json | None
 
 
+NOTHING: Final = Part(None, None)
+
+
 class Encoded(NamedTuple):
     """A record that can be written."""
 
@@ -58,8 +62,8 @@ async def encode(proxy: "Proxy", topic: str, given: Any) -> Encoded:
         partition = -1
     elif (partition := as_whole(partition)) is None or not 0 <= partition <= INT_MAX:
         raise bad_request("partition_id is not a number of at least 0.")
-    key = await _part(proxy, topic, "key", given.get("key"))
-    value = await _part(proxy, topic, "value", given.get("value"))
+    key = _plain(given.get("key"), "key") or await _of_schema(proxy, topic, "key", given["key"])
+    value = _plain(given.get("value"), "value") or await _of_schema(proxy, topic, "value", given["value"])
     headers = given.get("headers")
     timestamp = given.get("timestamp")
     record = Record(
@@ -92,14 +96,17 @@ def answer(cluster_id: str, topic: str, encoded: Encoded, written: Written, **fi
     return said
 
 
+@lru_cache(1_000)
 def iso(timestamp_ms: int) -> str:
+    """Records that are written together often have the same."""
     moment = datetime.fromtimestamp(timestamp_ms / 1000, UTC)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-async def _part(proxy: "Proxy", topic: str, field: str, given: Any) -> Part:
+def _plain(given: Any, field: str) -> Part | None:
+    """None if it is of a schema."""
     if given is None:
-        return Part(None, None)
+        return NOTHING
     if type(given) is not dict:
         raise bad_request(f"{field} is not an object with type and data.")
     if not given.keys() <= DATA_FIELDS:
@@ -107,17 +114,19 @@ async def _part(proxy: "Proxy", topic: str, field: str, given: Any) -> Part:
         raise bad_request(
             f"Unrecognized field: {unknown} in {field}. It has {', '.join(sorted(DATA_FIELDS))}."
         )
-    kind, data = given.get("type"), given.get("data")
-    if kind in ("JSON", "BINARY", "STRING"):
-        encoded = _PLAIN[kind](data, field)
-        return Part(encoded, {"type": kind, "size": len(encoded or b"")})
-    if kind is not None and kind not in OF_SCHEMA:
+    kind = given.get("type")
+    encode = _PLAIN.get(kind) if isinstance(kind, str) else None
+    if encode is not None:
+        data = encode(given.get("data"), field)
+        return Part(data, {"type": kind, "size": len(data or b"")})
+    if kind is not None and not (isinstance(kind, str) and kind in OF_SCHEMA):
         known = ", ".join([*_PLAIN, *OF_SCHEMA])
         raise bad_request(f"{field}.type {kind!r} is none of {known}.")
-    return await _of_schema(proxy, topic, field, kind, given)
+    return None
 
 
-async def _of_schema(proxy: "Proxy", topic: str, field: str, kind: str | None, given: Json) -> Part:
+async def _of_schema(proxy: "Proxy", topic: str, field: str, given: Json) -> Part:
+    kind = given.get("type")
     text, schema_id, version = given.get("schema"), given.get("schema_id"), given.get("schema_version")
     if sum(each is not None for each in (text, as_whole(schema_id), as_whole(version))) > 1:
         raise bad_request(f"{field} has more than one of schema, schema_id and schema_version.")
