@@ -150,3 +150,11 @@ def test_plaintext_where_tls_is_due(guarded: Guarded) -> None:
     error = guarded.shells["SSL"].run("groups", "list", "--timeout", "5", code=1)
     assert "speaks TLS, and security.protocol=plaintext does not" in error
     assert "Set security.protocol=ssl" in error
+
+
+def test_a_login_where_none_is_due_and_the_reverse(guarded: Guarded) -> None:
+    error = guarded.shells["SASL_PLAINTEXT"].run("topics", "list", code=1)
+    assert "asks for a login, and security.protocol=plaintext has none" in error
+    assert "sasl.mechanism (PLAIN, SCRAM-SHA-256, SCRAM-SHA-512)" in error
+    options = ["-X", "security.protocol=sasl_plaintext", *login("PLAIN")]
+    assert "has no logins" in guarded.shells["PLAINTEXT"].run("topics", "list", *options, code=1)

@@ -68,7 +68,7 @@ def _of_logins(address: Place, security: Security, mechanisms: Sequence[str] | N
     """None for mechanisms: they cannot be told."""
     if mechanisms is None:
         return None
-    offered = ", ".join(mechanisms)
+    offered = ", ".join(sorted(mechanisms))
     protocol = "ssl" if security.uses_tls else "plaintext"
     if mechanisms and not security.uses_logins:
         return Failure(
