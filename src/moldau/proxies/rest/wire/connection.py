@@ -19,7 +19,7 @@ from moldau.proxies.rest.failures import (
 )
 from moldau.proxies.rest.wire.primitives import NO_TAGS, Reader
 from moldau.proxies.rest.wire.questions import Question
-from moldau.security.sasl.client_login import client_login
+from moldau.security.sasl.client_login import SUPPORTED, client_login
 from moldau.security.tls.contexts import load_key
 from moldau.security.tls.stores import key_from_file, key_from_text
 
@@ -28,7 +28,6 @@ T = TypeVar("T")
 ANSWER_BYTES_MAX: Final = 64 << 20
 CLIENT_ID: Final = b"moldau-rest"
 API_VERSIONS, SASL_HANDSHAKE, SASL_AUTHENTICATE = 18, 17, 36
-PASSWORDS: Final = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 
 
 class Wire:
@@ -118,7 +117,7 @@ class Wire:
     def _mechanism(self) -> str:
         get = self._properties.get
         mechanism = get("sasl.mechanism") or get("sasl.mechanisms", "GSSAPI")
-        if mechanism not in PASSWORDS:
+        if mechanism not in SUPPORTED:
             raise not_found(
                 f"this proxy asks for reassignments and for settings of all brokers with a login by password only, not "
                 f"with client.sasl.mechanism={mechanism}. Use `moldau partitions` or `moldau configs`."
