@@ -12,7 +12,7 @@ from e2e.mqtt.wire_client import Wire, fresh
 from moldau.proxies.mqtt.codec.packets import PubAck, PubComp, Publish, PubRec, PubRel, Will
 from moldau.testing import LocalCluster
 
-RETAINED = 4_000
+RETAINED = 2_000
 
 
 def values(consumer: Consumer, kafka_topic: str, topic: str) -> list[bytes]:

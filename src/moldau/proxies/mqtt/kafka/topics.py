@@ -60,9 +60,9 @@ def _create(admin: AdminClient, topic: NewTopic) -> None:
         admin.create_topics([topic])[topic.topic].result(ANSWER_S)
     except KafkaException as error:
         if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+            reason = error.args[0].str().rstrip(".")
             raise ConfigError(
-                f"cannot create the topic {topic.topic}: {error.args[0].str()}. Create it yourself, or give the proxy "
-                "the right to"
+                f"cannot create the topic {topic.topic}: {reason}. Create it yourself, or give the proxy the right to"
             ) from None
     except TimeoutError:
         raise ConfigError(f"cannot create the topic {topic.topic}: no answer from the brokers") from None
