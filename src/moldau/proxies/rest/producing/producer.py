@@ -31,14 +31,13 @@ DEFAULTS: Final = {
 PURGED: Final = frozenset({KafkaError._PURGE_QUEUE, KafkaError._PURGE_INFLIGHT, KafkaError._FATAL})
 FEW_RECORDS: Final = 64
 TURN_S: Final = 0.001
-IDLE_TURN_S: Final = 0.25
 THREAD_TURN_S: Final = 0.5
 QUIET_S: Final = 0.1
 """How long there are few records before the thread serves again."""
 REASON_S: Final = 0.05
 FLUSH_S: Final = 10.0
 PURGE_S: Final = 2.0
-"""How long a replaced producer may report. The thread turns to its successor in this time."""
+"""How long a replaced producer is served at least: the thread turns to its successor in this time."""
 QUEUE_WAIT_S: Final = 0.005
 
 _new: Final = tuple.__new__
@@ -137,7 +136,7 @@ class SharedProducer:
         self._properties: dict[str, Any] = {**DEFAULTS, **_renamed(properties)}
         self._client = _Client(self._properties)
         self._broken: list[tuple[_Client, float]] = []
-        """Replaced ones that still have to report, and until when they may."""
+        """Replaced ones that may still have to report, and until when they are served at least."""
         self._next_turn: asyncio.TimerHandle | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._is_open = True
@@ -154,7 +153,6 @@ class SharedProducer:
     def start(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._thread.start()
-        self._turn()
 
     async def close(self) -> None:
         """Waits for records that are under way."""
@@ -164,7 +162,8 @@ class SharedProducer:
             self._turn()
         self._is_open = False
         self._are_few.set()
-        await asyncio.to_thread(self._thread.join)
+        if self._thread.is_alive():
+            await asyncio.to_thread(self._thread.join)
         if self._next_turn is not None:
             self._next_turn.cancel()
 
@@ -233,7 +232,7 @@ class SharedProducer:
                 time.sleep(TURN_S)
 
     def _turn(self) -> None:
-        """The event loop's."""
+        """The event loop's, while the thread does not serve everything."""
         now = time.monotonic()
         if not self._are_few.is_set():
             self._client.poll()
@@ -245,8 +244,13 @@ class SharedProducer:
             for client, _ in self._broken:
                 client.poll()
             self._client.poll()
-            self._broken = [each for each in self._broken if now < each[1]]
-        self._turn_in(IDLE_TURN_S if self._are_few.is_set() and not self._broken else TURN_S)
+            self._broken = [
+                each
+                for each in self._broken
+                if now < each[1] or (len(each[0].producer) and now < each[1] + FLUSH_S)
+            ]
+        if self._broken or not self._are_few.is_set():
+            self._turn_in(TURN_S)
 
     def _turn_in(self, delay_s: float) -> None:
         if self._next_turn is not None:
