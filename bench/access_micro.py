@@ -29,6 +29,7 @@ OPERATIONS = (Operation.READ, Operation.WRITE, Operation.CREATE)
 ROUNDS = 7
 KNOWN_QUESTIONS = 5_000
 NEW_QUESTIONS = 80_000
+NEW_AT_ONCE = 500
 CHECKS_PER_S_MIN = 1_000_000
 LOAD_S_MAX = 2.0
 
@@ -51,17 +52,16 @@ def made_rules() -> list[Rule]:
     ]
 
 
-def made_questions(count: int) -> list[Question]:
-    """Each of them once. Half of them are about topics that the principal has rules for, the others about topics of
-    somebody else."""
+def made_questions(start: int, end: int) -> list[Question]:
+    """Each of them once, up to NEW_QUESTIONS. Half of them are about topics that the principal has rules for, the
+    others about topics of somebody else."""
     questions = []
-    for number in range(count):
+    for number in range(start, end):
         turn, principal = divmod(number, PRINCIPALS)
         owner = principal + PRINCIPALS // 2 * (turn % 2)
         topic = (owner + turn // 2 * PRINCIPALS) % RESOURCES
         caller = Caller(f"User:service-{principal}", "10.0.0.1")
         questions.append((caller, Operation.READ, ResourceKind.TOPIC, f"team-{topic:05}-events"))
-    assert len(set(questions)) == count, "a question is asked twice"
     return questions
 
 
@@ -81,6 +81,19 @@ def ask_all(authorizer: KafkaAuthorizer, questions: Sequence[Question]) -> None:
         allows(caller, operation, kind, name, is_logged=False)
 
 
+def seconds_of_new(rules: Rules) -> float:
+    """The questions are made a few at a time, as requests are: a client's names are in the processor's cache when they
+    are asked about, those of the rules are not."""
+    authorizer = KafkaAuthorizer(rules)
+    taken = 0.0
+    for at in range(0, NEW_QUESTIONS, NEW_AT_ONCE):
+        questions = made_questions(at, at + NEW_AT_ONCE)
+        start = time.thread_time()
+        ask_all(authorizer, questions)
+        taken += time.thread_time() - start
+    return taken
+
+
 def main() -> int:
     made = made_rules()
     rules = Rules(made)
@@ -88,13 +101,14 @@ def main() -> int:
     gc.freeze()
     gc.set_threshold(OBJECTS_PER_COLLECTION)
     authorizer = KafkaAuthorizer(rules)
-    known = made_questions(KNOWN_QUESTIONS)
+    known = made_questions(0, KNOWN_QUESTIONS)
     many = list(itertools.chain.from_iterable([known] * 20))
     ask_all(authorizer, known)
     known_rate = len(many) / seconds(lambda: ask_all(authorizer, many))
-    new = made_questions(NEW_QUESTIONS)
+    new = made_questions(0, NEW_QUESTIONS)
+    assert len(set(new)) == NEW_QUESTIONS, "a question is asked twice"
     allowed = sum(authorizer.decide(*each).is_allowed for each in new) / len(new)
-    new_rate = len(new) / seconds(lambda: ask_all(KafkaAuthorizer(rules), new), rounds=5)
+    new_rate = NEW_QUESTIONS / min(seconds_of_new(rules) for _ in range(ROUNDS))
     index_s = seconds(lambda: Rules(made), rounds=3)
     with tempfile.TemporaryDirectory() as folder:
         store = SqliteStore(f"{folder}/store.sqlite")

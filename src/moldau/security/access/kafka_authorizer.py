@@ -1,6 +1,7 @@
 """The authorizer that decides as Kafka's StandardAuthorizer does, from rules in memory, and logs as it does.
 
-Decisions are remembered until the rules change: clients ask the same again with every request.
+Most questions are answered from the bits of `rule_bits`; the rule that decides is looked for only to be told. Answers
+that depend on the caller's host take longer, and are remembered until the rules change.
 """
 
 import logging
@@ -17,7 +18,8 @@ from moldau.security.access.model import (
     Resource,
     ResourceKind,
 )
-from moldau.security.access.rules import HAS_HOSTS, OPERATION_BITS, Rules
+from moldau.security.access.rule_bits import HAS_HOSTS, OPERATION_BITS
+from moldau.security.access.rules import Rules
 
 LOGGER: Final = "kafka.authorizer.logger"
 """Kafka's own name, so that a log configuration can be taken over."""
@@ -28,7 +30,7 @@ REMEMBERED_NAME_SIZE_MAX: Final = 249
 _NOTHING: Final = 0
 _ALLOWED: Final = 1
 _SAID: Final = 1 | 1 << OPERATION_BITS
-"""The two bits of an operation among those of `Rules.bits`."""
+"""The two bits of an operation among those of `rule_bits`."""
 _log = logging.getLogger(LOGGER)
 
 
@@ -58,27 +60,17 @@ class KafkaAuthorizer:
     def allows(
         self, caller: Caller, operation: Operation, kind: ResourceKind, name: str, *, is_logged: bool = True
     ) -> bool:
-        if self._epoch != self.rules.epoch:
-            self._decided.clear()
-            self._decided_some.clear()
-            self._epoch = self.rules.epoch
-        decided = self._decided
-        key = (caller[0], caller[1], operation, kind, name)
-        is_allowed = decided.get(key)
-        if is_allowed is None:
-            bits = self.rules.bits(caller[0], kind, name)
-            if bits >= HAS_HOSTS or caller[0] in self.super_users:
-                is_allowed = self.decide(caller, operation, kind, name).is_allowed
-            else:
-                # What `decide` says, without the rule.
-                said = bits >> operation & _SAID
-                is_allowed = said == _ALLOWED or (
-                    said == _NOTHING and self.allows_without_rules and not self.rules.cover(kind, name)
-                )
-            if len(name) <= REMEMBERED_NAME_SIZE_MAX:
-                if len(decided) >= REMEMBERED_MAX:
-                    decided.clear()
-                decided[key] = is_allowed
+        bits = self.rules.bits(caller[0], kind, name)
+        # What `decide` says, without the rule.
+        if caller[0] in self.super_users:
+            is_allowed = True
+        elif bits >= HAS_HOSTS:
+            is_allowed = self._remembered(caller, operation, kind, name)
+        else:
+            said = bits >> operation & _SAID
+            is_allowed = said == _ALLOWED or (
+                said == _NOTHING and self.allows_without_rules and not self.rules.cover(kind, name)
+            )
         if is_allowed or not is_logged:
             level = logging.DEBUG if is_allowed and is_logged else TRACE
             if not _log.isEnabledFor(level):
@@ -88,10 +80,30 @@ class KafkaAuthorizer:
         self._tell(caller, operation, kind, name, level)
         return is_allowed
 
+    def _remembered(self, caller: Caller, operation: Operation, kind: ResourceKind, name: str) -> bool:
+        """What `decide` says, where it depends on the host."""
+        self._forget_old()
+        key = (caller[0], caller[1], operation, kind, name)
+        known = self._decided.get(key)
+        if known is None:
+            known = self.decide(caller, operation, kind, name).is_allowed
+            if len(name) <= REMEMBERED_NAME_SIZE_MAX:
+                if len(self._decided) >= REMEMBERED_MAX:
+                    self._decided.clear()
+                self._decided[key] = known
+        return known
+
+    def _forget_old(self) -> None:
+        if self._epoch != self.rules.epoch:
+            self._decided.clear()
+            self._decided_some.clear()
+            self._epoch = self.rules.epoch
+
     def allows_some(self, caller: Caller, operation: Operation, kind: ResourceKind) -> bool:
         # As in Kafka: who is allowed with a name that nobody uses is a super user, or covered by a wildcard.
         if self.allows(caller, operation, kind, "hardcode", is_logged=False):
             return True
+        self._forget_old()
         key = (caller.principal, caller.host, operation, kind)
         known = self._decided_some.get(key)
         if known is None:

@@ -21,8 +21,8 @@ from moldau.security.access.model import (
     RuleFilter,
 )
 from moldau.security.access.names import ByName
+from moldau.security.access.rule_bits import HAS_HOSTS, OPERATION_BITS, RuleBits
 
-OPERATION_BITS: Final = 16
 _EVERY_OPERATION: Final = (1 << OPERATION_BITS) - 1
 IMPLIED: Final[Mapping[Operation, Operation]] = {
     Operation.READ: Operation.DESCRIBE,
@@ -32,10 +32,6 @@ IMPLIED: Final[Mapping[Operation, Operation]] = {
     Operation.ALTER_CONFIGS: Operation.DESCRIBE_CONFIGS,
 }
 """Who may read may describe too. Who must not read may still be allowed to describe."""
-
-
-HAS_HOSTS: Final = 1 << 2 * OPERATION_BITS
-"""Among the bits of a name: a rule of it is for one host only."""
 
 
 class Clause(NamedTuple):
@@ -49,19 +45,11 @@ class Clause(NamedTuple):
     rule: Rule
 
 
-class Clauses(NamedTuple):
-    """The rules of one principal about one name or prefix."""
-
-    bits: int
-    """A bit for each operation that is allowed, above them one for each that is denied, above them HAS_HOSTS."""
-    clauses: tuple[Clause, ...]
-
-
 class Rules:
     def __init__(self, rules: Iterable[Rule] = ()) -> None:
         self._entries: dict[Resource, frozenset[Entry]] = {}
-        self._clauses: dict[ResourceKind, dict[str, ByName[Clauses]]] = {}
-        """By kind, then by principal."""
+        self._clauses: dict[tuple[str, ResourceKind], ByName[tuple[Clause, ...]]] = {}
+        self._bits: dict[ResourceKind, RuleBits] = {}
         self._covered: dict[ResourceKind, ByName[bool]] = {}
         self._count = 0
         self.epoch = 0
@@ -110,6 +98,7 @@ class Rules:
         """Takes over the content of another index, which must not be used any more."""
         self._entries = rules._entries
         self._clauses = rules._clauses
+        self._bits = rules._bits
         self._covered = rules._covered
         self._count = rules._count
         self.epoch += 1
@@ -118,45 +107,32 @@ class Rules:
         clauses: dict[str, list[Clause]] = {entry.principal: [] for entry in before}
         for entry in sorted(after) if len(after) > 1 else after:
             clauses.setdefault(entry.principal, []).append(_clause(resource, entry))
-        by_principal = self._clauses.setdefault(resource.kind, {})
+        kind, pattern, name = resource
+        bits = self._bits.setdefault(kind, RuleBits())
         for principal, kept in clauses.items():
-            by_name = by_principal.get(principal)
+            bits.put(principal, pattern, name, _bits(kept))
+            key = (principal, kind)
+            by_name = self._clauses.get(key)
             if by_name is None:
-                by_name = by_principal[principal] = ByName()
+                by_name = self._clauses[key] = ByName()
             if kept:
-                by_name.put(resource.pattern, resource.name, Clauses(_bits(kept), tuple(kept)))
+                by_name.put(pattern, name, tuple(kept))
                 continue
-            by_name.remove(resource.pattern, resource.name)
+            by_name.remove(pattern, name)
             if not by_name:
-                del by_principal[principal]
+                del self._clauses[key]
 
     def bits(self, principal: str, kind: ResourceKind, name: str) -> int:
-        """What rules of all hosts say about the principal and the name: `Clauses.bits` of all that apply. With
-        HAS_HOSTS among them they do not tell everything; ask `deciding`."""
-        by_principal = self._clauses.get(kind)
-        if by_principal is None:
-            return 0
-        own, anyones = by_principal.get(principal), by_principal.get(ANYONE)
-        bits = 0 if anyones is None else _bits_about(anyones, name)
-        if own is None:
-            return bits
-        # `_bits_about` once more: a call costs as much as what it does.
-        literal = own.literal
-        if (found := literal.get(name)) is not None:
-            bits |= found[0]
-        for length in own.lengths:
-            if (found := own.prefixed.get(name[:length])) is not None:
-                bits |= found[0]
-        if (found := literal.get(WILDCARD)) is not None:
-            bits |= found[0]
-        return bits
+        """What the rules say about the principal and the name: see `rule_bits`."""
+        bits = self._bits.get(kind)
+        return 0 if bits is None else bits.of(principal, name)
 
     def deciding(self, caller: Caller, operation: Operation, kind: ResourceKind, name: str) -> Rule | None:
         """A rule that denies wins over all that allow. Among equals the most specific one is named."""
         allowing: Rule | None = None
         host = host_text(caller.host)
         for by_name in self._of(caller, kind):
-            for _, clauses in by_name.matching(name):
+            for clauses in by_name.matching(name):
                 for operations, only_host, is_denial, rule in clauses:
                     if not operations >> operation & 1 or only_host not in (None, host):
                         continue
@@ -166,10 +142,9 @@ class Rules:
                         allowing = rule
         return allowing
 
-    def _of(self, caller: Caller, kind: ResourceKind) -> Iterator[ByName[Clauses]]:
-        by_principal = self._clauses.get(kind, {})
+    def _of(self, caller: Caller, kind: ResourceKind) -> Iterator[ByName[tuple[Clause, ...]]]:
         for principal in dict.fromkeys((caller.principal, ANYONE)):
-            if (by_name := by_principal.get(principal)) is not None:
+            if (by_name := self._clauses.get((principal, kind))) is not None:
                 yield by_name
 
     def cover(self, kind: ResourceKind, name: str) -> bool:
@@ -184,7 +159,7 @@ class Rules:
         host = host_text(caller.host)
         for by_name in self._of(caller, kind):
             for pattern, names in ((Pattern.LITERAL, by_name.literal), (Pattern.PREFIXED, by_name.prefixed)):
-                for name, (_, clauses) in names.items():
+                for name, clauses in names.items():
                     for clause in clauses:
                         named = clause.rule.operation in (operation, Operation.ALL)
                         if named and clause.host in (None, host):
@@ -221,14 +196,6 @@ def _clause(resource: Resource, entry: Entry) -> Clause:
         operations |= 1 << IMPLIED[entry.operation]
     host = None if entry.host == WILDCARD else host_text(entry.host)
     return Clause(operations, host, is_denial, rule_of(resource, entry))
-
-
-def _bits_about(by_name: ByName[Clauses], name: str) -> int:
-    """Of all that `ByName.matching` finds."""
-    bits = 0
-    for found, _ in by_name.matching(name):
-        bits |= found
-    return bits
 
 
 def _bits(clauses: Iterable[Clause]) -> int:
