@@ -62,9 +62,10 @@ class Credentials(NamedTuple):
     password: str
 
 
-def trusted() -> ssl.SSLContext:
-    """Trusts the authorities of the system, or those of the file that SSL_CERT_FILE names."""
-    return ssl.create_default_context()
+def trusted(authorities: str | None = None) -> ssl.SSLContext:
+    """Trusts those of the file; without one the authorities of the system, or those of the file that SSL_CERT_FILE
+    names."""
+    return ssl.create_default_context(cafile=authorities)
 
 
 def open_connection(address: SplitResult, timeout_s: float) -> http.client.HTTPConnection:

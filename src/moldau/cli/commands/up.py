@@ -162,8 +162,6 @@ def command(
     """
     if demo and beside["no_sql"]:
         raise click.UsageError("--demo runs on the SQL server: leave out --no-sql.")
-    if demo and secure:
-        raise click.UsageError("--demo does not log in: leave out --secure.")
     on_turn = None
     guard = prepare(Path(f"{directory.rstrip('/')}-security"), host) if secure else None
     with stopped_in_order() as services, contextlib.ExitStack() as stack:
@@ -194,7 +192,7 @@ def command(
             # Imported here because nothing else needs an HTTP client.
             from moldau.cli.local.demo.demo import Demo
 
-            pageviews = Demo(servers, platform.sql_url, platform.sql_argument)
+            pageviews = Demo(servers, platform.sql_url, platform.sql_argument, guard)
             stack.callback(pageviews.stop)
             pageviews.start()
         watch(services, brokers, on_turn)

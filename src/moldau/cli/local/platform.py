@@ -228,9 +228,7 @@ class Platform:
 
     def _hint(self, command: str, **more: str) -> None:
         """Something to try. Where services ask for a login, the command finds it in a file."""
-        before = ""
-        if self._made is not None:
-            before = f"SSL_CERT_FILE={self._made.certificates.trust} NETRC={self._made.netrc} "
+        before = "" if self._made is None else self._made.variables
         self.hints.append(f"  {before}{pasteable(command, self._servers, None, **more)}")
 
     def _log(self, name: str) -> Path | None:

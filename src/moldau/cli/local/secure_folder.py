@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from moldau.cli.client.https import NETRC_VARIABLE
 from moldau.security.certificates.certificate_folder import CertificateFolder, hosts_of
 
 PROTOCOL: Final = "SASL_SSL"
@@ -57,6 +58,11 @@ class SecureFolder:
     @property
     def netrc(self) -> Path:
         return self.folder / "netrc"
+
+    @property
+    def variables(self) -> str:
+        """What precedes a command of `moldau` for an HTTP service: the authority, and the login of the admin."""
+        return f"SSL_CERT_FILE={self.certificates.trust} {NETRC_VARIABLE}={self.netrc} "
 
     @property
     def mqtt_users(self) -> Path:

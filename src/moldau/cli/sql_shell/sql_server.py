@@ -83,7 +83,8 @@ class Rows:
 
 
 class SqlServer:
-    def __init__(self, url: str, login: Login = Login()) -> None:
+    def __init__(self, url: str, login: Login = Login(), authorities: str | None = None) -> None:
+        """`authorities` is a file with those to trust."""
         parts = urlsplit(url if "://" in url else f"http://{url}")
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise click.UsageError(f"'{url}' is not the address of a SQL server: use http://HOST:PORT.")
@@ -96,7 +97,7 @@ class SqlServer:
             headers={"Accept": JSON_TYPE, **login.headers()},
             timeout=httpx2.Timeout(ANSWER_TIMEOUT_S, connect=CONNECT_TIMEOUT_S),
             trust_env=False,
-            verify=trusted(),
+            verify=trusted(authorities),
         )
 
     def close(self) -> None:

@@ -10,8 +10,9 @@ from typing import Final
 import click
 
 from moldau.cli.failures import Failure
+from moldau.cli.local.secure_folder import ADMIN, SecureFolder
 from moldau.cli.local.services import pasteable
-from moldau.cli.sql_shell.sql_server import Settings, SqlServer
+from moldau.cli.sql_shell.sql_server import Login, Settings, SqlServer
 from moldau.core.errors import ConfigError
 
 LOOK_EVERY_S: Final = 0.5
@@ -23,9 +24,9 @@ PUSH: Final = "SELECT * FROM pageviews_enriched EMIT CHANGES LIMIT 3;"
 PULL: Final = "SELECT * FROM pageviews_per_region WHERE region = 'Bohemia';"
 TO_TRY: Final = f"""
 The demo is running. Try it in a second terminal:
-  {{moldau}} sql{{sql}} --execute "{PUSH}"
-  {{moldau}} sql{{sql}} --execute "{PULL}"
-  {{moldau}} sql{{sql}} --execute "EXPLAIN {{query_id}};"
+  {{before}}{{moldau}} sql{{sql}} --execute "{PUSH}"
+  {{before}}{{moldau}} sql{{sql}} --execute "{PULL}"
+  {{before}}{{moldau}} sql{{sql}} --execute "EXPLAIN {{query_id}};"
 """
 
 
@@ -36,11 +37,19 @@ def statements() -> str:
 class Demo:
     """`start` returns at once. What to try is printed as soon as it works."""
 
-    def __init__(self, servers: str, sql_url: str, sql_argument: str) -> None:
-        """`sql_argument` is what follows `moldau sql` to reach the server."""
+    def __init__(
+        self, servers: str, sql_url: str, sql_argument: str, made: SecureFolder | None = None
+    ) -> None:
+        """`sql_argument` is what follows `moldau sql` to reach the server. With `made` the admin logs in."""
         self._servers = servers
         self._sql_argument = sql_argument
-        self._server = SqlServer(sql_url)
+        self._before = "" if made is None else made.variables
+        self._client_files = [] if made is None else [str(made.client_file(ADMIN, "json"))]
+        self._server = (
+            SqlServer(sql_url)
+            if made is None
+            else SqlServer(sql_url, Login(ADMIN, made.passwords[ADMIN]), made.trust_file)
+        )
         self._generator: subprocess.Popen[bytes] | None = None
         self._stopping = threading.Event()
 
@@ -54,7 +63,7 @@ class Demo:
             click.echo(f"demo      off: {failure.message}")
             return
         self._generator = subprocess.Popen(  # noqa: S603 our own module
-            [sys.executable, "-m", "moldau.cli.local.demo.page_views", self._servers],
+            [sys.executable, "-m", "moldau.cli.local.demo.page_views", self._servers, *self._client_files],
             start_new_session=True,
         )
         try:
@@ -81,7 +90,11 @@ class Demo:
             with contextlib.suppress(Failure):
                 if self._has_rows():
                     to_try = pasteable(
-                        TO_TRY, self._servers, sql=self._sql_argument, query_id=self._query_id()
+                        TO_TRY,
+                        self._servers,
+                        before=self._before,
+                        sql=self._sql_argument,
+                        query_id=self._query_id(),
                     )
                     click.echo(to_try)
                     return

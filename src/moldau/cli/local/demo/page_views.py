@@ -1,12 +1,14 @@
-"""Produces a few page views a second until its parent ends: `python -m moldau.cli.local.demo.page_views SERVERS`.
+"""Produces a few page views a second until its parent ends.
 
-The topics are those of `statements.sql`, which has created them.
+`python -m moldau.cli.local.demo.page_views SERVERS [FILE]`: FILE has more settings of the client, as JSON. The topics
+are those of `statements.sql`, which has created them.
 """
 
 import os
 import random
 import sys
 import time
+from pathlib import Path
 from typing import Final
 
 import orjson
@@ -24,7 +26,9 @@ VIEWS_PER_S: Final = 10
 
 def main() -> None:
     servers, started_by = sys.argv[1], os.getppid()
-    producer = Producer({"bootstrap.servers": servers, "partitioner": "murmur2_random", "log_level": 2})
+    more = [orjson.loads(Path(file).read_bytes()) for file in sys.argv[2:]]
+    settings = {"bootstrap.servers": servers, "partitioner": "murmur2_random", "log_level": 2}
+    producer = Producer({**settings, **(more[0] if more else {})})
     for user_id, user in USERS.items():
         producer.produce("users", key=user_id, value=orjson.dumps(user))
     # A page view is joined with what is known of its user by then.
