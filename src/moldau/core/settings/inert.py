@@ -18,7 +18,9 @@ NO_SHARE_GROUPS: Final = "share groups are not supported yet"
 NO_STREAMS_GROUPS: Final = "streams groups are not supported yet"
 NO_PREALLOCATION: Final = "files grow as they are written"
 RETIRED: Final = "Apache Kafka dropped it; it is accepted so that older files still work"
-AS_WRITTEN: Final = "passwords among dynamic settings are not encrypted, nor are they in Kafka 4; `zookeeper.set.acl` hides them"
+AS_WRITTEN: Final = (
+    "dynamic passwords are not encrypted, nor are they in Kafka 4; `zookeeper.set.acl` hides them"
+)
 NO_MOVES: Final = "replicas cannot be moved between directories yet"
 ONE_OPENER: Final = "one thread opens each directory"
 ONE_CHECKPOINT: Final = (
