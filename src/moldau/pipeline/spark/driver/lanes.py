@@ -7,7 +7,7 @@ Spark keeps a pool of Python workers for each set of environment variables. Each
 that a slot returns to the process that has its clients and its state. This makes it faster; correctness does not
 depend on it. Spark Connect has no such variables.
 
-A Spark job costs ten milliseconds of processor time, whatever it carries. So after a bundle of light orders of several
+A Spark job has its price, whatever it carries. So after a bundle of light orders of several
 applications a lane rests a little, and what comes meanwhile travels together.
 """
 
