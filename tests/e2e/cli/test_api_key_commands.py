@@ -92,7 +92,9 @@ def test_service_account_tu_05(shell: Shell, tmp_path: Path) -> None:
 
 def test_keys_are_listed_described_and_deleted(shell: Shell) -> None:
     plain = created(shell, "--account", "orders")
-    noted = created(shell, "--account", "orders", "--expires", "2099-12-31", "--description", "shop in Prague")
+    noted = created(
+        shell, "--account", "orders", "--expires", "2099-12-31", "--description", "shop in Prague"
+    )
     assert (plain["principal"], plain["last_day"]) == ("User:orders", None)
     assert noted["last_day"] == "2099-12-31" and noted["key"].endswith("+20991231")
     listed = json.loads(shell.run("api-keys", "list", "--account", "orders", "-o", "json", *ADMIN))
