@@ -1,9 +1,7 @@
 """One proxy that serves HTTP: starts and stops the proxy, the application and the server together."""
 
-import gc
 import logging
 from collections.abc import Callable
-from typing import Final
 
 from confluent_kafka import KafkaException
 
@@ -17,8 +15,6 @@ from moldau.proxies.rest.users import UserProxies
 from moldau.services.http_server import HttpServer
 from moldau.services.listening import bound_socket, reachable_host
 from moldau.services.security.guard import Security
-
-GARBAGE_THRESHOLD: Final = 50_000
 
 log = logging.getLogger("moldau.rest")
 
@@ -61,11 +57,7 @@ class RestServer:
         )
 
     def run(self, on_ready: Callable[[], None] | None = None) -> None:
-        """Serves until a signal or `ask_to_stop`. Has the process to itself."""
-        # What exists now stays. What requests leave behind has no cycles: looking for some often is lost time.
-        gc.collect()
-        gc.freeze()
-        gc.set_threshold(GARBAGE_THRESHOLD)
+        """Serves until a signal or `ask_to_stop`."""
         self._server.run(on_ready)
 
     def start_thread(self) -> None:
