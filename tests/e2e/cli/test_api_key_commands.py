@@ -125,3 +125,18 @@ def test_what_cannot_be_made_or_found(shell: Shell) -> None:
     for wrong, why in (("1h", "less than a day"), ("soon", "neither"), ("2020-01-01", "is over")):
         assert why in shell.run("api-keys", "create", "--account", "a", "--expires", wrong, *ADMIN, code=2)
     assert "there is no API key 'x'" in shell.run("api-keys", "delete", "x", "--yes", *ADMIN, code=1)
+
+
+def test_who_may_not_manage_users_and_keys_is_told_so(shell: Shell) -> None:
+    """The client library ends with a segmentation fault on these answers."""
+    low = created(shell, "--account", "low")
+    as_low = as_user(low["key"], low["secret"], "PLAIN")
+    secret = ("--password-file", "-")
+    for doing, arguments in (
+        ("list users", ("users", "list")),
+        ("list users", ("api-keys", "list")),
+        ("set the password of 'x'", ("users", "add", "x", *secret)),
+    ):
+        refused = shell.run(*arguments, *as_low, stdin="secret\n", code=1)
+        assert f"cannot {doing}: not authorized for the cluster." in refused
+    assert "the name of a user is not empty" in shell.run("users", "add", "", *secret, *ADMIN, code=2)

@@ -5,37 +5,35 @@ no secret. What is sent to the broker is the salted password.
 """
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
 import click
 from confluent_kafka import KafkaError
-from confluent_kafka.admin import (
-    ScramCredentialInfo,
-    ScramMechanism,
-    UserScramCredentialDeletion,
-    UserScramCredentialUpsertion,
-)
 
 from moldau.cli.client.connection import Cluster
+from moldau.cli.client.scram_queries import find_credentials, remove_password, set_password
 from moldau.cli.confirmation import confirm
 from moldau.cli.failures import Failure
 from moldau.cli.options import complete_names, on_cluster
 from moldau.cli.render.output import columns, output_option, print_data
+from moldau.security.credentials.scram_credential import ITERATIONS_MAX, ITERATIONS_MIN, MECHANISMS
 
-ITERATIONS = 4096
-MECHANISMS = {
-    "SCRAM-SHA-256": ScramMechanism.SCRAM_SHA_256,
-    "SCRAM-SHA-512": ScramMechanism.SCRAM_SHA_512,
-}
-NAMES = {mechanism: name for name, mechanism in MECHANISMS.items()}
-Credentials = Mapping[str, Mapping[str, int]]
-"""The iterations of each mechanism of each user."""
+
+class UserName(click.ParamType[str]):
+    """Any text but an empty one."""
+
+    name = "user"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if not value:
+            self.fail("the name of a user is not empty.", param, ctx)
+        return str(value)
 
 
 def complete_user(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    return complete_names(ctx, incomplete, credentials)
+    return complete_names(ctx, incomplete, find_credentials)
 
 
 @click.group("users")
@@ -52,7 +50,7 @@ def command() -> None:
 @on_cluster
 def list_command(cluster: Cluster, pattern: str, output: str) -> None:
     """List users and their mechanisms. PATTERN selects by name (`app-*`)."""
-    found = {user: kept for user, kept in credentials(cluster).items() if fnmatchcase(user, pattern)}
+    found = {user: kept for user, kept in find_credentials(cluster).items() if fnmatchcase(user, pattern)}
     if output != "table":
         print_data(
             output,
@@ -74,7 +72,7 @@ def list_command(cluster: Cluster, pattern: str, output: str) -> None:
 
 
 @command.command("add")
-@click.argument("user", shell_complete=complete_user)
+@click.argument("user", type=UserName(), shell_complete=complete_user)
 @click.option(
     "--mechanism",
     "mechanisms",
@@ -84,8 +82,8 @@ def list_command(cluster: Cluster, pattern: str, output: str) -> None:
 )
 @click.option(
     "--iterations",
-    type=click.IntRange(4096, 16384),
-    default=ITERATIONS,
+    type=click.IntRange(ITERATIONS_MIN, ITERATIONS_MAX),
+    default=ITERATIONS_MIN,
     show_default=True,
     help="How much work it is to try a password.",
 )
@@ -98,17 +96,13 @@ def list_command(cluster: Cluster, pattern: str, output: str) -> None:
 def add(cluster: Cluster, user: str, mechanisms: Sequence[str], iterations: int, password_file: Any) -> None:
     """Add USER, or give it a new password."""
     password = _password(user, password_file)
-    # A user is changed once in a request, so each mechanism has its own.
     for mechanism in mechanisms or tuple(MECHANISMS):
-        info = ScramCredentialInfo(MECHANISMS[mechanism], iterations)
-        _alter(
-            cluster, user, UserScramCredentialUpsertion(user, info, password), f"set the password of '{user}'"
-        )
+        set_password(cluster, user, mechanism, password, iterations, f"set the password of '{user}'")
     click.echo(f"User {user} can log in with {' and '.join(mechanisms or MECHANISMS)}.")
 
 
 @command.command("remove")
-@click.argument("user", shell_complete=complete_user)
+@click.argument("user", type=UserName(), shell_complete=complete_user)
 @click.option(
     "--mechanism",
     "mechanisms",
@@ -120,7 +114,7 @@ def add(cluster: Cluster, user: str, mechanisms: Sequence[str], iterations: int,
 @on_cluster
 def remove(cluster: Cluster, user: str, mechanisms: Sequence[str], yes: bool) -> None:
     """Remove USER. Connections that are open stay open until their login ends."""
-    kept = credentials(cluster).get(user, {})
+    kept = find_credentials(cluster).get(user, {})
     gone = [mechanism for mechanism in kept if not mechanisms or mechanism in mechanisms]
     if not gone:
         asked = f" for {' or '.join(mechanisms)}" if mechanisms else ""
@@ -128,29 +122,8 @@ def remove(cluster: Cluster, user: str, mechanisms: Sequence[str], yes: bool) ->
     if not yes:
         confirm(f"Remove {' and '.join(gone)} of user {user}?", "nothing was removed.")
     for mechanism in gone:
-        deletion = UserScramCredentialDeletion(user, MECHANISMS[mechanism])
-        _alter(cluster, user, deletion, f"remove {mechanism} of '{user}'")
+        remove_password(cluster, user, mechanism, f"remove {mechanism} of '{user}'")
     click.echo(f"User {user} can no longer log in with {' and '.join(gone)}.")
-
-
-def credentials(cluster: Cluster) -> Credentials:
-    asked = cluster.admin.describe_user_scram_credentials()
-    assert not isinstance(asked, dict), "all users are one answer"
-    found = cluster.wait(asked, "list users")
-    return {
-        user: {NAMES[info.mechanism]: info.iterations for info in described.scram_credential_infos}
-        for user, described in sorted(found.items())
-    }
-
-
-def _alter(
-    cluster: Cluster,
-    user: str,
-    alteration: UserScramCredentialUpsertion | UserScramCredentialDeletion,
-    doing: str,
-) -> None:
-    futures = cluster.admin.alter_user_scram_credentials([alteration])
-    cluster.wait(futures[user], doing)
 
 
 def _password(user: str, file: Any) -> bytes:

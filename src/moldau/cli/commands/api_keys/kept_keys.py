@@ -5,17 +5,13 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 import click
-from confluent_kafka.admin import (
-    ScramCredentialInfo,
-    UserScramCredentialDeletion,
-    UserScramCredentialUpsertion,
-)
 
 from moldau.cli.client.connection import Cluster
-from moldau.cli.commands.users import ITERATIONS, MECHANISMS, credentials
+from moldau.cli.client.scram_queries import find_credentials, remove_password, set_password
 from moldau.cli.failures import Failure
 from moldau.cli.options import complete_names
 from moldau.security.credentials.api_key import ApiKey, parse_api_key
+from moldau.security.credentials.scram_credential import ITERATIONS_MIN, MECHANISMS
 
 
 class KeptKey(NamedTuple):
@@ -35,7 +31,7 @@ def kept_keys(cluster: Cluster) -> list[KeptKey]:
     """By account."""
     found = [
         KeptKey(key, tuple(sorted(mechanisms)))
-        for user, mechanisms in credentials(cluster).items()
+        for user, mechanisms in find_credentials(cluster).items()
         if (key := parse_api_key(user)) is not None
     ]
     return sorted(found, key=lambda kept: (kept.key.account, kept.key.name))
@@ -55,13 +51,11 @@ def find_keys(cluster: Cluster, names: Sequence[str]) -> list[KeptKey]:
 
 def add_key(cluster: Cluster, key: ApiKey, secret: str) -> None:
     """All of it or nothing."""
-    # A user is changed once in a request, so each mechanism has its own.
     added: list[str] = []
+    doing = f"create an API key of account '{key.account}'"
     try:
-        for mechanism, kind in MECHANISMS.items():
-            info = ScramCredentialInfo(kind, ITERATIONS)
-            wanted = UserScramCredentialUpsertion(key.name, info, secret.encode())
-            _alter(cluster, wanted, key, f"create an API key of account '{key.account}'")
+        for mechanism in MECHANISMS:
+            set_password(cluster, key.name, mechanism, secret.encode(), ITERATIONS_MIN, doing)
             added.append(mechanism)
     except Failure:
         remove_key(cluster, KeptKey(key, tuple(added)))
@@ -70,8 +64,7 @@ def add_key(cluster: Cluster, key: ApiKey, secret: str) -> None:
 
 def remove_key(cluster: Cluster, kept: KeptKey) -> None:
     for mechanism in kept.mechanisms:
-        deletion = UserScramCredentialDeletion(kept.key.name, MECHANISMS[mechanism])
-        _alter(cluster, deletion, kept.key, f"delete API key '{kept.key.name}'")
+        remove_password(cluster, kept.key.name, mechanism, f"delete API key '{kept.key.name}'")
 
 
 def complete_key(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
@@ -82,13 +75,3 @@ def complete_account(ctx: click.Context, param: click.Parameter, incomplete: str
     return complete_names(
         ctx, incomplete, lambda cluster: sorted({kept.key.account for kept in kept_keys(cluster)})
     )
-
-
-def _alter(
-    cluster: Cluster,
-    alteration: UserScramCredentialUpsertion | UserScramCredentialDeletion,
-    key: ApiKey,
-    doing: str,
-) -> None:
-    futures = cluster.admin.alter_user_scram_credentials([alteration])
-    cluster.wait(futures[key.name], doing)
