@@ -21,6 +21,7 @@ from moldau.pipeline.sql.engine.completion import (
 )
 from moldau.pipeline.sql.engine.decision import Decision
 from moldau.pipeline.sql.engine.facts import Facts, Needs
+from moldau.pipeline.sql.engine.protected_topics import check_usable, check_writable
 from moldau.pipeline.sql.engine.rules.logged import Logged, nothing_to_create, replaced
 from moldau.pipeline.sql.engine.rules.outline import outline_json, plan_of
 from moldau.pipeline.sql.engine.rules.topologies import topology_that_runs
@@ -30,7 +31,6 @@ from moldau.pipeline.sql.engine.session import Session
 from moldau.pipeline.sql.engine.state import Change
 from moldau.pipeline.sql.engine.topics import (
     check_copartitioned,
-    check_writable,
     sink_topic,
     topic_name,
     topic_of_source,
@@ -147,6 +147,9 @@ def decide_create_source(statement: tree.CreateSource, asked: Asked) -> Decision
     nothing = nothing_to_create(statement, asked.catalog.definitions)
     if nothing is not None:
         return nothing_to_do(statement, nothing)
+    said = read_properties(statement.properties, OF_CREATE)
+    topic = topic_name(statement.name, said, statement.at)
+    check_usable(topic, asked.facts.settings, said.places.get("KAFKA_TOPIC", statement.at))
     complete = complete_source(statement, asked.facts)
     change = asked.change(complete.statement, complete.text)
     source, said = change.sources[0], read_properties(complete.statement.properties, OF_CREATE)
@@ -199,7 +202,7 @@ def _key_warning(target: SourceInfo, plan: QueryPlan, said: WithProperties) -> t
 def decide_insert(statement: tree.InsertSelect, asked: Asked) -> Decision:
     plan = plan_of(statement.query, asked.logged(asked.text))
     change = asked.change(statement, asked.text, plan)
-    check_writable(asked.catalog.sources[statement.target].topic, statement.at)
+    check_writable(asked.catalog.sources[statement.target].topic, asked.facts.settings, statement.at)
     check_copartitioned(plan, asked.facts, statement.at)
     topology_that_runs(plan, asked.catalog.sources[statement.target], change.query_id or "")
     return asked.decision(statement, asked.text, change, plan)
@@ -223,7 +226,7 @@ def decide_drop(statement: tree.DropSource, asked: Asked) -> Decision:
     if decision.command is None or not statement.delete_topic:
         return decision
     topic = asked.catalog.sources[statement.name].topic
-    check_writable(topic, statement.at)
+    check_writable(topic, asked.facts.settings, statement.at)
     return replace(decision, topics_to_delete=(topic,))
 
 

@@ -20,9 +20,9 @@ from moldau.pipeline.sql.engine.answers import CurrentStatus
 from moldau.pipeline.sql.engine.catalog import Catalog
 from moldau.pipeline.sql.engine.decision import Decision, InsertRow
 from moldau.pipeline.sql.engine.facts import Facts
+from moldau.pipeline.sql.engine.protected_topics import check_writable
 from moldau.pipeline.sql.engine.rules.logged import existing
 from moldau.pipeline.sql.engine.session import Session
-from moldau.pipeline.sql.engine.topics import check_writable
 from moldau.pipeline.sql.expressions.casts import conversion, widens
 from moldau.pipeline.sql.expressions.typed import Typed
 from moldau.pipeline.sql.expressions.typing import typed
@@ -59,7 +59,7 @@ def decide_insert_values(
         raise SqlError(
             "this server accepts no INSERT ... VALUES", statement.at, hint=f"Its setting {ENABLED} is false."
         )
-    check_target(source, statement.columns, statement.at)
+    check_target(source, statement.columns, facts.settings, statement.at)
     row = row_of(
         source, statement.columns, statement.values, _ROWTIME_ONLY, library, catalog.types, statement.at
     )
@@ -67,8 +67,11 @@ def decide_insert_values(
     return Decision(CurrentStatus(f"Inserted a row into {source.name}."), insert=insert)
 
 
-def check_target(source: SourceInfo, columns: Sequence[str], at: Position) -> None:
-    """SqlError where nothing can be inserted into the source, or not into one of the columns."""
+def check_target(
+    source: SourceInfo, columns: Sequence[str], settings: Mapping[str, str], at: Position
+) -> None:
+    """SqlError where nothing can be inserted into the source, or not into one of the columns. `settings` are the
+    server's."""
     kind = source.kind.value.lower()
     if source.is_read_only:
         raise SqlError(
@@ -82,7 +85,7 @@ def check_target(source: SourceInfo, columns: Sequence[str], at: Position) -> No
             at,
             hint="Insert into what the query reads.",
         )
-    check_writable(source.topic, at)
+    check_writable(source.topic, settings, at)
     from_headers = {one.column for one in source.headers}
     for name in columns:
         if name in from_headers:

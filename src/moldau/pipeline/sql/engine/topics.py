@@ -8,18 +8,11 @@ from moldau.pipeline.sql.analysis.plan import QueryPlan
 from moldau.pipeline.sql.definitions import SourceInfo
 from moldau.pipeline.sql.engine.decision import NewTopic
 from moldau.pipeline.sql.engine.facts import Facts, TopicFacts
+from moldau.pipeline.sql.engine.protected_topics import check_source_usable, check_writable
 from moldau.pipeline.sql.engine.with_properties import WithProperties
 from moldau.pipeline.sql.syntax.errors import Position, SqlError
 
 _NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
-INTERNAL_TOPICS: Final = (
-    "__consumer_offsets",
-    "__transaction_state",
-    "_schemas",
-    "_confluent",
-    "__confluent",
-)
-"""How the names of topics begin that belong to the cluster, the registry and the servers."""
 ADDITIONAL_RETENTION_MS: Final = 86_400_000
 """How much longer than its windows the topic of a windowed table is kept: retention of topics goes by the wall clock,
 that of windows by the time of records. Kafka Streams has it for its changelogs
@@ -41,16 +34,6 @@ def topic_name(name: str, said: WithProperties, at: Position) -> str:
     )
 
 
-def check_writable(topic: str, at: Position) -> None:
-    """SqlError for a topic that statements must neither write nor delete."""
-    if topic.startswith(INTERNAL_TOPICS):
-        raise SqlError(
-            f"the topic {topic} is internal: no statement writes or deletes it",
-            at,
-            hint="Reading it is allowed.",
-        )
-
-
 def topic_of_source(
     source: SourceInfo, said: WithProperties, facts: Facts, at: Position
 ) -> tuple[NewTopic, ...]:
@@ -59,6 +42,7 @@ def topic_of_source(
     if found is not None:
         _check_same(source.topic, found, said)
         return ()
+    check_writable(source.topic, facts.settings, said.places.get("KAFKA_TOPIC", at))
     partitions = said.get("PARTITIONS")
     if partitions is None:
         raise SqlError(
@@ -75,7 +59,7 @@ def sink_topic(
 ) -> tuple[TopicFacts, tuple[NewTopic, ...]]:
     """The topic that a query fills, as it is or will be, and what to create for it. A new one has as many partitions as
     what the query reads first."""
-    check_writable(target.topic, at)
+    check_writable(target.topic, facts.settings, said.places.get("KAFKA_TOPIC", at))
     check_copartitioned(plan, facts, at)
     found = facts.topics.get(target.topic)
     if found is not None:
@@ -141,9 +125,10 @@ def _policy(text: str, said: WithProperties) -> str:
 
 
 def check_copartitioned(plan: QueryPlan, facts: Facts, at: Position) -> None:
-    """SqlError where a topic is missing, or records with the same key would meet in different partitions."""
+    """SqlError where a topic is hidden or missing, or records with the same key would meet in different partitions."""
     counts: dict[str, int] = {}
     for one in plan.inputs:
+        check_source_usable(one.source, facts.settings, at)
         found = facts.topics.get(one.source.topic)
         if found is None:
             hint = (

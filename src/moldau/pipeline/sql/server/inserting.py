@@ -30,8 +30,10 @@ def target_of(catalog: Catalog, name: str) -> SourceInfo:
     return found
 
 
-def record_of(source: SourceInfo, row: Mapping[str, object], now_ms: int) -> InsertRow:
-    """Columns by name, in any case. SqlError where the row does not fit the columns."""
+def record_of(
+    source: SourceInfo, row: Mapping[str, object], now_ms: int, settings: Mapping[str, str]
+) -> InsertRow:
+    """Columns by name, in any case. `settings` are the server's. SqlError where the row does not fit the columns."""
     kinds: dict[str, SqlType] = {column.name: column.type for column in source.schema}
     kinds[ROWTIME] = BIGINT
     values: dict[str, Any] = {}
@@ -41,7 +43,7 @@ def record_of(source: SourceInfo, row: Mapping[str, object], now_ms: int) -> Ins
             hint = did_you_mean(written, kinds) or f"Its columns are {', '.join(source.schema.names)}."
             raise SqlError(f"{source.name} has no column {written}", hint=hint)
         values[name] = None if value is None else _converted(name, value, kinds[name])
-    check_target(source, tuple(values), NOWHERE)
+    check_target(source, tuple(values), settings, NOWHERE)
     return insert_row(source, values, now_ms, NOWHERE)
 
 

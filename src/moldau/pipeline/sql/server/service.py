@@ -16,6 +16,7 @@ from moldau import __version__
 from moldau.core.errors import ConfigError
 from moldau.pipeline.sql.engine import Applied, Catalog
 from moldau.pipeline.sql.engine.answers import Answer
+from moldau.pipeline.sql.engine.protected_topics import is_writable
 from moldau.pipeline.sql.engine.server_properties import editable_name
 from moldau.pipeline.sql.formats.registry import SchemaFinder
 from moldau.pipeline.sql.queries import QueryHost
@@ -211,7 +212,8 @@ class SqlService:
         """As `insert`, without waiting: the future is done when the row is acknowledged, or fails. ServiceFailure at
         once where the row does not fit the columns."""
         try:
-            record = record_of(target_of(self.catalog, target), row, int(time.time() * 1000))
+            now_ms = int(time.time() * 1000)
+            record = record_of(target_of(self.catalog, target), row, now_ms, self.configuration.effective)
         except SqlError as wrong:
             raise bad_statement(wrong, f"INSERT INTO {target}") from wrong
         return self.queries.inserts.send(record.source, record.key, record.value, record.timestamp_ms)
@@ -360,8 +362,13 @@ class SqlService:
         return True
 
     def _delete_everything(self, patterns: Sequence[re.Pattern[str]], ended: list[str]) -> None:
+        settings = self.configuration.effective
         used = {source.topic for source in self.catalog.sources.values()}
-        doomed = [topic for topic in used if any(pattern.fullmatch(topic) for pattern in patterns)]
+        doomed = [
+            topic
+            for topic in used
+            if is_writable(topic, settings) and any(pattern.fullmatch(topic) for pattern in patterns)
+        ]
         self._driver.wait_gone(ended, GONE_S_MAX)
         self._world.delete(doomed, with_subjects=True)
         self._world.delete([self.settings.command_topic])

@@ -10,6 +10,12 @@ from zlib import crc32
 
 from moldau.core.settings.checks import one_of
 from moldau.core.settings.key import Importance, boolean, integer, password, string, strings
+from moldau.pipeline.sql.engine.protected_topics import (
+    HIDDEN_TOPICS,
+    PATTERNS,
+    PLATFORM_TOPICS,
+    READONLY_TOPICS,
+)
 from moldau.services.configuration import setting_texts
 from moldau.services.listening import Address, parse_listeners
 from moldau.services.security.keys import GuardedHttpSecurity
@@ -35,7 +41,6 @@ WITHOUT_EFFECT: Final = frozenset(
         "ksql.cast.strings.preserve.nulls",
         "ksql.fail.on.production.error",
         "ksql.headers.columns.enabled",
-        "ksql.hidden.topics",
         "ksql.lambdas.enabled",
         "ksql.metrics.extension",
         "ksql.metrics.tags.custom",
@@ -59,7 +64,6 @@ WITHOUT_EFFECT: Final = frozenset(
         "ksql.query.retry.backoff.max.ms",
         "ksql.query.status.running.threshold.seconds",
         "ksql.query.transient.max.bytes.buffering.total",
-        "ksql.readonly.topics",
         "ksql.rowpartition.rowoffset.enabled",
         "ksql.runtime.feature.shared.enabled",
         "ksql.security.extension.class",
@@ -134,6 +138,18 @@ class ServerSettings(GuardedHttpSecurity):
     )
     wrap_single_values = boolean(
         "ksql.persistence.wrap.single.values", None, "WRAP_SINGLE_VALUE where WITH says none."
+    )
+    hidden_topics = strings(
+        HIDDEN_TOPICS,
+        PLATFORM_TOPICS,
+        "Regular expressions of topics that statements can neither see, read nor write, even if the server may.",
+        check=PATTERNS,
+    )
+    readonly_topics = strings(
+        READONLY_TOPICS,
+        PLATFORM_TOPICS,
+        "Regular expressions of topics that statements can neither write nor delete.",
+        check=PATTERNS,
     )
     queries_file = string(
         "ksql.queries.file",

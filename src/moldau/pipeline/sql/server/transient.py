@@ -14,6 +14,7 @@ from typing import Final, Literal
 from moldau.pipeline.sql.analysis.scope import FunctionLibrary
 from moldau.pipeline.sql.definitions import SourceInfo
 from moldau.pipeline.sql.engine import Catalog, Session
+from moldau.pipeline.sql.engine.protected_topics import check_source_usable, check_usable
 from moldau.pipeline.sql.queries import QueryHost, RowStream, TableNotReady
 from moldau.pipeline.sql.queries.prepared import SCAN_SETTING, PullSettings
 from moldau.pipeline.sql.server.failures import (
@@ -104,6 +105,7 @@ class TransientQueries:
                         one, _meant(one.statement.query, request), session, request.shows_tombstones
                     )
                 case tree.Print():
+                    check_usable(one.statement.topic, self._properties(), one.statement.at)
                     self._require_room("PUSH")
                     stream = await asyncio.to_thread(self._host.print_topic, one.statement)
                     stream.query_id = self._new_id(one.statement.topic)
@@ -145,6 +147,9 @@ class TransientQueries:
     ) -> StartedQuery:
         settings = self._pull_settings(session)
         prepared = self._host.prepare(one.text, self._definitions, settings, query)
+        properties = self._properties()
+        for each in prepared.plan.inputs:
+            check_source_usable(each.source, properties)
         kind: Literal["PUSH", "PULL"] = "PULL" if prepared.is_pull else "PUSH"
         self._require_room(kind)
         self._require_rate(kind)

@@ -328,13 +328,64 @@ def test_a_server_may_have_a_limit_of_queries() -> None:
     desk.run("CREATE OR REPLACE STREAM a AS SELECT * FROM views WHERE ms > 1;")
 
 
-def test_internal_topics_are_not_written() -> None:
+INTERNAL = (
+    *("_moldau_roles", "_moldau_audit", "_moldau_api_keys", "__consumer_offsets", "__transaction_state"),
+    *("_schemas", "connect-configs", "connect-offsets", "connect-status", "group1-connect-configs"),
+    *("_mqtt-moldau", "_mqtt_retained", "_confluent-ksql-default__command_topic", "mm2-offsets.internal"),
+)
+
+
+@pytest.mark.parametrize("topic", INTERNAL)
+def test_internal_topics_are_not_used(topic: str) -> None:
     desk = desk_with(VIEWS)
-    desk.topics["__consumer_offsets"] = TopicFacts(50)
-    desk.run(
-        "CREATE STREAM o (k BYTES KEY, v BYTES) WITH (FORMAT='KAFKA', KAFKA_TOPIC='__consumer_offsets');"
-    )
-    assert "is internal" in desk.refused("DROP STREAM o DELETE TOPIC;")
-    assert "is internal" in desk.refused(
-        "CREATE STREAM p WITH (KAFKA_TOPIC='__consumer_offsets') AS SELECT * FROM views;"
-    )
+    desk.topics[topic] = TopicFacts(1)
+    columns = f"(k STRING KEY, v STRING) WITH (FORMAT='KAFKA', KAFKA_TOPIC='{topic}')"
+    for text in (
+        f"CREATE STREAM o {columns};",
+        f"CREATE OR REPLACE SOURCE TABLE o {columns.replace('KEY', 'PRIMARY KEY', 1)};",
+        f"CREATE STREAM p WITH (KAFKA_TOPIC='{topic}') AS SELECT * FROM views;",
+    ):
+        refused = desk.refused(text)
+        assert f"{topic} is internal" in refused and "ksql.hidden.topics" in refused
+    del desk.topics[topic]
+    new = f"CREATE STREAM o (v STRING) WITH (FORMAT='JSON', KAFKA_TOPIC='{topic}', PARTITIONS=1);"
+    assert "ksql.hidden.topics" in desk.refused(new)
+
+
+def test_topics_that_are_not_hidden_can_be_read_only() -> None:
+    desk = desk_with(VIEWS)
+    desk.settings = {"ksql.hidden.topics": "", "ksql.readonly.topics": "_.*, kept"}
+    for topic, why in (("__consumer_offsets", "is internal"), ("kept", "ksql.readonly.topics")):
+        desk.topics[topic] = TopicFacts(1)
+        desk.run(f"CREATE STREAM o (k STRING KEY, v STRING) WITH (FORMAT='KAFKA', KAFKA_TOPIC='{topic}');")
+        desk.run("CREATE STREAM r AS SELECT * FROM o;")
+        for text in (
+            "INSERT INTO o (k, v) VALUES ('a', 'b');",
+            "INSERT INTO o SELECT user_id AS k, page AS v FROM views;",
+            f"CREATE STREAM p WITH (KAFKA_TOPIC='{topic}') AS SELECT * FROM views;",
+        ):
+            assert why in desk.refused(text)
+        desk.run("TERMINATE ALL; DROP STREAM r DELETE TOPIC;")
+        assert why in desk.refused("DROP STREAM o DELETE TOPIC;")
+        desk.run("DROP STREAM o;")
+    del desk.topics["kept"]
+    new = "CREATE STREAM o (v STRING) WITH (FORMAT='JSON', KAFKA_TOPIC='kept', PARTITIONS=1);"
+    assert "ksql.readonly.topics" in desk.refused(new)
+
+
+def test_what_was_defined_over_an_internal_topic_is_neither_read_nor_written() -> None:
+    desk = desk_with(VIEWS)
+    desk.settings = {"ksql.hidden.topics": ""}
+    desk.topics["_moldau_audit"] = TopicFacts(3)
+    columns = "(k STRING KEY, page STRING, ms BIGINT)"
+    desk.run(f"CREATE STREAM o {columns} WITH (VALUE_FORMAT='JSON', KAFKA_TOPIC='_moldau_audit');")
+    desk.settings = {}
+    for text in (
+        "CREATE STREAM p AS SELECT * FROM o;",
+        "INSERT INTO views SELECT * FROM o;",
+        "INSERT INTO o SELECT * FROM views;",
+        "INSERT INTO o (k) VALUES ('a');",
+        "DROP STREAM o DELETE TOPIC;",
+    ):
+        assert "ksql.hidden.topics" in desk.refused(text)
+    desk.run("DROP STREAM o;")

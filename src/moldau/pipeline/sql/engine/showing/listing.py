@@ -1,6 +1,5 @@
 """SHOW and LIST: what there is of one kind."""
 
-import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -23,6 +22,7 @@ from moldau.pipeline.sql.engine.answers import (
 from moldau.pipeline.sql.engine.catalog import Catalog
 from moldau.pipeline.sql.engine.decision import Decision, Forward
 from moldau.pipeline.sql.engine.facts import Facts, Needs
+from moldau.pipeline.sql.engine.protected_topics import is_hidden
 from moldau.pipeline.sql.engine.server_properties import all_properties
 from moldau.pipeline.sql.engine.session import Session
 from moldau.pipeline.sql.engine.showing.describing import description_of, kind_of
@@ -31,12 +31,6 @@ from moldau.pipeline.sql.engine.state import PersistentQuery
 from moldau.pipeline.sql.syntax.errors import SqlError
 from moldau.pipeline.sql.syntax.tree.statements import Kind, Show
 
-HIDDEN_TOPICS: Final = "ksql.hidden.topics"
-HIDDEN_BY_DEFAULT: Final = (
-    "_confluent.*,__confluent.*,_schemas,__consumer_offsets,__transaction_state,"
-    "connect-configs,connect-offsets,connect-status,connect-statuses"
-)
-"""Regular expressions of topics that only SHOW ALL TOPICS lists, where the server's setting says nothing else."""
 INTERNAL_SUFFIXES: Final = ("-changelog", "-repartition")
 """Of topics that belong to queries: hidden too."""
 
@@ -108,8 +102,7 @@ def _topics(facts: Facts, statement: Show) -> TopicsList:
 
 
 def _is_internal(name: str, settings: Mapping[str, str]) -> bool:
-    patterns = settings.get(HIDDEN_TOPICS, HIDDEN_BY_DEFAULT).split(",")
-    return name.endswith(INTERNAL_SUFFIXES) or any(re.fullmatch(one.strip(), name) for one in patterns)
+    return name.endswith(INTERNAL_SUFFIXES) or is_hidden(name, settings)
 
 
 def _queries(statement: Show, catalog: Catalog, library: FunctionLibrary) -> QueriesList:
