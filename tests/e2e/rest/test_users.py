@@ -19,6 +19,8 @@ from confluent_kafka.admin import (
 
 from e2e.rest.rest_client import PATIENCE_S, LocalProxy, RestClient, embedded, fresh, wait_for
 from moldau.proxies.rest import users
+from moldau.services.security.checked_logins import WrongLogin
+from moldau.services.security.cluster_logins import ClusterLogins
 from moldau.testing import LocalCluster
 from moldau.testing.cluster_security import Security
 
@@ -132,6 +134,34 @@ def test_a_wrong_login_is_refused(door: RestClient) -> None:
     # What asks Kafka nothing in the name of a user is open.
     assert door("GET", "/health").status == 200
     assert door("GET", "/openapi.json").status == 200
+
+
+def clients_of_kafka() -> int:
+    """How many there are in this process: each has one main thread."""
+    names = [(file / "comm") for file in Path("/proc/self/task").iterdir()]
+    return sum(name.exists() and name.read_text().startswith("rdk:main") for name in names)
+
+
+def test_a_wrong_login_leaves_no_client_that_tries_again(
+    secured: LocalCluster, door: RestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_password(secured, "gina", "right")
+    gina = UserClient(door, "gina", "right")
+    before = clients_of_kafka()
+    wait_for(lambda: gina("GET", "/topics").status == 200)
+    gina("POST", "/topics/nothing-for-gina", {"records": [{"value": 1}]}, type=embedded("json"))
+    assert clients_of_kafka() > before
+    UserClient(door, "ghost", "wrong")("GET", "/topics").refused(40101)
+    users_only = {"authentication.sasl.mechanism": MECHANISM}
+    client = {"bootstrap.servers": secured.bootstrap_servers, "security.protocol": "SASL_PLAINTEXT"}
+    with pytest.raises(WrongLogin) as kept:
+        ClusterLogins(users_only, client).caller(base64.b64encode(b"ghost:wrong"))
+    assert kept.tb is not None
+    # Those of a user whose login has ended go, too.
+    set_password(secured, "gina", None)
+    monkeypatch.setattr(users, "CHECK_S", 0.0)
+    gina("GET", "/topics").refused(40101)
+    wait_for(lambda: clients_of_kafka() <= before)
 
 
 def test_a_proxy_without_a_login_of_its_own_is_healthy_while_kafka_answers(secured: LocalCluster) -> None:

@@ -43,11 +43,22 @@ class Cluster:
     """One admin client for all requests, and a connection of the proxy's own for what that one cannot ask."""
 
     def __init__(self, properties: Mapping[str, str], timeout_s: float, threads: Threads) -> None:
-        self.admin = AdminClient(dict(properties), logger=log)
+        self._admin: AdminClient | None = AdminClient(dict(properties), logger=log)
         self._wire = Wire(properties, timeout_s)
         self._timeout_s = timeout_s
         self._threads = threads
         self._id: str | None = None
+
+    @property
+    def admin(self) -> AdminClient:
+        """Raises RestFailure 50003 once it is closed."""
+        if self._admin is None:
+            raise RestFailure(KAFKA_RETRIABLE, "Kafka error: the client is closed. Send the request again.")
+        return self._admin
+
+    def close(self) -> None:
+        """Ends the client when the last call under way has. Blocks shortly."""
+        self._admin = None
 
     async def answered(self, ask: Callable[[AdminClient, float], "Future[T]"]) -> T:
         """Awaits a future of the admin client. Raises RestFailure."""

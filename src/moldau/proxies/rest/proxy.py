@@ -48,13 +48,23 @@ class Proxy:
         consumer = configuration.client("consumer")
         self.instances = Instances(settings, consumer, self.schemas, self.threads)
         self.simple = SimpleConsumers(settings, consumer, self.schemas, self.threads)
-        if configuration.has_own_login:
+        self._producer: SharedProducer | None = None
+        if configuration.has_own_login and shared is None:
             # Wrong properties of clients are known before it listens.
-            self.producer, self.cluster  # noqa: B018
+            self._producer = self._new_producer()
+            self.cluster  # noqa: B018
             self.simple.prepare()
 
-    @cached_property
+    @property
     def producer(self) -> SharedProducer:
+        """That of a user is made when the user writes for the first time: the cluster refuses one to users who may
+        write nowhere. For the event loop."""
+        if self._producer is None:
+            self._producer = self._new_producer()
+            self._producer.start()
+        return self._producer
+
+    def _new_producer(self) -> SharedProducer:
         return SharedProducer(self._configuration.client("producer"))
 
     @cached_property
@@ -77,11 +87,12 @@ class Proxy:
     @property
     def is_idle(self) -> bool:
         """Nothing of a client would be lost if it were stopped."""
-        return not len(self.instances) and not self.simple.in_use and not self.producer.in_flight
+        writes = self._producer is not None and self._producer.in_flight
+        return not len(self.instances) and not self.simple.in_use and not writes
 
     async def start(self) -> None:
-        if self.has_own_login:
-            self.producer.start()
+        if self._producer is not None:
+            self._producer.start()
         self.instances.start()
 
     async def before_shutdown(self) -> None:
@@ -89,8 +100,10 @@ class Proxy:
 
     async def stop(self) -> None:
         await self.instances.close()
-        if self.has_own_login:
-            await self.producer.close()
+        if self._producer is not None:
+            await self._producer.close()
+        if "cluster" in self.__dict__:
+            await asyncio.to_thread(self.cluster.close)
         await asyncio.to_thread(self.simple.close)
         if self._has_own_schemas:
             await asyncio.to_thread(self.schemas.close)

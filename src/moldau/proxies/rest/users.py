@@ -24,6 +24,8 @@ CHECK_S: Final = 30.0
 """A login that was right is tried again at the cluster after this time: its password may have changed."""
 TURN_S: Final = 0.05
 LOGIN_S_MAX: Final = 15.0
+RECONNECT_MS: Final = "1000"
+"""A client that checks a login is closed before it would try a wrong one for the second time."""
 NAME_SHOWN: Final = 100
 """Characters of a name in the log."""
 Key = tuple[str, bytes]
@@ -205,14 +207,27 @@ def log_in(configuration: Configuration, name: str) -> None:
         if error.code() == KafkaError._AUTHENTICATION:
             refused.append(error)
 
-    properties: dict[str, Any] = {**configuration.client("admin"), "error_cb": on_error, "log_level": "0"}
-    admin = AdminClient(properties)
-    answer = admin.describe_cluster(request_timeout=LOGIN_S_MAX)
-    while not answer.done() and not refused:
-        admin.poll(TURN_S)
+    properties: dict[str, Any] = {
+        "reconnect.backoff.ms": RECONNECT_MS,
+        **configuration.client("admin"),
+        "error_cb": on_error,
+        "log_level": "0",
+    }
+    admin: AdminClient | None = None
+    failure: BaseException | None = None
+    try:
+        admin = AdminClient(properties)
+        answer = admin.describe_cluster(request_timeout=LOGIN_S_MAX)
+        while not answer.done() and not refused:
+            admin.poll(TURN_S)
+        if not refused:
+            failure = answer.exception()
+    finally:
+        # The client ends with the last reference to it. An exception keeps this frame, and the client would log in
+        # again and again until garbage is looked for.
+        del admin
     if refused:
         raise _unauthorized(f"The cluster refused the login of user {name!r}.")
-    failure = answer.exception()
     if failure is not None:
         raise of_kafka(failure)  # type: ignore[arg-type]
 

@@ -50,6 +50,7 @@ class ClusterLogins:
             "sasl.mechanism": mechanism,
             "client.id": "moldau-login",
             "log_level": "0",
+            "reconnect.backoff.ms": "1000",
         }
 
     def caller(self, text: bytes) -> Caller:
@@ -82,6 +83,7 @@ class ClusterLogins:
             "sasl.password": password,
             "error_cb": on_error,
         }
+        admin: AdminClient | None = None
         try:
             admin = AdminClient(properties)
             answer = admin.describe_cluster(request_timeout=LOGIN_S_MAX)
@@ -90,6 +92,10 @@ class ClusterLogins:
             failure = None if refused else answer.exception()
         except KafkaException as error:
             failure = error
+        finally:
+            # The client ends with the last reference to it. An exception keeps this frame, and the client would log in
+            # again and again until garbage is looked for.
+            del admin
         if refused:
             reason = " ".join(refused[0].str().split())
             raise WrongLogin(f"the cluster refuses the login of user {shown(name)}: {reason}")

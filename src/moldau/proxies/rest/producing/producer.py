@@ -18,6 +18,8 @@ from typing import Any, Final, NamedTuple
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
+from moldau.proxies.rest.failures import KAFKA_RETRIABLE, RestFailure
+
 DEFAULTS: Final = {
     "enable.idempotence": "true",
     "linger.ms": "1",
@@ -81,6 +83,11 @@ class _Client:
             self._on_error(error.args[0])
             if self.fatal is None:
                 log.error("serving the producer failed: %s", error)
+
+    def close(self) -> None:
+        """Ends the producer, which goes with the last reference to it: its callback holds this object, and until
+        garbage is looked for it would connect and log in again and again. Blocks shortly."""
+        del self.producer
 
     def reason(self, error: KafkaError) -> KafkaError:
         """Records that were purged have not reached Kafka because of the fatal error."""
@@ -166,6 +173,8 @@ class SharedProducer:
             await asyncio.to_thread(self._thread.join)
         if self._next_turn is not None:
             self._next_turn.cancel()
+        for client in (self._client, *(each[0] for each in self._broken)):
+            await asyncio.to_thread(client.close)
 
     async def write(self, topic: str, records: Sequence[Record]) -> list[Written]:
         """Returns when Kafka has acknowledged or refused each of them."""
@@ -173,7 +182,9 @@ class SharedProducer:
 
     async def begin(self, topic: str, records: Sequence[Record]) -> "asyncio.Future[list[Written]]":
         """Hands over the records, which keep their order. The future is done when Kafka has acknowledged or refused
-        each of them; there is at least one."""
+        each of them; there is at least one. Raises RestFailure 50003 once it is closed."""
+        if not self._is_open:
+            raise RestFailure(KAFKA_RETRIABLE, "Kafka error: the producer is closed. Send the request again.")
         if self._client.fatal is not None:
             self._replace(self._client)
         client = self._client
@@ -244,11 +255,15 @@ class SharedProducer:
             for client, _ in self._broken:
                 client.poll()
             self._client.poll()
-            self._broken = [
+            kept = [
                 each
                 for each in self._broken
                 if now < each[1] or (len(each[0].producer) and now < each[1] + FLUSH_S)
             ]
+            for each in self._broken:
+                if each not in kept:
+                    asyncio.get_running_loop().run_in_executor(None, each[0].close)
+            self._broken = kept
         if self._broken or not self._are_few.is_set():
             self._turn_in(TURN_S)
 
