@@ -13,6 +13,7 @@ from compat.moldau_broker import MoldauBroker
 from compat.server_process import free_port, wait_until
 from e2e.cli.shell import Shell
 from e2e.cli.test_users import SETTINGS, as_user
+from moldau.cli.main import main
 from moldau.cli.options import read_properties
 from moldau.security.credentials.api_key import ApiKey
 
@@ -140,3 +141,34 @@ def test_who_may_not_manage_users_and_keys_is_told_so(shell: Shell) -> None:
         refused = shell.run(*arguments, *as_low, stdin="secret\n", code=1)
         assert f"cannot {doing}: not authorized for the cluster." in refused
     assert "the name of a user is not empty" in shell.run("users", "add", "", *secret, *ADMIN, code=2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (
+            ("acls", "add", "TU-05+KEY", "--topic", "t", "--operation", "read"),
+            "Name the account: User:TU-05.",
+        ),
+        (("roles", "grant", "User:TU-05+KEY+20991231", "operator"), "Name the account: User:TU-05."),
+        (("roles", "group", "add", "g", "--member", "TU-05+KEY"), "Name the account: User:TU-05."),
+        (("acls", "add", "Group:shop", "--topic", "t", "--producer"), "access rules are about users"),
+        (("acls", "add", "user:shop", "--topic", "t", "--producer"), "case matters: write User:shop."),
+    ],
+)
+def test_rules_that_would_match_nobody_are_refused(
+    shell: Shell, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], says: str
+) -> None:
+    wanted = [word.replace("KEY", "A" * 16) for word in arguments]
+    assert main([*wanted, "--bootstrap-server", shell.bootstrap, *ADMIN]) in (1, 2)
+    assert says in capsys.readouterr().err
+
+
+def test_what_a_key_may_do_is_what_its_account_may(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
+    at = ["--bootstrap-server", shell.bootstrap, *ADMIN]
+    assert main(["acls", "add", "User:paying", "--topic", "paid", "--operation", "read", *at]) == 0
+    for key in ("paying+" + "A" * 16, "User:paying+" + "A" * 16 + "+20991231"):
+        assert main(["explain", "access", key, "read", "topic:paid", *at]) == 0
+        said = capsys.readouterr()
+        assert "User:paying may read topic 'paid'." in said.out
+        assert "is an API key: its client is User:paying." in said.err

@@ -204,6 +204,33 @@ def test_a_security_admin_grants_roles_and_others_cannot(guarded: Guarded, run: 
     assert not guarded.sees("sec", "orders")
 
 
+def test_a_plan_warns_as_the_grant_does(guarded: Guarded, capsys: pytest.CaptureFixture[str]) -> None:
+    at = ["--command-config", str(guarded.files[ADMIN])]
+    grant = ["roles", "grant", "dave", "developer-write", "--topic", "*", "--dry-run", *at]
+    assert main(grant) == 0
+    assert "a user who writes to it grants roles at HTTP services" in capsys.readouterr().err
+
+
+def test_a_record_that_is_no_role_is_told_by_the_list_alone(
+    guarded: Guarded, capsys: pytest.CaptureFixture[str]
+) -> None:
+    at = ["--command-config", str(guarded.files[ADMIN])]
+    assert main(["roles", "grant", "dave", "operator", *at]) == 0
+    properties = read_properties(str(guarded.files[ADMIN]))
+    servers = properties.pop("bootstrap.servers")
+    with closing(Cluster(servers, properties, 60)) as cluster:
+        producer = cluster.producer({})
+        for key in (b"odd", b"odder"):
+            producer.produce("_moldau_roles", b"x", key)
+        assert producer.flush(60) == 0
+    capsys.readouterr()
+    assert main(["roles", "list", "dave", *at]) == 0
+    told = capsys.readouterr().err
+    assert told.count("is no role, which is skipped: offset") == 1 and "and 1 other" in told
+    assert main(["roles", "revoke", "dave", "--yes", *at]) == 0
+    assert "skipped" not in capsys.readouterr().err
+
+
 def test_rules_that_somebody_removed_come_back(run: Run) -> None:
     run("roles", "grant", "dave", "developer-write", "--transactional-id", "tx")
     assert run("roles", "sync", "--dry-run").endswith("0 access rules missing.\n")
@@ -256,6 +283,10 @@ def test_many_administrators_at_once_leave_the_rules_that_roles_need(guarded: Gu
             "Operator is granted on the cluster, not on a topic",
         ),
         (["group", "add", "g", "--member", "Group:h"], "groups contain users, not groups"),
+        (["group", "add", "g", "--member", "user:h"], "case matters: write User:h."),
+        (["grant", "user:alice", "operator"], "case matters: write User:alice."),
+        (["grant", "GROUP:shop", "operator"], "case matters: write Group:shop."),
+        (["grant", "User:", "operator"], "names nobody: write User:NAME."),
     ],
 )
 def test_wrong_usage_of_roles(run: Run, arguments: list[str], says: str) -> None:

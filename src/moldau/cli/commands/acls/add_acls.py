@@ -7,8 +7,9 @@ import click
 
 from moldau.cli.client.acl_queries import add_rules
 from moldau.cli.client.connection import Cluster
+from moldau.cli.commands.acls.key_principals import refuse_keys
 from moldau.cli.commands.acls.rule_options import (
-    Principal,
+    NewPrincipal,
     chosen,
     operation_option,
     resource_options,
@@ -20,7 +21,9 @@ from moldau.security.access.model import WILDCARD, Operation, Permission
 
 
 @click.command("add")
-@click.argument("principals", metavar="PRINCIPAL...", type=Principal(), nargs=-1, required=True)
+@click.argument(
+    "principals", metavar="PRINCIPAL...", type=NewPrincipal(takes_groups=False), nargs=-1, required=True
+)
 @resource_options
 @operation_option
 @click.option("--producer", is_flag=True, help="All that a producer needs on --topic and --transactional-id.")
@@ -62,6 +65,7 @@ def add(
     wanted = operations_of(
         chosen(resources), operations, producer=producer, consumer=consumer, idempotent=idempotent
     )
+    refuse_keys(cluster, principals)
     permission = Permission.DENY if deny else Permission.ALLOW
     rules = rules_of(principals, hosts or [WILDCARD], wanted, permission)
     add_rules(cluster, rules)

@@ -13,11 +13,12 @@ import click
 from moldau.cli.client import config_queries
 from moldau.cli.client.acl_queries import find_rules
 from moldau.cli.client.connection import Cluster
+from moldau.cli.commands.acls.key_principals import acting
 from moldau.cli.commands.acls.rule_options import (
     HEADINGS,
     OPTION_OF,
+    NewPrincipal,
     OperationName,
-    Principal,
     resource_text,
     rule_cells,
     rule_text,
@@ -87,7 +88,7 @@ class ResourceName(click.ParamType[tuple[BindingKind, str]]):
 
 
 @click.command("access")
-@click.argument("principal", metavar="USER", type=Principal())
+@click.argument("principal", metavar="USER", type=NewPrincipal(takes_groups=True))
 @click.argument("operation_word", metavar="OPERATION")
 @click.argument("resource", type=ResourceName())
 @click.option("--host", default=None, metavar="ADDRESS", help="The IP address that the user comes from.")
@@ -113,6 +114,7 @@ def access_command(
         raise click.UsageError(
             f"A group does nothing itself; ask about a member. `moldau roles group list {group}` lists them."
         )
+    principal = acting(cluster, principal)
     if isinstance(kind, ServiceKind):
         explain_service_access(cluster, principal, operation_word, kind, name, output)
         return

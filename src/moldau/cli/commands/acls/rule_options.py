@@ -1,5 +1,6 @@
 """Options that name resources and operations, and rules as text."""
 
+import shlex
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -29,6 +30,7 @@ OPTION_OF: Final = {
     ResourceKind.USER: "user-principal",
 }
 """The option that names a resource of the kind; also the kind in `topic:orders`."""
+_KINDS: Final = ("User", "Group")
 HEADINGS: Final = ("PRINCIPAL", "HOST", "PERMISSION", "OPERATION", "RESOURCE", "NAME", "PATTERN")
 
 
@@ -42,6 +44,31 @@ class Principal(click.ParamType[str]):
         if not text:
             self.fail("a principal is not empty.", param, ctx)
         return text if ":" in text else f"User:{text}"
+
+
+class NewPrincipal(Principal):
+    """For rules and roles to be made: it must be able to match somebody. Its kind is `User` or `Group`, and case
+    matters; kinds of a cluster's own are taken as they are."""
+
+    def __init__(self, *, takes_groups: bool) -> None:
+        self._takes_groups = takes_groups
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        text = super().convert(value, param, ctx)
+        kind, _, name = text.partition(":")
+        if not name:
+            self.fail(f"'{text}' names nobody: write {kind or 'User'}:NAME.", param, ctx)
+        meant = kind.capitalize()
+        if meant in _KINDS and kind != meant:
+            self.fail(f"'{text}' would match nobody, since case matters: write {meant}:{name}.", param, ctx)
+        if kind == "Group" and not self._takes_groups:
+            self.fail(
+                f"'{text}' would match nobody: access rules are about users. Grant the group a role: "
+                f"moldau roles grant {shlex.quote(text)} ROLE.",
+                param,
+                ctx,
+            )
+        return text
 
 
 class OperationName(click.ParamType[Operation]):

@@ -10,6 +10,7 @@ import click
 from moldau.cli.client.config_queries import Resource
 from moldau.cli.client.config_queries import describe as describe_settings
 from moldau.cli.client.connection import Cluster
+from moldau.cli.commands.acls.key_principals import PLAIN_BY_SCRAM
 from moldau.cli.commands.api_keys.kept_keys import add_key, complete_account
 from moldau.cli.commands.api_keys.key_notes import DESCRIPTION_CHARS_MAX, remove_note, write_note
 from moldau.cli.failures import Failure
@@ -20,7 +21,6 @@ from moldau.security.credentials.scram_credential import MECHANISMS
 from moldau.security.sasl.exchange import PLAIN, SCRAM_SHA_512
 from moldau.security.sasl.jaas import MODULES
 
-PLAIN_BY_SCRAM = "moldau.plain.scram.enable"
 KEPT_PROPERTIES = (
     "security.protocol",
     "ssl.ca.location",

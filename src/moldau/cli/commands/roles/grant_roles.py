@@ -7,7 +7,8 @@ from typing import Any, Final
 import click
 
 from moldau.cli.client.connection import Cluster
-from moldau.cli.commands.acls.rule_options import Principal, rule_text
+from moldau.cli.commands.acls.key_principals import refuse_keys
+from moldau.cli.commands.acls.rule_options import NewPrincipal, Principal, rule_text
 from moldau.cli.commands.roles.list_roles import bindings_about
 from moldau.cli.commands.roles.role_changes import Changed, add, end
 from moldau.cli.commands.roles.role_options import (
@@ -35,7 +36,9 @@ _FORGES: Final = (Operation.WRITE, Operation.ALL, Operation.DELETE)
 
 
 @click.command("grant")
-@click.argument("principals", metavar="PRINCIPAL...", type=Principal(), nargs=-1, required=True)
+@click.argument(
+    "principals", metavar="PRINCIPAL...", type=NewPrincipal(takes_groups=True), nargs=-1, required=True
+)
 @click.argument("role", type=RoleName(), shell_complete=complete_role)
 @scope_options
 @click.option("--dry-run", is_flag=True, help="Print the access rules that stand for it; change nothing.")
@@ -53,8 +56,9 @@ def grant(cluster: Cluster, principals: Sequence[str], role: Role, dry_run: bool
     moldau roles grant dave operator
     """
     bindings = bindings_of(principals, role, chosen_scopes(resources))
+    refuse_keys(cluster, principals)
     if dry_run:
-        _print_plan(cluster, bindings)
+        _warn_of_forging(role, _print_plan(cluster, bindings))
         return
     done = add(cluster, bindings)
     rights = read_roles(cluster)
@@ -68,11 +72,7 @@ def grant(cluster: Cluster, principals: Sequence[str], role: Role, dry_run: bool
         )
     if not done.is_guarded:
         click.echo(OPEN_TEXT, err=True)
-    if role not in CLUSTER_ROLES and _allows_forging(done.rules):
-        click.echo(
-            f"This includes the topic {ROLES_TOPIC}: a user who writes to it grants roles at HTTP services.",
-            err=True,
-        )
+    _warn_of_forging(role, done.rules)
 
 
 @click.command("revoke")
@@ -110,12 +110,25 @@ def report_end(done: Changed, what: str) -> None:
     click.echo(f"{what}, {counted(len(done.rules), 'access rule')} removed.")
 
 
-def _print_plan(cluster: Cluster, bindings: Iterable[Binding]) -> None:
+def _print_plan(cluster: Cluster, bindings: Iterable[Binding]) -> list[Rule]:
+    """Returns the rules that it prints."""
     groups = read_roles(cluster).groups()
+    planned = []
     for binding in bindings:
         click.echo(f"Would grant {binding.role} on {scope_of(binding)} to {binding.principal}.")
-        for rule in rules_of(binding, groups):
+        rules = rules_of(binding, groups)
+        for rule in rules:
             click.echo(f"  {rule_text(rule)}.")
+        planned += rules
+    return planned
+
+
+def _warn_of_forging(role: Role, rules: Iterable[Rule]) -> None:
+    if role not in CLUSTER_ROLES and _allows_forging(rules):
+        click.echo(
+            f"This includes the topic {ROLES_TOPIC}: a user who writes to it grants roles at HTTP services.",
+            err=True,
+        )
 
 
 def _allows_forging(rules: Iterable[Rule]) -> bool:

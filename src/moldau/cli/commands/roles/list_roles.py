@@ -41,7 +41,7 @@ def list_roles(
     moldau roles list alice
     moldau roles list --subject orders-value
     """
-    rights = read_roles(cluster)
+    rights = read_roles(cluster, reports_odd=True)
     holders = [
         each
         for principal in principals

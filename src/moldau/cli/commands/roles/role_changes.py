@@ -82,7 +82,7 @@ def _settle(cluster: Cluster, subjects: Subjects, affected: frozenset[Rule]) -> 
 
 def missing_rules(cluster: Cluster) -> list[Rule]:
     """The rules of roles that the brokers do not have. Sorted."""
-    needed = all_rules(read_roles(cluster))
+    needed = all_rules(read_roles(cluster, reports_odd=True))
     return sorted(needed - set(find_rules(cluster, RuleFilter())))
 
 

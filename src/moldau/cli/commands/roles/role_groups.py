@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import click
 
 from moldau.cli.client.connection import Cluster
-from moldau.cli.commands.acls.rule_options import Principal
+from moldau.cli.commands.acls.key_principals import refuse_keys
+from moldau.cli.commands.acls.rule_options import NewPrincipal, Principal
 from moldau.cli.commands.roles.grant_roles import OPEN_TEXT, report_end
 from moldau.cli.commands.roles.role_changes import add, end
 from moldau.cli.commands.roles.role_topic import read_roles
@@ -53,7 +54,13 @@ def list_groups(cluster: Cluster, names: Sequence[str], output: str) -> None:
 @groups.command("add")
 @click.argument("name", shell_complete=complete_role_group)
 @click.option(
-    "--member", "members", type=Principal(), multiple=True, required=True, metavar="USER", help="Repeatable."
+    "--member",
+    "members",
+    type=NewPrincipal(takes_groups=True),
+    multiple=True,
+    required=True,
+    metavar="USER",
+    help="Repeatable.",
 )
 @on_cluster
 def add_members(cluster: Cluster, name: str, members: Sequence[str]) -> None:
@@ -62,7 +69,9 @@ def add_members(cluster: Cluster, name: str, members: Sequence[str]) -> None:
     \b
     moldau roles group add shop --member alice --member bob
     """
-    done = add(cluster, _members(name, members))
+    wanted = _members(name, members)
+    refuse_keys(cluster, members)
+    done = add(cluster, wanted)
     for principal in members:
         click.echo(f"{principal} is a member of '{name}'.")
     if not done.is_guarded:

@@ -1,6 +1,6 @@
 """The topic `_moldau_roles`: reads all of it, writes to it, creates it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import click
@@ -12,6 +12,7 @@ from moldau.cli.client.connection import HOPELESS, POLL_S, Cluster
 from moldau.cli.client.positions import Start, resolve
 from moldau.cli.client.readers import SpanReader
 from moldau.cli.failures import Failure
+from moldau.cli.render.output import counted
 from moldau.security.roles.model import ROLES_TOPIC, Binding
 from moldau.security.roles.records import PRESENT, Member, RecordError, key_of
 from moldau.security.roles.rights import Rights
@@ -19,8 +20,8 @@ from moldau.security.roles.rights import Rights
 _BEGINNING: Final = Start(offset=-2)
 
 
-def read_roles(cluster: Cluster) -> Rights:
-    """All grants and groups as they are now. Records that cannot be read are reported and skipped."""
+def read_roles(cluster: Cluster, *, reports_odd: bool = False) -> Rights:
+    """All grants and groups as they are now. Records that are neither are skipped, as services skip them."""
     rights = Rights()
     found = cluster.find_topic(ROLES_TOPIC)
     if found is None:
@@ -36,6 +37,7 @@ def read_roles(cluster: Cluster) -> Rights:
         }
     )
     doing = f"read topic '{ROLES_TOPIC}'"
+    odd: dict[int, str] = {}
     try:
         spans = resolve(cluster, ROLES_TOPIC, [0], _BEGINNING, IsolationLevel.READ_UNCOMMITTED)
         for batch in SpanReader(cluster, consumer, ROLES_TOPIC, spans, follow=False).batches():
@@ -43,12 +45,24 @@ def read_roles(cluster: Cluster) -> Rights:
                 try:
                     rights.apply(record.key, record.value)
                 except RecordError as error:
-                    click.echo(f"Skipped offset {record.offset} of {ROLES_TOPIC}: {error}.", err=True)
+                    odd[record.offset] = str(error)
     except KafkaException as error:
         raise cluster.failure(error.args[0], doing) from error
     finally:
         consumer.close()
+    if odd and reports_odd:
+        _report(odd)
     return rights
+
+
+def _report(odd: Mapping[int, str]) -> None:
+    """Of the reasons only the last one, in one line: somebody may have written thousands."""
+    offset, reason = list(odd.items())[-1]
+    others = f" and {counted(len(odd) - 1, 'other')}" if len(odd) > 1 else ""
+    click.echo(
+        f"Topic {ROLES_TOPIC} has a record that is no role, which is skipped: offset {offset}{others} ({reason}).",
+        err=True,
+    )
 
 
 def prepare_topic(cluster: Cluster) -> None:
