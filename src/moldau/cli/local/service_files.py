@@ -17,6 +17,11 @@ from moldau.cli.local.secure_folder import (
     write_secret,
 )
 
+CONNECT_LIMITS: Final = {
+    "plugins.disabled": "FileStreamSource,FileStreamSink,FileSource,FileSink",
+    "connector.allowed.paths": "",
+}
+"""Who may write a connector must not read the keys and passwords beside the worker. `--connect-override` changes it."""
 LOGIN: Final = ("sasl.username", "sasl.password")
 
 
@@ -53,6 +58,7 @@ def _settings(made: SecureFolder) -> dict[str, dict[str, str]]:
             "listeners.https.ssl.keystore.location": made.key_store,
             **guarded,
             **client,
+            **CONNECT_LIMITS,
         },
         "sql": {
             **tls,

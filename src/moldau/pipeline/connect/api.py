@@ -17,7 +17,7 @@ one call at a time, never two calls of one task at once.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, Final, NamedTuple, Protocol
 
 from moldau.core.errors import MoldauError
 from moldau.pipeline.connect.data.records import SinkRecord, SourceRecord
@@ -25,6 +25,9 @@ from moldau.pipeline.connect.declarations import ConfigValue, Declaration, Texts
 
 Offset = Mapping[str, Any]
 Offsets = dict["TopicPartition", int]
+
+ANY_PATH: Final = "/"
+"""Of a connector of which it cannot be told which files it uses."""
 
 
 class TopicPartition(NamedTuple):
@@ -142,6 +145,13 @@ class Connector:
     @classmethod
     def check(cls, config: Texts) -> Sequence[ConfigValue]:
         """Errors that need more than one setting, or a look at the other system."""
+        return ()
+
+    @classmethod
+    def local_paths(cls, config: Texts) -> Sequence[tuple[str, str]]:
+        """The files and folders of the worker's machine that it reads or writes with these settings, each after the
+        name of the setting that says so. `ANY_PATH` where that cannot be told. The worker may allow some folders
+        only. Stores, keys and certificates of TLS and logins are known by the names of their settings."""
         return ()
 
     @classmethod

@@ -6,10 +6,11 @@ from typing import Final, TypeVar
 
 from moldau.core.errors import ConfigError
 from moldau.core.settings.view import nearest_text
-from moldau.pipeline.connect.plugins import ConnectorPlugin, UnknownPlugin, find_connector
+from moldau.pipeline.connect.plugins import ConnectorPlugin, find_connector
 from moldau.pipeline.connect.runtime.plan import consumer_group_of
 from moldau.pipeline.connect.runtime.secrets import Resolved, resolve, sensitive_names, unresolved_text
 from moldau.pipeline.connect.runtime.task_log import hidden_in_log
+from moldau.pipeline.connect.server.checks.connector_limits import ConnectorLimits
 from moldau.pipeline.connect.server.checks.rendering import config_infos, invalid_text
 from moldau.pipeline.connect.server.checks.validation import OVERRIDES, Validated, WorkerRules, validated
 from moldau.pipeline.connect.server.failures import SERVER_ERROR, RequestFailure, bad_request
@@ -41,6 +42,7 @@ class ConfigChecks:
     def __init__(self, configuration: Configuration) -> None:
         self._configuration = configuration
         self._settings = configuration.settings
+        self.limits = ConnectorLimits.of(self._settings.disabled_plugins, self._settings.allowed_paths)
 
     @property
     def defaults(self) -> Texts:
@@ -59,9 +61,11 @@ class ConfigChecks:
             shown = ", ".join(f"{key}={text}" for key, text in config.items() if key == "name")
             raise bad_request(f"Connector config {{{shown}}} contains no connector type")
         try:
-            return find_connector(name)
-        except UnknownPlugin as unknown:
-            raise bad_request(str(unknown)) from None
+            plugin = find_connector(name)
+            self.limits.require_class(plugin)
+        except ConfigError as wrong:
+            raise bad_request(str(wrong)) from None
+        return plugin
 
     def infos(self, plugin_name: str, config: Texts) -> Json:
         """Kafka Connect's answer. Raises RequestFailure."""
@@ -102,7 +106,7 @@ class ConfigChecks:
         except ConfigError as wrong:
             raise bad_request(invalid_text([str(wrong)])) from None
         effective = configuration.connector_config(resolved.config)
-        rules = WorkerRules(configuration.override_policy, self._settings.tasks_limit)
+        rules = WorkerRules(configuration.override_policy, self._settings.tasks_limit, self.limits)
         return self._within_limit(
             lambda: validated(plugin, config, resolved, effective, rules), plugin, resolved
         )

@@ -1,6 +1,7 @@
 """All plugins of a worker: connectors, converters, transformations, predicates; and the settings of each."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 from moldau import __version__
@@ -9,6 +10,7 @@ from moldau.pipeline.connect.converters.catalog import CONVERTERS, converter_cla
 from moldau.pipeline.connect.converters.converter import HEADER, VALUE
 from moldau.pipeline.connect.declarations import Declaration
 from moldau.pipeline.connect.plugins import UnknownPlugin, find_connector, installed
+from moldau.pipeline.connect.server.checks.connector_limits import ConnectorLimits
 from moldau.pipeline.connect.server.hosting.connector_run import plugin_version
 from moldau.pipeline.connect.transforms.catalog import (
     PREDICATES,
@@ -24,12 +26,17 @@ class PluginInfo(NamedTuple):
     version: str
 
 
-def connector_plugins() -> list[PluginInfo]:
-    return [PluginInfo(one.class_name, one.kind, plugin_version(one)) for one in installed()[0]]
+def connector_plugins(limits: ConnectorLimits) -> list[PluginInfo]:
+    """Without those that are disabled."""
+    return [
+        PluginInfo(one.class_name, one.kind, plugin_version(one))
+        for one in installed()[0]
+        if limits.allows_class(one)
+    ]
 
 
-def all_plugins() -> list[PluginInfo]:
-    found = [*connector_plugins(), *_others()]
+def all_plugins(limits: ConnectorLimits) -> list[PluginInfo]:
+    found = [*connector_plugins(limits), *_others()]
     return sorted(found, key=lambda one: (one.kind, one.class_name))
 
 
@@ -45,8 +52,11 @@ def _others() -> Iterator[PluginInfo]:
         yield PluginInfo(predicate.java_name(), "predicate", __version__)
 
 
-def settings_of(name: str) -> list[Declaration] | None:
-    """Its own; those that all connectors have are in what `config/validate` answers. None: there is no such plugin."""
+def settings_of(name: str, limits: ConnectorLimits) -> list[Declaration] | None:
+    """Its own; those that all connectors have are in what `config/validate` answers. None: there is no such plugin.
+    Raises ConfigError for a connector that is disabled."""
+    with suppress(UnknownPlugin):
+        limits.require_class(find_connector(name))
     for find in (_of_connector, _of_converter, _of_transformation, _of_predicate):
         try:
             return find(name)

@@ -172,6 +172,17 @@ class WorkerSettings(PrefixedHttpSecurity):
         (),
         "Folders with connectors of the user, as Python modules. Folders of jars are ignored.",
     )
+    disabled_plugins = strings(
+        "plugins.disabled",
+        (),
+        "Connectors that cannot be used, by class or short name: they are not listed, validated, created or run.",
+    )
+    allowed_paths = strings(
+        "connector.allowed.paths",
+        ("*",),
+        "Folders of the worker's machine in which connectors may read and write: files, SQLite databases, certificates "
+        "and keys. *: everywhere. Empty: nowhere.",
+    )
     override_policy = string(
         "connector.client.config.override.policy",
         "All",

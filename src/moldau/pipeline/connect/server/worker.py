@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from moldau.core.errors import ConfigError
+from moldau.pipeline.connect.server.checks.connector_limits import ConnectorLimits
 from moldau.pipeline.connect.server.connector_files import GivenConnector
 from moldau.pipeline.connect.server.failures import RequestFailure
 from moldau.pipeline.connect.server.http.app import ConnectApp
@@ -31,6 +32,9 @@ class ConnectWorker:
         for name in configuration.without_effect:
             log.warning("the setting %s of Kafka Connect has no effect here", name)
         _make_importable(settings.plugin_path)
+        limits = ConnectorLimits.of(settings.disabled_plugins, settings.allowed_paths)
+        if problem := limits.unknown_class():
+            raise ConfigError(f"{problem}. Correct the name, or take it out")
         self._given = connectors
         client = {**configuration.client, "group.id": settings.group_id}
         security = Security(settings.security, settings.address, client=client)

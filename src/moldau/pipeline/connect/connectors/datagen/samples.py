@@ -7,7 +7,7 @@ import base64
 import binascii
 import json
 import string
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -50,6 +50,26 @@ _TIMES: Final[dict[tuple[str, str], tuple[Schema, Callable[[int], Any]]]] = {
 class Sampler(NamedTuple):
     schema: Schema
     draw: Draw
+
+
+def option_files(text: str) -> list[str]:
+    """The files in which an Avro schema has options."""
+    try:
+        return list(_files_in(json.loads(text)))
+    except ValueError:  # Nothing can be drawn from it.
+        return []
+
+
+def _files_in(avro: Any) -> Iterator[str]:
+    if isinstance(avro, list):
+        for one in avro:
+            yield from _files_in(one)
+    elif isinstance(avro, dict):
+        for name, one in avro.items():
+            if name == "options" and isinstance(one, dict):
+                yield str(one.get("file", ""))
+            else:
+                yield from _files_in(one)
 
 
 def sampler_of(text: str) -> Sampler:

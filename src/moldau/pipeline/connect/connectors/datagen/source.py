@@ -8,9 +8,16 @@ from typing import Any, Final, NamedTuple
 
 from moldau.core.settings.checks import one_of
 from moldau.core.settings.key import Importance, integer, long, string
-from moldau.pipeline.connect.api import ConnectError, Offset, SourceConnector, SourceContext, SourceTask
+from moldau.pipeline.connect.api import (
+    ANY_PATH,
+    ConnectError,
+    Offset,
+    SourceConnector,
+    SourceContext,
+    SourceTask,
+)
 from moldau.pipeline.connect.connectors.datagen.quickstarts import NAMES, quickstart
-from moldau.pipeline.connect.connectors.datagen.samples import Sampler, sampler_of
+from moldau.pipeline.connect.connectors.datagen.samples import Sampler, option_files, sampler_of
 from moldau.pipeline.connect.data.records import Header, SourceRecord
 from moldau.pipeline.connect.data.schema import INT64
 from moldau.pipeline.connect.declarations import ConfigValue, Declaration, Texts, values_of
@@ -177,6 +184,12 @@ class DatagenSourceConnector(SourceConnector):
 
     def task_configs(self, tasks_max: int) -> Sequence[Texts]:
         return [{**self.config, TASK_ID: str(task)} for task in range(tasks_max)]
+
+    @classmethod
+    def local_paths(cls, config: Texts) -> Sequence[tuple[str, str]]:
+        """A schema in a file may name more files."""
+        named = [("schema.filename", ANY_PATH)] if config.get("schema.filename") else []
+        return named + [("schema.string", path) for path in option_files(config.get("schema.string", ""))]
 
     @classmethod
     def check(cls, config: Texts) -> Sequence[ConfigValue]:

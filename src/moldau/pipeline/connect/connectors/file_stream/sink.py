@@ -84,6 +84,10 @@ class FileStreamSinkConnector(SinkConnector):
         values_of(DECLARATIONS, config, of="FileStreamSink")
         super().start(config)
 
+    @classmethod
+    def local_paths(cls, config: Texts) -> Sequence[tuple[str, str]]:
+        return [("file", config.get("file", ""))]
+
 
 def joined(texts: Sequence[bytes | None]) -> bytes:
     if None in texts:

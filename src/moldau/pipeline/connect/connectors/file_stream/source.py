@@ -100,6 +100,10 @@ class FileStreamSourceConnector(SourceConnector):
         values_of(DECLARATIONS, config, of="FileStreamSource")
         super().start(config)
 
+    @classmethod
+    def local_paths(cls, config: Texts) -> Sequence[tuple[str, str]]:
+        return [("file", config.get("file", ""))]
+
     def task_configs(self, tasks_max: int) -> Sequence[Texts]:
         return [self.config]
 

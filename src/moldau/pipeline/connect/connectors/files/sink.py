@@ -25,6 +25,7 @@ from moldau.pipeline.connect.connectors.files.settings import (
     bucket_location,
     hdfs_location,
     layout_of,
+    local_paths_of,
     path_location,
     sink_declarations,
 )
@@ -130,6 +131,12 @@ class _FolderSink(SinkConnector):
         layout_of(values, has_last_offset=self.task.has_last_offset)
         FileStore(self.task.location_of(values)).check()
         super().start(config)
+
+    @classmethod
+    def local_paths(cls, config: Texts) -> Sequence[tuple[str, str]]:
+        return local_paths_of(
+            cls.task.location_of(values_of(cls.declarations, config, of=cls.task.of)), config
+        )
 
     @classmethod
     def check(cls, config: Texts) -> Sequence[ConfigValue]:

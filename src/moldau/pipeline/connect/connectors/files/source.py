@@ -34,6 +34,7 @@ from moldau.pipeline.connect.connectors.files.settings import (
     BUCKET,
     PATH,
     bucket_location,
+    local_paths_of,
     path_location,
 )
 from moldau.pipeline.connect.data.header_texts import Typed
@@ -355,6 +356,12 @@ class _FolderSource(SourceConnector):
         _choice(values)
         FileStore(self.task.location_of(values)).check()
         super().start(config)
+
+    @classmethod
+    def local_paths(cls, config: Texts) -> Sequence[tuple[str, str]]:
+        return local_paths_of(
+            cls.task.location_of(values_of(cls.declarations, config, of=cls.task.of)), config
+        )
 
     def task_configs(self, tasks_max: int) -> Sequence[Texts]:
         """A topic partition of the archive belongs to one task."""

@@ -8,6 +8,7 @@ from typing import Any, Final
 from moldau.core.errors import ConfigError
 from moldau.core.settings.checks import one_of
 from moldau.core.settings.key import Importance, boolean, integer, long, string, strings
+from moldau.pipeline.connect.api import ANY_PATH
 from moldau.pipeline.connect.data.errors import DataError
 from moldau.pipeline.connect.data.validation import shown
 from moldau.pipeline.connect.declarations import Declaration, Texts, open_declarations
@@ -19,6 +20,9 @@ ROUTE_REGEX: Final = ".route-regex"
 PARTITION_BY: Final = ".partition-by"
 _HIGH: Final = Importance.HIGH
 _LOW: Final = Importance.LOW
+_CATALOGS: Final = ("rest", "sql", "jdbc", "hive", "glue")
+_REMOTE: Final = ("http", "https", "thrift", "postgresql", "mysql", "mariadb")
+"""What the addresses of catalogs that are on no disk of the machine begin with."""
 NAME_BYTES_MAX: Final = 240
 """Of a table that a record names: catalogs and folders do not take longer ones."""
 _NOT_IN_ROUTE: Final = re.compile(r"[/\\\s\x00-\x1f\x7f]")
@@ -242,6 +246,26 @@ def catalog_properties(config: Texts) -> dict[str, str]:
     if properties.get("type") == "jdbc":
         properties["type"] = "sql"
     return properties
+
+
+def local_paths_of(config: Texts) -> list[tuple[str, str]]:
+    """As `Connector.local_paths` answers. A catalog that is asked over the network says where its tables are."""
+    found = []
+    for name, text in config.items():
+        scheme = text.partition(":")[0].lower() if ":" in text else ""
+        is_remote = scheme.partition("+")[0] in _REMOTE
+        match name.removeprefix(CATALOG_PREFIX) if name.startswith(CATALOG_PREFIX) else "":
+            case "type" if text not in _CATALOGS:
+                found.append((name, ANY_PATH))
+            case "uri" if not is_remote:
+                found.append((name, ANY_PATH))
+            case property_name if property_name.startswith("py-") or scheme == "file":
+                found.append((name, ANY_PATH))
+            case "" if name.startswith(CREATE_PREFIX) and (scheme == "file" or text.startswith("/")):
+                found.append((name, ANY_PATH))
+            case property_name if property_name and text.startswith("/"):
+                found.append((name, text))
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from moldau.pipeline.connect.connectors.iceberg.settings import (
     SINK,
     Routes,
     TableSettings,
+    local_paths_of,
     of_catalog,
     of_tables,
 )
@@ -146,6 +147,10 @@ class IcebergSinkConnector(SinkConnector):
         with closing(open_catalog(name, config)) as catalog, failures(f"The catalog {name}"):
             catalog.list_namespaces()
         super().start(config)
+
+    @classmethod
+    def local_paths(cls, config: Texts) -> Sequence[tuple[str, str]]:
+        return local_paths_of(config)
 
     @classmethod
     def open_declarations(cls, config: Texts) -> Sequence[Declaration]:

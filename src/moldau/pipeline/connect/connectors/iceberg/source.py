@@ -16,7 +16,12 @@ from moldau.pipeline.connect.api import (
     SourceContext,
     SourceTask,
 )
-from moldau.pipeline.connect.connectors.iceberg.settings import SOURCE, check_table_name, of_catalog
+from moldau.pipeline.connect.connectors.iceberg.settings import (
+    SOURCE,
+    check_table_name,
+    local_paths_of,
+    of_catalog,
+)
 from moldau.pipeline.connect.data.records import SourceRecord
 from moldau.pipeline.connect.declarations import Declaration, Texts, values_of
 
@@ -91,6 +96,10 @@ class IcebergSourceConnector(SourceConnector):
         tables = values_of(SOURCE, self.config, of=OF)[TABLES]
         shares = [tables[number::tasks_max] for number in range(tasks_max)]
         return [{**self.config, TABLES: ",".join(share)} for share in shares if share]
+
+    @classmethod
+    def local_paths(cls, config: Texts) -> Sequence[tuple[str, str]]:
+        return local_paths_of(config)
 
     @classmethod
     def open_declarations(cls, config: Texts) -> Sequence[Declaration]:

@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from moldau.core.errors import ConfigError
 from moldau.core.settings.checks import NON_EMPTY, one_of
 from moldau.core.settings.key import Importance, integer, long, password, string, strings
-from moldau.pipeline.connect.connectors.jdbc.urls import DatabaseUrl
-from moldau.pipeline.connect.declarations import Declaration
+from moldau.pipeline.connect.connectors.jdbc.urls import SQLITE, DatabaseUrl
+from moldau.pipeline.connect.declarations import Declaration, Texts
 
 GROUP: Final = "Database"
 ISOLATIONS: Final = ("DEFAULT", "READ_UNCOMMITTED", "READ_COMMITTED", "REPEATABLE_READ", "SERIALIZABLE")
@@ -102,6 +102,21 @@ TABLE_TYPES: Final = Declaration(
     group=GROUP,
     display_name="Types of tables",
 )
+
+
+_STORES: Final = ("sslcert", "sslkey", "sslrootcert", "serverSslCert")
+"""Options of URLs with the path of a certificate or key."""
+
+
+def local_paths_of(config: Texts) -> list[tuple[str, str]]:
+    """As `Connector.local_paths` answers: SQLite's file, and what a URL names. Raises ConfigError."""
+    if not (text := config.get("connection.url", "")):
+        return []
+    url = DatabaseUrl.parse(text)
+    paths = [url.options[name] for name in _STORES if name in url.options]
+    if url.kind == SQLITE:
+        paths.append(url.database)
+    return [("connection.url", path) for path in paths]
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,11 @@ from moldau.pipeline.connect.connectors.jdbc.drivers import database_of
 from moldau.pipeline.connect.connectors.jdbc.drivers.database import DatabaseAway
 from moldau.pipeline.connect.connectors.jdbc.row_layout import RecordUnfit, RowLayout, layout_of
 from moldau.pipeline.connect.connectors.jdbc.row_writer import RowWriter, Run
-from moldau.pipeline.connect.connectors.jdbc.settings import ConnectionSettings, connection_problems
+from moldau.pipeline.connect.connectors.jdbc.settings import (
+    ConnectionSettings,
+    connection_problems,
+    local_paths_of,
+)
 from moldau.pipeline.connect.connectors.jdbc.sink_settings import (
     DECLARATIONS,
     OF,
@@ -192,6 +196,10 @@ class JdbcSinkConnector(SinkConnector):
             log.warning("%s", failure)
         finally:
             database.close()
+
+    @classmethod
+    def local_paths(cls, config: Texts) -> Sequence[tuple[str, str]]:
+        return local_paths_of(config)
 
     @classmethod
     def check(cls, config: Texts) -> Sequence[ConfigValue]:

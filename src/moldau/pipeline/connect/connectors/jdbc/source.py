@@ -11,7 +11,11 @@ from moldau.pipeline.connect.api import ConnectError, Offset, SourceConnector, S
 from moldau.pipeline.connect.connectors.jdbc.drivers import database_of
 from moldau.pipeline.connect.connectors.jdbc.drivers.database import Database, DatabaseAway, open_database
 from moldau.pipeline.connect.connectors.jdbc.row_queries import RowSource
-from moldau.pipeline.connect.connectors.jdbc.settings import ConnectionSettings, connection_problems
+from moldau.pipeline.connect.connectors.jdbc.settings import (
+    ConnectionSettings,
+    connection_problems,
+    local_paths_of,
+)
 from moldau.pipeline.connect.connectors.jdbc.source_position import Position, check_partition
 from moldau.pipeline.connect.connectors.jdbc.source_settings import (
     DECLARATIONS,
@@ -110,6 +114,10 @@ class JdbcSourceConnector(SourceConnector):
         else:
             self._tables = self._chosen_tables()
         self._looked_s = time.monotonic()
+
+    @classmethod
+    def local_paths(cls, config: Texts) -> Sequence[tuple[str, str]]:
+        return local_paths_of(config)
 
     def task_configs(self, tasks_max: int) -> Sequence[Texts]:
         if self._values["query"]:

@@ -21,6 +21,7 @@ from moldau.pipeline.connect.runtime.task_settings import (
 )
 from moldau.pipeline.connect.runtime.topic_creation import TopicRules
 from moldau.pipeline.connect.server.checks.common_settings import CommonSettings, common_declarations
+from moldau.pipeline.connect.server.checks.connector_limits import ConnectorLimits
 from moldau.pipeline.connect.server.checks.topic_names import topic_name_errors
 from moldau.pipeline.connect.transforms.chain import chain_declarations, chain_errors
 
@@ -37,6 +38,7 @@ class WorkerRules(NamedTuple):
     policy: str
     """One of POLICIES."""
     tasks_limit: int
+    limits: ConnectorLimits
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,9 @@ def validated(
         *_override_errors(resolved.config, rules.policy),
         *_count_errors(resolved.config, rules.tasks_limit),
     ]
-    if not any(value.errors for value in values.values()):
+    forbidden = list(rules.limits.path_errors(plugin, resolved.config))
+    later += forbidden
+    if not forbidden and not any(value.errors for value in values.values()):
         # What a connector checks relies on the values being of their types.
         later += _own_errors(connector, resolved.config)
     _merge(values, later)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from moldau.core.errors import MoldauError
+from moldau.pipeline.connect.server.checks.connector_limits import ConnectorLimits
 from moldau.pipeline.connect.server.hosting.connector_run import ConnectorRun, same_tasks, version_of
 from moldau.pipeline.connect.server.hosting.shares import Shares
 from moldau.pipeline.connect.server.hosting.state_reports import StateReports
@@ -255,7 +256,11 @@ class ConnectorKeeper:
         if before is not None:
             before.stop()
         run = ConnectorRun(
-            name, entry.config, self._configuration.providers, tasks_limit=self._settings.tasks_limit
+            name,
+            entry.config,
+            self._configuration.providers,
+            tasks_limit=self._settings.tasks_limit,
+            limits=ConnectorLimits.of(self._settings.disabled_plugins, self._settings.allowed_paths),
         )
         try:
             run.start()

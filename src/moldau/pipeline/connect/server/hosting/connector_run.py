@@ -16,17 +16,27 @@ from moldau.pipeline.connect.plugins import ConnectorPlugin, find_connector
 from moldau.pipeline.connect.runtime.secrets import Resolved, resolve, sensitive_names, unresolved_text
 from moldau.pipeline.connect.runtime.task_log import hide_in_log, show_in_log
 from moldau.pipeline.connect.server.checks.common_settings import CommonSettings
+from moldau.pipeline.connect.server.checks.connector_limits import EVERYWHERE, ConnectorLimits
 from moldau.pipeline.connect.server.state.config_records import Texts
 
 TASK_CLASS: Final = "task.class"
+UNLIMITED: Final = ConnectorLimits(frozenset(), (EVERYWHERE,))
 SINK_TOPICS: Final = ("topics", "topics.regex")
 
 log = logging.getLogger("moldau.connect")
 
 
 class ConnectorRun:
-    def __init__(self, name: str, config: Texts, providers: Texts, tasks_limit: int) -> None:
-        """`tasks_limit` is the worker's own, which holds whatever the connector's settings say."""
+    def __init__(
+        self,
+        name: str,
+        config: Texts,
+        providers: Texts,
+        tasks_limit: int,
+        limits: ConnectorLimits = UNLIMITED,
+    ) -> None:
+        """`tasks_limit` and `limits` are the worker's own, which hold whatever the connector's settings say."""
+        self._limits = limits
         self._tasks_limit = tasks_limit
         self._name = name
         self._config = config
@@ -56,6 +66,7 @@ class ConnectorRun:
         self._resolved = resolve(self._config, self._providers, sensitive_names(kind, self._config))
         hide_in_log(self._resolved.secrets)
         self._hides = True
+        self._limits.require(self._plugin, self._resolved.config)
         self._instance = kind()
         self._instance.start(self._resolved.config)
 

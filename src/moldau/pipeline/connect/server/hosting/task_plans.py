@@ -7,6 +7,7 @@ from moldau.core.errors import ConfigError
 from moldau.pipeline.connect.plugins import ConnectorPlugin, find_connector
 from moldau.pipeline.connect.runtime.plan import ConnectorPlan, application_id_of
 from moldau.pipeline.connect.runtime.topic_creation import PREFIX as CREATION
+from moldau.pipeline.connect.server.checks.connector_limits import ConnectorLimits
 from moldau.pipeline.connect.server.hosting.connector_run import plugin_version
 from moldau.pipeline.connect.server.hosting.shares import Shares
 from moldau.pipeline.connect.server.settings import Configuration
@@ -76,11 +77,15 @@ class TaskPlans:
             return None
         try:
             plugin = find_connector(entry.config.get("connector.class", ""))
+            settings = self.configuration.settings
+            ConnectorLimits.of(settings.disabled_plugins, settings.allowed_paths).require_stored(
+                plugin, entry.config
+            )
             plan = self._plan(entry, plugin, mine)
             if plan.kind == "source" and entry.needs_fencing:
                 plan = _unchanged(plan, last)
         except ConfigError:
-            # The class is not here, or not any more: the keeper of the connector reports that.
+            # The class is not here or not allowed, or not any more: the keeper of the connector reports that.
             return None
         return WantedTasks(
             application_id=application_id_of(entry.name),

@@ -1,5 +1,6 @@
 """Requests about connectors, converters and transformations that can be used, and their settings."""
 
+from moldau.core.errors import ConfigError
 from moldau.pipeline.connect.server.checks.rendering import config_keys
 from moldau.pipeline.connect.server.failures import not_found
 from moldau.pipeline.connect.server.http.bodies import read_config
@@ -11,13 +12,17 @@ from moldau.services.security.access import ALL
 
 
 def list_plugins(call: Call) -> Answer:
-    found = connector_plugins() if call.flag("connectorsOnly", default=True) else all_plugins()
+    limits = call.service.checks.limits
+    found = (connector_plugins if call.flag("connectorsOnly", default=True) else all_plugins)(limits)
     return Answer([{"class": one.class_name, "type": one.kind, "version": one.version} for one in found])
 
 
 def show_settings(call: Call) -> Answer:
     name = call.parameters["plugin"]
-    found = settings_of(name)
+    try:
+        found = settings_of(name, call.service.checks.limits)
+    except ConfigError as wrong:
+        raise not_found(str(wrong)) from None
     if found is None:
         raise not_found(f"Unknown plugin {name}. GET /connector-plugins?connectorsOnly=false lists all")
     return Answer(config_keys(found, call.service.checks.defaults))
