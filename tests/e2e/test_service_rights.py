@@ -215,6 +215,21 @@ def test_a_role_decides_which_statements_are_executed(sql: Ask, user: str, allow
     assert sql(user, "GET", "/info").status_code == 200
 
 
+def test_no_statement_touches_the_topics_of_the_platform(sql: Ask) -> None:
+    """Who may write streams grants himself no role by them."""
+    roles = "(ID STRING KEY, V STRING) WITH (KAFKA_TOPIC='_moldau_roles', FORMAT='KAFKA');"
+    for user in ("writer", "admin"):
+        for path, text in (
+            ("/ksql", f"CREATE STREAM R {roles}"),
+            ("/ksql", "CREATE STREAM R WITH (KAFKA_TOPIC='_moldau_roles') AS SELECT * FROM S;"),
+            ("/query", "PRINT '_moldau_roles' FROM BEGINNING LIMIT 1;"),
+        ):
+            answer = sql(user, "POST", path, {"ksql": text})
+            assert answer.status_code == 400, answer.text
+            assert "_moldau_roles is internal" in answer.json()["message"]
+            assert "ksql.hidden.topics" in answer.json()["message"]
+
+
 def basic(user: str) -> str:
     return base64.b64encode(f"{user}:{user}".encode()).decode()
 
