@@ -148,7 +148,9 @@ def test_the_hints_work_when_pasted(up: Up) -> None:
     up.pasted("produce orders")
     assert "2 apples" in up.pasted("consume orders", " --from-beginning --limit 1")
     up.pasted("schemas list")
-    assert "FileStreamSource" in up.pasted("connect plugins")
+    plugins = up.pasted("connect plugins")
+    assert "Datagen" in plugins
+    assert "FileStream" not in plugins
     assert "orders" in up.pasted("sql http")
     assert "orders" in up.pasted("curl")
 

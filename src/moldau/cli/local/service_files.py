@@ -17,11 +17,7 @@ from moldau.cli.local.secure_folder import (
     write_secret,
 )
 
-CONNECT_LIMITS: Final = {
-    "plugins.disabled": "FileStreamSource,FileStreamSink,FileSource,FileSink",
-    "connector.allowed.paths": "",
-}
-"""Who may write a connector must not read the keys and passwords beside the worker. `--connect-override` changes it."""
+FILE_CONNECTORS: Final = "FileStreamSource,FileStreamSink,FileSource,FileSink"
 LOGIN: Final = ("sasl.username", "sasl.password")
 
 
@@ -31,6 +27,14 @@ def write_service_files(made: SecureFolder) -> None:
     write_secret(made.connect_login, properties_text(login))
     for name, settings in _settings(made).items():
         write_secret(made.service_file(name), properties_text(settings))
+
+
+def connector_limits(trust_file: str) -> dict[str, str]:
+    """Who may write a connector must not read the keys and passwords beside the worker. Converters may read whom they
+    trust. `--connect-override` changes both."""
+    # The worker would read a comma as the end of a path, and allow what is before it.
+    allowed = "" if "," in trust_file else trust_file
+    return {"plugins.disabled": FILE_CONNECTORS, "connector.allowed.paths": allowed}
 
 
 def _settings(made: SecureFolder) -> dict[str, dict[str, str]]:
@@ -58,7 +62,7 @@ def _settings(made: SecureFolder) -> dict[str, dict[str, str]]:
             "listeners.https.ssl.keystore.location": made.key_store,
             **guarded,
             **client,
-            **CONNECT_LIMITS,
+            **connector_limits(made.trust_file),
         },
         "sql": {
             **tls,

@@ -180,8 +180,8 @@ class WorkerSettings(PrefixedHttpSecurity):
     allowed_paths = strings(
         "connector.allowed.paths",
         ("*",),
-        "Folders of the worker's machine in which connectors may read and write: files, SQLite databases, certificates "
-        "and keys. *: everywhere. Empty: nowhere.",
+        "Folders and files of the worker's machine that connectors may read and write: files, SQLite databases, "
+        "certificates and keys. *: everywhere. Empty: nowhere.",
     )
     override_policy = string(
         "connector.client.config.override.policy",

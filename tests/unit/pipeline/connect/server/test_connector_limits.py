@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from moldau.cli.local.service_files import CONNECT_LIMITS
+from moldau.cli.local.service_files import connector_limits
 from moldau.core.errors import ConfigError
 from moldau.pipeline.connect.plugins import find_connector
 from moldau.pipeline.connect.server.checks.connector_limits import ConnectorLimits
@@ -19,7 +19,8 @@ from moldau.pipeline.connect.server.settings import Configuration, read_configur
 from moldau.pipeline.connect.server.state.cluster_state import ConnectorEntry
 
 LINES = {"name": "l", "connector.class": "FileStreamSource", "topic": "t"}
-SECURE = [f"{name}={text}" for name, text in CONNECT_LIMITS.items()]
+TRUST = "/srv/data-security/certs/trust.pem"
+SECURE = [f"{name}={text}" for name, text in connector_limits(TRUST).items()]
 FILE_CLASSES = (
     "FileStreamSource",
     "org.apache.kafka.connect.file.FileStreamSinkConnector",
@@ -110,7 +111,7 @@ def test_one_that_is_there_already_does_not_run() -> None:
 def test_no_setting_reaches_files_of_the_machine(config: dict[str, str]) -> None:
     plugin = find_connector(config["connector.class"])
     assert not list(limits("*").path_errors(plugin, config))
-    with pytest.raises(RequestFailure, match=r"connector\.allowed\.paths lets connectors use no folder"):
+    with pytest.raises(RequestFailure, match=rf"connector\.allowed\.paths lets connectors use {TRUST}"):
         ConfigChecks(secure()).require_valid("l", {**config, "name": "l"})
     with pytest.raises(ConfigError, match=r"connector\.allowed\.paths"):
         limits("/srv").require(plugin, config)
@@ -137,6 +138,15 @@ def test_a_folder_that_is_allowed(tmp_path: Path) -> None:
     ):
         with pytest.raises(ConfigError, match="file may not use"):
             allowed.require(plugin, {"file": str(path)})
+
+
+def test_up_secure_lets_converters_read_the_authority() -> None:
+    name = "value.converter.schema.registry.ssl.truststore.location"
+    datagen, checks = find_connector("Datagen"), ConfigChecks(secure())
+    checks.limits.require(datagen, {name: TRUST})
+    with pytest.raises(ConfigError, match="may not use"):
+        checks.limits.require(datagen, {name: TRUST.replace("trust.pem", "ca.key")})
+    assert connector_limits("/srv/a,b/trust.pem")["connector.allowed.paths"] == ""
 
 
 def test_a_misspelt_name_does_not_leave_a_connector_open() -> None:
