@@ -5,6 +5,7 @@ returned. Threads take turns on one connection. The ephemeral nodes of a process
 opened again, since only one process uses it at a time.
 """
 
+import os
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
@@ -57,6 +58,9 @@ INSERT INTO creations VALUES (0);
 """
 ONLY_SESSION: Final = 1
 PATHS_PER_QUERY: Final = 500
+IN_MEMORY: Final = ":memory:"
+FILE_MODE: Final = 0o600
+"""What a user's password is checked with is in the file. SQLite gives the log beside it the same mode."""
 _READING: Final = "SELECT path, data, version, created, ephemeral FROM node WHERE path"
 
 
@@ -66,6 +70,9 @@ class SqliteStore:
         self._path = path
         self._turn = threading.RLock()
         with self._faults():
+            if path != IN_MEMORY:
+                # An existing file keeps its mode.
+                os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE))
             # Autocommit: only `_transaction` begins and ends transactions.
             self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             try:
@@ -240,7 +247,7 @@ class SqliteStore:
         try:
             with self._turn:
                 yield
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OSError) as error:
             raise StorageFault(
                 self._path,
                 f"the coordination store {self._path} failed: {error}; check the disk's free space and the "

@@ -3,6 +3,7 @@
 import os
 import signal
 import sqlite3
+import stat
 import subprocess
 import sys
 import threading
@@ -97,6 +98,17 @@ def test_ten_thousand_nodes_in_one_multi_are_quick(tmp_path: Path) -> None:
     assert time.perf_counter() - start < 2
     assert len(store.children("/t")) == 10_000
     store.close()
+
+
+def test_the_file_and_its_log_are_for_the_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "c.db"
+    with closing(SqliteStore(str(path))) as store:
+        store.create("/secret", b"salt")
+        modes = {each.name: stat.S_IMODE(each.stat().st_mode) for each in tmp_path.iterdir()}
+    assert modes == {"c.db": 0o600, "c.db-wal": 0o600, "c.db-shm": 0o600}
+    path.chmod(0o640)
+    SqliteStore(str(path)).close()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
 def test_a_file_that_is_none_of_ours_is_a_storage_fault(tmp_path: Path) -> None:
