@@ -1,6 +1,7 @@
 """`moldau api-keys`, and what is printed pasted into a client: the service account TU-05 of the handbook."""
 
 import json
+import stat
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -162,6 +163,37 @@ def test_rules_that_would_match_nobody_are_refused(
     wanted = [word.replace("KEY", "A" * 16) for word in arguments]
     assert main([*wanted, "--bootstrap-server", shell.bootstrap, *ADMIN]) in (1, 2)
     assert says in capsys.readouterr().err
+
+
+def test_a_key_is_written_to_a_new_file_for_its_owner_alone(
+    shell: Shell, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    at = ["--bootstrap-server", shell.bootstrap, *ADMIN]
+    target = tmp_path / "client.properties"
+    create = ["api-keys", "create", "--account", "filed", "--to", str(target), *at]
+    assert main(create) == 0
+    login = read_properties(str(target))
+    said = capsys.readouterr().out
+    assert login["sasl.username"] in said and login["sasl.password"] not in said
+    assert stat.S_IMODE(target.stat().st_mode) == 0o600
+    assert main(create) == 1
+    assert "File exists" in capsys.readouterr().err and read_properties(str(target)) == login
+    assert main(["api-keys", "list", "--account", "filed", "-o", "json", *at]) == 0
+    assert [each["key"] for each in json.loads(capsys.readouterr().out)] == [login["sasl.username"]]
+
+
+def test_a_security_admin_makes_and_describes_keys(
+    shell: Shell, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    at = ["--bootstrap-server", shell.bootstrap]
+    login = tmp_path / "sec.properties"
+    assert main(["api-keys", "create", "--account", "sec", "--to", str(login), *at, *ADMIN]) == 0
+    assert main(["roles", "grant", "sec", "security-admin", *at, *ADMIN]) == 0
+    as_sec = ["--command-config", str(login)]
+    assert main(["api-keys", "create", "--account", "shop", "--description", "till 7", *as_sec]) == 0
+    capsys.readouterr()
+    assert main(["api-keys", "list", "--account", "shop", "-o", "json", *as_sec]) == 0
+    assert [each["description"] for each in json.loads(capsys.readouterr().out)] == ["till 7"]
 
 
 def test_what_a_key_may_do_is_what_its_account_may(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:

@@ -74,7 +74,11 @@ def about(facts: Sequence[tuple[str, str]]) -> str:
 
 
 def print_json(value: object) -> None:
-    click.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
+    click.echo(json_text(value))
+
+
+def json_text(value: object) -> str:
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
 
 
 def print_data(output: str, value: Any, rows: Sequence[Mapping[str, Any]] | None = None) -> None:

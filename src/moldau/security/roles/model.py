@@ -13,6 +13,8 @@ GROUP_PREFIX: Final = "Group:"
 """Of the principal that stands for all members of a group: `Group:payments`."""
 ROLES_TOPIC: Final = "_moldau_roles"
 AUDIT_TOPIC: Final = "_moldau_audit"
+KEYS_TOPIC: Final = "_moldau_api_keys"
+"""With the descriptions of API keys."""
 
 
 class Role(StrEnum):
@@ -122,6 +124,7 @@ CLUSTER_OPERATIONS: Final[Mapping[Role, Mapping[tuple[ResourceKind, str], tuple[
         (ResourceKind.TOPIC, ROLES_TOPIC): (
             Operation.CREATE, Operation.READ, Operation.WRITE, Operation.DESCRIBE_CONFIGS,
         ),
+        (ResourceKind.TOPIC, KEYS_TOPIC): (Operation.CREATE, Operation.READ, Operation.WRITE),
         (ResourceKind.TOPIC, AUDIT_TOPIC): (Operation.READ,),
     },
 }  # fmt: skip

@@ -109,6 +109,7 @@ def test_a_security_admin_changes_rules_and_roles_and_sees_no_data() -> None:
     ask = allowed(make_binding("User:alice", Role.SECURITY_ADMIN, CLUSTER, CLUSTER_NAME))
     assert ask(CLUSTER) >= {"alter", "describe"}
     assert ask(TOPIC, "_moldau_roles") >= {"read", "write"}
+    assert ask(TOPIC, "_moldau_api_keys") == {"create", "read", "write", "describe"}
     assert ask(TOPIC, "_moldau_audit") == {"read", "describe"}
     assert not ask(TOPIC, "orders")
 

@@ -1,9 +1,12 @@
 """`moldau api-keys create`: a key, its secret, and the settings of a client that has them."""
 
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from pathlib import Path
+from typing import IO, Any, Final
 
 import click
 
@@ -15,7 +18,7 @@ from moldau.cli.commands.api_keys.kept_keys import add_key, complete_account
 from moldau.cli.commands.api_keys.key_notes import DESCRIPTION_CHARS_MAX, remove_note, write_note
 from moldau.cli.failures import Failure
 from moldau.cli.options import on_cluster, parse_span
-from moldau.cli.render.output import document_option, print_json
+from moldau.cli.render.output import document_option, json_text
 from moldau.security.credentials.api_key import ApiKey, is_account_name, new_key
 from moldau.security.credentials.scram_credential import MECHANISMS
 from moldau.security.sasl.exchange import PLAIN, SCRAM_SHA_512
@@ -28,6 +31,9 @@ KEPT_PROPERTIES = (
     "ssl.endpoint.identification.algorithm",
 )
 """What a client of the key needs of the properties of this command. None of them is a secret."""
+
+
+SECRET_MODE: Final = 0o600
 
 
 class LastDay(click.ParamType[date]):
@@ -64,10 +70,21 @@ class LastDay(click.ParamType[date]):
     "--expires", "last_day", type=LastDay(), help="90d, or the last day: 2027-12-31 (UTC). Default: never."
 )
 @click.option("--description", help="What it is for. Kept in the topic _moldau_api_keys.")
+@click.option(
+    "--to",
+    "target",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write it to this new file, which only you can read. Default: it is printed.",
+)
 @document_option
 @on_cluster
 def create(
-    cluster: Cluster, account: str, last_day: date | None, description: str | None, output: str
+    cluster: Cluster,
+    account: str,
+    last_day: date | None,
+    description: str | None,
+    target: Path | None,
+    output: str,
 ) -> None:
     """Create an API key. It is printed with its secret as settings of a client; the secret is shown only now."""
     if not is_account_name(account):
@@ -80,6 +97,36 @@ def create(
             f"it must have 1 to {DESCRIPTION_CHARS_MAX} characters.", param_hint="--description"
         )
     key, secret = new_key(account, last_day)
+    with _opened(target) as file:
+        _add(cluster, key, secret, description)
+        click.echo(_text(cluster, key, secret, output), file=file)
+    if target is not None:
+        click.echo(f"API key {key.name} of account '{account}' is in {target}.")
+
+
+@contextmanager
+def _opened(target: Path | None) -> Iterator[IO[str] | None]:
+    """None: the standard output. Opened before there is a key, since a key whose secret is lost would be of no use."""
+    if target is None:
+        yield None
+        return
+    try:
+        file = os.fdopen(
+            os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, SECRET_MODE), "w", encoding="utf-8"
+        )
+    except OSError as error:
+        raise Failure(
+            f"cannot write {target}: {error.strerror}.", "Choose another file with --to. No key was created."
+        ) from None
+    with file:
+        try:
+            yield file
+        except BaseException:
+            target.unlink(missing_ok=True)
+            raise
+
+
+def _add(cluster: Cluster, key: ApiKey, secret: str, description: str | None) -> None:
     if description is not None:
         # Before the key, because a key without its secret printed would be of no use.
         write_note(cluster, key.name, description)
@@ -89,15 +136,18 @@ def create(
         if description is not None:
             remove_note(cluster, key.name)
         raise
+
+
+def _text(cluster: Cluster, key: ApiKey, secret: str, output: str) -> str:
     settings = _broker_settings(cluster)
-    principal = f"User:{key.name if settings is not None and PLAIN_BY_SCRAM not in settings else account}"
-    if output == "json":
-        end = None if last_day is None else last_day.isoformat()
-        print_json(
-            {"key": key.name, "secret": secret, "account": account, "principal": principal, "last_day": end}
-        )
-        return
-    click.echo(_client_file(cluster, key, secret, principal, _mechanism(cluster, settings or {})))
+    is_other = settings is not None and PLAIN_BY_SCRAM not in settings
+    principal = f"User:{key.name if is_other else key.account}"
+    if output != "json":
+        return _client_file(cluster, key, secret, principal, _mechanism(cluster, settings or {}))
+    end = None if key.last_day is None else key.last_day.isoformat()
+    return json_text(
+        {"key": key.name, "secret": secret, "account": key.account, "principal": principal, "last_day": end}
+    )
 
 
 def _client_file(cluster: Cluster, key: ApiKey, secret: str, principal: str, mechanism: str) -> str:

@@ -14,8 +14,8 @@ from moldau.cli.client.connection import Cluster
 from moldau.cli.client.positions import Start, resolve
 from moldau.cli.client.readers import SpanReader
 from moldau.cli.failures import Failure
+from moldau.security.roles.model import KEYS_TOPIC as TOPIC
 
-TOPIC: Final = "_moldau_api_keys"
 DESCRIPTION_CHARS_MAX: Final = 1000
 
 
