@@ -92,8 +92,18 @@ def worker(guarded: list[str], tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 
 @pytest.fixture(scope="module")
-def sql(guarded: list[str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
-    own = {"ksql.service.id": SERVICE, "ksql.streams.state.dir": str(tmp_path_factory.mktemp("sql"))}
+def sql(guarded: list[str], worker: Ask, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
+    """Knows the worker, where it logs in as somebody who may do everything."""
+    folder = tmp_path_factory.mktemp("sql")
+    login = folder / "connect-login.properties"
+    login.write_text("username=admin\npassword=admin\n")
+    own = {
+        "ksql.service.id": SERVICE,
+        "ksql.streams.state.dir": str(folder),
+        "ksql.connect.url": str(worker("admin", "GET", "/").url).removesuffix("/"),
+        "ksql.connect.basic.auth.credentials.source": "FILE",
+        "ksql.connect.basic.auth.credentials.file": str(login),
+    }
     server = SqlServer(read_sql(overrides=[*guarded, *(f"{name}={own[name]}" for name in own)]))
     server.start_thread()
     with asking(server.port) as ask:
@@ -228,6 +238,39 @@ def test_no_statement_touches_the_topics_of_the_platform(sql: Ask) -> None:
             assert answer.status_code == 400, answer.text
             assert "_moldau_roles is internal" in answer.json()["message"]
             assert "ksql.hidden.topics" in answer.json()["message"]
+
+
+@pytest.mark.parametrize(
+    ("user", "name", "allowed"),
+    [
+        ("writer", "shop-sql", {"CREATE", "DESCRIBE", "SHOW"}),
+        ("reader", "shop-sql", {"DESCRIBE", "SHOW"}),
+        ("manager", "shop-sql", {"DESCRIBE", "DROP", "SHOW"}),
+        ("writer", "others", set()),
+        ("manager", "others", set()),
+    ],
+)
+def test_statements_about_connectors_need_rights_on_them(
+    sql: Ask, worker: Ask, user: str, name: str, allowed: set[str]
+) -> None:
+    """Though the server's own login at the worker may do everything."""
+    config = ", ".join(f"'{key}'='{value}'" for key, value in SOURCE.items())
+    create, drop = f"CREATE SOURCE CONNECTOR `{name}` WITH ({config});", f"DROP CONNECTOR `{name}`;"
+    created = sql(user, "POST", "/ksql", {"ksql": create})
+    assert outcome(created) == ("CREATE" in allowed), created.text
+    assert (name in worker("admin", "GET", "/connectors").json()) == ("CREATE" in allowed)
+    if "CREATE" not in allowed:
+        made = sql("admin", "POST", "/ksql", {"ksql": create})
+        assert made.status_code == 200, made.text
+    described = sql(user, "POST", "/ksql", {"ksql": f"DESCRIBE CONNECTOR `{name}`;"})
+    assert outcome(described) == ("DESCRIBE" in allowed), described.text
+    shown = sql(user, "POST", "/ksql", {"ksql": "SHOW CONNECTORS;"})
+    assert shown.status_code == 200
+    assert (name in shown.text) == ("SHOW" in allowed)
+    assert name in sql("admin", "POST", "/ksql", {"ksql": "SHOW SOURCE CONNECTORS;"}).text
+    assert outcome(sql(user, "POST", "/ksql", {"ksql": drop})) == ("DROP" in allowed)
+    assert (name in worker("admin", "GET", "/connectors").json()) == ("DROP" not in allowed)
+    worker("admin", "DELETE", f"/connectors/{name}")
 
 
 def basic(user: str) -> str:

@@ -1,4 +1,5 @@
-"""Statements about connectors: requests to the Connect cluster of `ksql.connect.url`. Blocks: call it in a thread."""
+"""Statements about connectors: requests to the Connect cluster of `ksql.connect.url`, with the server's login there.
+That the caller has the right on the connector is checked before. Blocks: call it in a thread."""
 
 import http.client
 import ssl
@@ -8,9 +9,11 @@ from urllib.parse import quote
 from moldau.core.errors import ConfigError
 from moldau.pipeline.sql.server.connect_client import ConnectClient
 from moldau.pipeline.sql.server.requests import ConnectAnswer
+from moldau.pipeline.sql.server.statement_rights import may_list_connector
 from moldau.pipeline.sql.syntax.errors import SqlError
 from moldau.pipeline.sql.syntax.tree import statements as tree
 from moldau.pipeline.sql.syntax.tree.statements import Statement
+from moldau.services.security.access import EVERYTHING, Access
 
 CONFLICT: Final = 409
 NOT_FOUND: Final = 404
@@ -24,8 +27,10 @@ class Connectors:
     def __init__(self, client: ConnectClient) -> None:
         self._client = client
 
-    def execute(self, statement: Statement) -> ConnectAnswer:
-        """Raises SqlError where the cluster rejects the request, does not answer, or is not configured."""
+    def execute(self, statement: Statement, access: Access = EVERYTHING) -> ConnectAnswer:
+        """A list has the connectors that the caller may read.
+
+        Raises SqlError where the cluster rejects the request, does not answer, or is not configured."""
         match statement:
             case tree.CreateConnector():
                 return self._create(statement)
@@ -37,7 +42,7 @@ class Connectors:
                 return ConnectAnswer("PLUGINS", "", *self._expect(statement, "GET", "/connector-plugins"))
             case tree.Show():
                 status, found = self._expect(statement, "GET", "/connectors?expand=info&expand=status")
-                return ConnectAnswer("LIST", "", status, _of_kind(found, statement.connectors))
+                return ConnectAnswer("LIST", "", status, _listed(found, statement.connectors, access))
         raise AssertionError(f"{type(statement).__name__} is not about connectors")
 
     def _create(self, statement: tree.CreateConnector) -> ConnectAnswer:
@@ -93,11 +98,15 @@ def _accepted(statement: Statement, status: int, found: Any) -> tuple[int, Any]:
     raise SqlError(f"the Connect cluster rejects the statement: {reason or f'status {status}'}", statement.at)
 
 
-def _of_kind(found: Any, kind: str) -> Any:
-    """SOURCE or SINK connectors only, where the statement names one of them."""
-    if not kind or not isinstance(found, dict):
+def _listed(found: Any, kind: str, access: Access) -> Any:
+    """Those that the caller may read; SOURCE or SINK connectors only, where the statement names one of them."""
+    if not isinstance(found, dict):
         return found
-    return {name: one for name, one in found.items() if str(one["info"].get("type", "")).upper() == kind}
+    return {
+        name: one
+        for name, one in found.items()
+        if may_list_connector(access, name) and (not kind or str(one["info"].get("type", "")).upper() == kind)
+    }
 
 
 def _text(value: Any) -> str:

@@ -34,7 +34,7 @@ from moldau.pipeline.sql.server.failures import (
 from moldau.pipeline.sql.server.rehearsal import Rehearsal
 from moldau.pipeline.sql.server.requests import Executed, Runtime, StatementRequest
 from moldau.pipeline.sql.server.settings import ServerSettings
-from moldau.pipeline.sql.server.statement_rights import action_of, require
+from moldau.pipeline.sql.server.statement_rights import require_statement
 from moldau.pipeline.sql.server.statement_texts import errors_within, parsed, statement_texts
 from moldau.pipeline.sql.server.world import World
 from moldau.pipeline.sql.syntax.errors import SqlError
@@ -160,11 +160,11 @@ class Execution:
     async def _step(self, text: str, session: Session, access: Access) -> tuple[Executed, Session]:
         is_long = len(text) > LONG_TEXT
         one = await asyncio.to_thread(parsed, text, session) if is_long else parsed(text, session)
-        require(access, action_of(one.statement), self._settings.service_id)
+        require_statement(access, one.statement, self._settings.service_id)
         with errors_within(one.text):
-            return await self._executed(one, session)
+            return await self._executed(one, session, access)
 
-    async def _executed(self, one: Parsed, session: Session) -> tuple[Executed, Session]:
+    async def _executed(self, one: Parsed, session: Session, access: Access) -> tuple[Executed, Session]:
         if isinstance(one.statement, tree.QueryStatement | tree.Print):
             raise ServiceFailure(
                 QUERY_ENDPOINT,
@@ -184,7 +184,7 @@ class Execution:
             except MoldauError as failed:
                 raise ServiceFailure(SERVER_ERROR, str(failed), statement=one.text) from failed
         if decision.forward is not None:
-            told = await asyncio.to_thread(self._connectors.execute, decision.forward.statement)
+            told = await asyncio.to_thread(self._connectors.execute, decision.forward.statement, access)
             return Executed(one.text, told, warnings=decision.warnings), session
         answer, runtime = decision.answer, Runtime()
         if decision.insert is not None or decision.session is not None:
