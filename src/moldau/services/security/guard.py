@@ -71,6 +71,7 @@ class Security:
         if NONE in methods and len(methods) > 1:
             raise ConfigError("authentication.method: NONE goes with no other method")
         self.users: UsersFile | None = None
+        self._warned_of: int | None = None
         self.checked: dict[bytes, CheckedLogins] = {}
         """Logins whose check takes time, by the word that they begin with."""
         if BASIC in methods and values["authentication.users"] == CLUSTER:
@@ -82,6 +83,7 @@ class Security:
             self.checked[b"basic"] = CheckedLogins(ClusterLogins(values, client).caller, PASSWORD_KEPT_S)
         elif BASIC in methods:
             self.users = UsersFile(values["authentication.users.file"], values["authentication.roles"])
+            self._warn_of_readers(self.users)
         if BEARER in methods:
             self.checked[b"bearer"] = CheckedLogins(Tokens(values).caller, TOKEN_KEPT_S)
         self.needs_login = BASIC in methods or BEARER in methods
@@ -129,6 +131,20 @@ class Security:
                 self.users.refresh()
             except ConfigError as error:
                 log.error("the users stay as they were: %s", error)
+            self._warn_of_readers(self.users)
+
+    def _warn_of_readers(self, users: UsersFile) -> None:
+        """Once for each mode that the file has."""
+        mode = users.exposed_mode()
+        if mode is not None and mode != self._warned_of:
+            log.warning(
+                "authentication.users.file %s has passwords and the mode %03o, with which others on this machine read "
+                "or change it: chmod 600 %s",
+                users.path,
+                mode,
+                users.path,
+            )
+        self._warned_of = mode
 
     async def keep_fresh(self) -> None:
         """Until it is cancelled."""
@@ -184,7 +200,7 @@ class Guard:
         if (checked := self._security.checked.get(kind)) is not None:
             return await checked.principal(text)
         if kind == b"basic" and self._security.users is not None:
-            raise WrongLogin("the user does not exist or has another password")
+            raise WrongLogin(_wrong_user(text))
         raise WrongLogin("no login" if not kind else "the service does not take such a login")
 
     async def _refuse(self, scope: Scope, receive: Receive, send: Send, why: Exception) -> None:
@@ -209,6 +225,14 @@ class Guard:
             headers += [(b"www-authenticate", each) for each in self._security.challenges]
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+
+
+def _wrong_user(text: bytes) -> str:
+    """Why a name and a password of the users file are refused."""
+    found = credentials(text)
+    if found is None:
+        return "the login is not of the form NAME:PASSWORD in Base64"
+    return f"the user {shown(found[0])} does not exist, has another password or none of authentication.roles"
 
 
 def _authorization(scope: Scope) -> tuple[bytes, bytes]:

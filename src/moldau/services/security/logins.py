@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import os
+import stat
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
@@ -45,7 +46,7 @@ class UsersFile:
         """Raises ConfigError for a file that cannot be used."""
         if not path:
             raise ConfigError("authentication.method=BASIC needs users: set authentication.users.file")
-        self._path = path
+        self.path = path
         self._roles = frozenset(roles)
         self._users: Mapping[str, User] = {}
         self._state: tuple[int, int, int] | None = None
@@ -54,18 +55,26 @@ class UsersFile:
     def refresh(self) -> None:
         """Raises ConfigError for a file that cannot be used; then the users stay as they were. Blocks."""
         try:
-            found = os.stat(self._path)
+            found = os.stat(self.path)
             state = found.st_ino, found.st_size, found.st_mtime_ns
             if state == self._state:
                 return
-            with open(self._path, encoding="utf-8") as file:
+            with open(self.path, encoding="utf-8") as file:
                 text = file.read()
         except OSError as error:
-            raise ConfigError(f"authentication.users.file {self._path}: {error.strerror}") from None
+            raise ConfigError(f"authentication.users.file {self.path}: {error.strerror}") from None
         except UnicodeDecodeError:
-            raise ConfigError(f"authentication.users.file {self._path} is not UTF-8 text") from None
+            raise ConfigError(f"authentication.users.file {self.path} is not UTF-8 text") from None
         self._state = state
-        self._users = parse_users(text, self._path)
+        self._users = parse_users(text, self.path)
+
+    def exposed_mode(self) -> int | None:
+        """The mode of the file if others on this machine can read or change it, with the passwords in it."""
+        try:
+            mode = stat.S_IMODE(os.stat(self.path).st_mode)
+        except OSError:
+            return None  # somebody replaces it
+        return mode if mode & (stat.S_IROTH | stat.S_IWOTH | stat.S_IWGRP) else None
 
     def allows(self, name: str, password: str) -> bool:
         """Whether the user is known, with this password, and has a role that is let in."""

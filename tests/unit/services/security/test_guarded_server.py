@@ -132,6 +132,26 @@ def test_a_login_is_needed_and_right(users: Path, caplog: pytest.LogCaptureFixtu
             assert (status, body) == (401, '{"error_code":401,"message":"Unauthorized"}')
             assert headers["www-authenticate"] == 'Basic realm="house"'
     assert "land" not in caplog.text
+    for words in ("the user 'alice' does not", "the user 'carol' does not", "not of the form"):
+        assert words in caplog.text
+
+
+def test_a_users_file_that_others_can_read_is_warned_of_once(
+    users: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    users.chmod(0o600)
+    security = Security(HttpSecurity.parse(basic(users)).security, Address("http", "127.0.0.1", 0))
+    security.refresh()
+    assert "chmod" not in caplog.text
+    for mode in (0o644, 0o620, 0o602):
+        users.chmod(mode)
+        for _ in range(2):
+            security.refresh()
+        assert caplog.text.count(f"the mode {mode:03o}") == 1
+    assert f"chmod 600 {users}" in caplog.text
+    caplog.clear()
+    Security(HttpSecurity.parse(basic(users)).security, Address("http", "127.0.0.1", 0))
+    assert "the mode 602" in caplog.text
 
 
 def test_roles_and_open_paths(users: Path) -> None:
