@@ -211,6 +211,26 @@ def test_a_login_ends_when_the_password_changes(
     assert UserClient(door, "carol", "second")("GET", "/topics").status == 200
 
 
+def test_a_request_that_waits_is_refused_when_its_user_is_removed(
+    secured: LocalCluster, door: RestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    admin, hal = UserClient(door, "admin"), UserClient(door, "hal", "right")
+    base = f"/v3/clusters/{admin.ok('GET', '/v3/clusters')['data'][0]['cluster_id']}"
+    topic = fresh("empty")
+    admin.ok("POST", f"{base}/topics", {"topic_name": topic, "partitions_count": 1})
+    allow(admin, base, "hal", "TOPIC", topic, "READ", "DESCRIBE")
+    set_password(secured, "hal", "right")
+    monkeypatch.setattr(users, "CHECK_S", 3600.0)
+    monkeypatch.setattr(users, "WAITING_S", 0.3)
+    monkeypatch.setattr(users, "WAITING_CHECK_S", 0.0)
+    poll = {"topics": {topic: "earliest"}, "max_records": 1}
+    wait_for(lambda: hal("POST", "/poll", poll | {"timeout_ms": 1}).status == 200)
+    # It waits on while the login is right.
+    assert hal("POST", "/poll", poll | {"timeout_ms": 600}).status == 200
+    set_password(secured, "hal", None)
+    wait_for(lambda: hal("POST", "/poll", poll | {"timeout_ms": 5_000}).status == 401)
+
+
 def test_an_open_stream_ends_when_its_user_is_removed(
     secured: LocalCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:

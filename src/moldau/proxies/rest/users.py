@@ -8,8 +8,9 @@ import binascii
 import hashlib
 import logging
 import time
+from collections.abc import Awaitable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from confluent_kafka import KafkaError
 from confluent_kafka.admin import AdminClient
@@ -22,6 +23,10 @@ IDLE_S_MAX: Final = 600.0
 SWEEP_S: Final = 30.0
 CHECK_S: Final = 30.0
 """A login that was right is tried again at the cluster after this time: its password may have changed."""
+WAITING_S: Final = 2.0
+"""When a request has waited so long for Kafka, the login is tried: clients of a wrong one wait for long."""
+WAITING_CHECK_S: Final = 5.0
+"""Unless it was right so short a time ago."""
 TURN_S: Final = 0.05
 LOGIN_S_MAX: Final = 15.0
 RECONNECT_MS: Final = "1000"
@@ -29,6 +34,7 @@ RECONNECT_MS: Final = "1000"
 NAME_SHOWN: Final = 100
 """Characters of a name in the log."""
 Key = tuple[str, bytes]
+T = TypeVar("T")
 
 log = logging.getLogger("moldau.rest")
 
@@ -64,6 +70,8 @@ class UserProxies:
         self._users: dict[Key, _User] = {}
         self._sweeper: asyncio.Task[None] | None = None
         self._ending: set[asyncio.Task[None]] = set()
+        self._abandoned: set[asyncio.Future[Any]] = set()
+        """The work of requests that were answered before it ended."""
         self.shared = shared
         gauge = shared.metrics.gauge
         gauge("moldau_rest_users", "Users with clients of their own.", lambda: len(self._users))
@@ -130,6 +138,46 @@ class UserProxies:
             raise
         return proxy
 
+    async def answer(self, proxy: Proxy, work: Awaitable[T]) -> T:
+        """Awaits what the handler of a request does with the proxy. Raises RestFailure, 40101 if the cluster refuses
+        the login by now."""
+        if proxy is self.shared:
+            return await work
+        task = asyncio.ensure_future(work)
+        try:
+            await asyncio.wait({task}, timeout=WAITING_S)
+            if not task.done():
+                await self._check_waiting(proxy)
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            task.cancel()
+            raise
+        except RestFailure as failure:
+            if task.done() and failure.code == AUTHENTICATION:
+                await self._check_waiting(proxy)
+            raise
+        finally:
+            if not task.done():
+                # A thread may be at work for it, which cannot be interrupted. What comes of it is not asked for.
+                self._abandoned.add(task)
+                task.add_done_callback(self._forget)
+
+    async def _check_waiting(self, proxy: Proxy) -> None:
+        """Raises RestFailure 40101 if the cluster refuses the login, and nothing if it does not answer."""
+        found = next(((key, user) for key, user in self._users.items() if user.proxy is proxy), None)
+        if found is None:
+            raise _unauthorized("The cluster refuses this login by now.")
+        try:
+            await self._check(*found, WAITING_CHECK_S)
+        except RestFailure as failure:
+            if failure.code == AUTHENTICATION:
+                raise
+
+    def _forget(self, task: asyncio.Future[Any]) -> None:
+        self._abandoned.discard(task)
+        if not task.cancelled():
+            task.exception()  # So that asyncio does not report it.
+
     async def _make(self, configuration: Configuration, name: str) -> Proxy:
         loop = asyncio.get_running_loop()
         await loop.run_in_executor(self.shared.threads.logins, log_in, configuration, name)
@@ -143,9 +191,9 @@ class UserProxies:
             await made.before_shutdown()
         return made
 
-    async def _check(self, key: Key, user: _User) -> None:
-        """Tries the login again if the last time is long ago. Raises RestFailure."""
-        if time.monotonic() - user.checked_s < CHECK_S:
+    async def _check(self, key: Key, user: _User, age_s: float | None = None) -> None:
+        """Tries the login again if the last time is longer ago, by default than CHECK_S. Raises RestFailure."""
+        if time.monotonic() - user.checked_s < (CHECK_S if age_s is None else age_s):
             return
         if user.check is None or user.check.done():
             user.check = asyncio.create_task(self._log_in_again(key, user))

@@ -55,7 +55,7 @@ class RestApp:
                 call.proxy = await self._users.of(
                     call.headers.get("authorization"), (scope.get("client") or ("",))[0]
                 )
-            answer = await match.route.handler(call)
+            answer = await self._users.answer(call.proxy, match.route.handler(call))
         except ClientDisconnect:
             return
         except (RestFailure, KafkaException) as failure:
