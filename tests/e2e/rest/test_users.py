@@ -89,6 +89,9 @@ def test_the_rules_of_the_cluster_hold_for_the_user_of_a_request(door: RestClien
     bob("GET", f"{base}/broker-configs").refused(40301)
     bob("PUT", f"{base}/broker-configs/log.cleaner.threads", {"value": "2"}).refused(40301)
 
+    bob("GET", f"{base}/acls").refused(40301, "DESCRIBE")
+    assert admin.ok("GET", f"{base}/acls?principal=User:nobody")["data"] == []
+
     alice.produce(topic, "hers")
     records: Any = {"records": [{"value": "his"}]}
     refused = bob("POST", f"/topics/{topic}", records, type=embedded("json"))

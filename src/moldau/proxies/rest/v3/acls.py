@@ -13,7 +13,7 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
-from moldau.proxies.rest.failures import bad_request, unprocessable
+from moldau.proxies.rest.failures import AUTHORIZATION, RestFailure, bad_request, unprocessable
 from moldau.proxies.rest.http.answers import Answer, json_answer
 from moldau.proxies.rest.http.call import Call
 from moldau.proxies.rest.http.routing import Route
@@ -39,6 +39,8 @@ async def search(call: Call) -> Answer:
     found = await call.proxy.cluster.answered(
         lambda admin, timeout_s: admin.describe_acls(wanted, request_timeout=timeout_s)
     )
+    if not found:
+        await _check_may_search(call)
     return links.listed("KafkaAclList", ["acls"], [_acl(links, each) for each in found])
 
 
@@ -69,6 +71,21 @@ async def delete(call: Call) -> Answer:
         lambda admin, timeout_s: admin.delete_acls([wanted], request_timeout=timeout_s)[wanted]
     )
     return json_answer({"data": [_acl(links, each) for each in found]})
+
+
+async def _check_may_search(call: Call) -> None:
+    """Raises RestFailure 40301: Kafka's client library finds no rules where the cluster refuses the search."""
+    described = await call.proxy.cluster.answered(
+        lambda admin, timeout_s: admin.describe_cluster(
+            include_authorized_operations=True, request_timeout=timeout_s
+        )
+    )
+    if AclOperation.DESCRIBE not in (described.authorized_operations or ()):
+        raise RestFailure(
+            AUTHORIZATION,
+            "Kafka error: Cluster authorization failed (CLUSTER_AUTHORIZATION_FAILED). Who searches access rules needs "
+            "the right to DESCRIBE the cluster.",
+        )
 
 
 async def _create(call: Call, bindings: list[AclBinding]) -> None:
