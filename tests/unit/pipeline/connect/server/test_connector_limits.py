@@ -1,12 +1,16 @@
 """What a worker forbids connectors: classes, and files outside given folders."""
 
+import io
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from moldau.cli.local.service_files import connector_limits
 from moldau.core.errors import ConfigError
+from moldau.pipeline.connect.api import ConnectError
+from moldau.pipeline.connect.connectors.files.file_store import FileStore, Location
 from moldau.pipeline.connect.plugins import find_connector
 from moldau.pipeline.connect.server.checks.connector_limits import ConnectorLimits
 from moldau.pipeline.connect.server.config_checks import ConfigChecks
@@ -52,7 +56,24 @@ REACHING = (
         "iceberg.catalog.type": "rest",
         "iceberg.catalog.warehouse": "file:///e",
     },
+    {
+        "connector.class": "IcebergSink",
+        "iceberg.catalog.type": "rest",
+        "iceberg.catalog.warehouse": " file:///e",
+    },
+    {"connector.class": "IcebergSink", "iceberg.catalog.type": "hive", "iceberg.catalog.warehouse": "../e"},
+    {"connector.class": "IcebergSink", "iceberg.tables.auto-create-props.write.data.path": "../e"},
+    {"connector.class": "IcebergSink", "iceberg.catalog.uri": "mysql+pymysql://h/d?local_infile=1"},
     {"connector.class": "IcebergSink", "iceberg.catalog.py-catalog-impl": "os.path"},
+    {"connector.class": "HttpSource", "http.ssl.cert": "/etc/ca.pem"},
+    {"connector.class": "RedisSink", "redis.key.file": "/etc/ca.key", "topics": "t"},
+    {
+        "connector.class": "S3Sink",
+        "spool.dir": "/etc",
+        "s3.bucket.name": "b",
+        "topics": "t",
+        "flush.size": "9",
+    },
 )
 REMOTE = (
     {"connector.class": "JdbcSource", "connection.url": "jdbc:postgresql://host/shop"},
@@ -122,6 +143,15 @@ def test_other_systems_are_not_limited(config: dict[str, str]) -> None:
     limits().require(find_connector(config["connector.class"]), config)
 
 
+def test_no_name_of_a_file_leaves_the_folder(tmp_path: Path) -> None:
+    store = FileStore(Location(str(tmp_path / "archive")))
+    for path in ("topics/orders/../../../x", "topics/orders/f=/../../x", "..", "/x"):
+        with pytest.raises(ConnectError, match="would not be in"):
+            store.put(path, io.BytesIO(b"x"))
+    store.put("topics/orders/f=..x/a..b", io.BytesIO(b"x"))
+    assert [one.path for one in store.files()] == ["topics/orders/f=..x/a..b"]
+
+
 def test_a_folder_that_is_allowed(tmp_path: Path) -> None:
     inside, outside = tmp_path / "in", tmp_path / "in-secret"
     inside.mkdir()
@@ -138,6 +168,9 @@ def test_a_folder_that_is_allowed(tmp_path: Path) -> None:
     ):
         with pytest.raises(ConfigError, match="file may not use"):
             allowed.require(plugin, {"file": str(path)})
+    # The connector cuts off the space, so it is no folder of this one.
+    with pytest.raises(ConfigError, match="file may not use"):
+        limits(os.getcwd()).require(plugin, {"file": f" {outside}/a"})
 
 
 def test_up_secure_lets_converters_read_the_authority() -> None:

@@ -10,12 +10,12 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
 from pyarrow import fs
 
-from moldau.pipeline.connect.api import ConnectError
+from moldau.pipeline.connect.api import ANY_PATH, ConnectError
 from moldau.pipeline.connect.connectors.files.archive_names import TEMPORARY_FOLDER
 
 COPY_BYTES: Final = 4 << 20
@@ -23,6 +23,8 @@ LINES_BYTES: Final = 64 << 10
 TIMEOUT_S: Final = 30.0
 TEMPORARY_SUFFIX: Final = ".tmp"
 _S3_SCHEMES: Final = ("s3", "s3a", "s3n")
+_REMOTE: Final = (*_S3_SCHEMES, "hdfs", "viewfs", "gs", "gcs", "abfs", "abfss")
+"""What the URLs of folders that are on no disk of the machine begin with."""
 
 
 class Location(NamedTuple):
@@ -40,6 +42,19 @@ class Location(NamedTuple):
     proxy: str | None = None
     user: str | None = None
     """Of HDFS."""
+
+
+def local_paths_of(location: Location, config: Mapping[str, str]) -> list[tuple[str, str]]:
+    """As `Connector.local_paths` answers. An object store and HDFS are not on the machine; the spool folder is."""
+    found = [("spool.dir", config.get("spool.dir", ""))]
+    scheme, separator, rest = location.url.partition("://")
+    if separator and scheme.lower() in _REMOTE:
+        return found
+    name = next((one for one in ("path", "hdfs.url", "store.url") if config.get(one)), "path")
+    if not separator and location.url.startswith("/"):
+        return [*found, (name, location.url)]
+    is_plain = scheme.lower() == "file" and rest.startswith("/") and not set("?#") & set(rest)
+    return [*found, (name, unquote(rest) if is_plain else ANY_PATH)]
 
 
 class StoredFile(NamedTuple):
@@ -72,7 +87,13 @@ class FileStore:
             raise ConnectError(f"{self.url} cannot be used: there is no bucket {bucket}. Create it")
 
     def put(self, path: str, content: IO[bytes]) -> None:
-        """Replaces a file of that name. Raises OSError, and leaves what was there before."""
+        """Replaces a file of that name. Raises OSError, and leaves what was there before; ConnectError for a file that
+        would not be in the folder."""
+        if path.startswith("/") or ".." in path.split("/"):
+            raise ConnectError(
+                f"The file {path} would not be in {self.url}: a field of a record, topics.dir or path.format has made "
+                "a name with .. in it. Correct it, or partition by another field"
+            )
         content.seek(0)
         if self._local is not None:
             self._put_on_disk(path, content)

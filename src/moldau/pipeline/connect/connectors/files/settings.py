@@ -2,12 +2,10 @@
 
 from collections.abc import Mapping
 from typing import Any, Final
-from urllib.parse import unquote
 
 from moldau.core.errors import ConfigError
 from moldau.core.settings.checks import one_of
 from moldau.core.settings.key import Importance, boolean, integer, long, password, string, strings
-from moldau.pipeline.connect.api import ANY_PATH
 from moldau.pipeline.connect.connectors.files.chunks import ChunkLimits
 from moldau.pipeline.connect.connectors.files.file_store import Location
 from moldau.pipeline.connect.connectors.files.formats.avro_files import CODECS as AVRO_CODECS
@@ -32,8 +30,6 @@ from moldau.pipeline.connect.declarations import Declaration
 FORMATS: Final = ("Avro", "Json", "Parquet", "ByteArray")
 _HIGH: Final = Importance.HIGH
 _LOW: Final = Importance.LOW
-_REMOTE: Final = ("s3", "s3a", "s3n", "hdfs", "viewfs", "gs", "gcs", "abfs", "abfss")
-"""What the URLs of folders that are on no disk of the machine begin with."""
 
 
 _ROTATION: Final = (
@@ -404,18 +400,6 @@ HDFS: Final = (
         display_name="User",
     ),
 )
-
-
-def local_paths_of(location: Location, config: Mapping[str, str]) -> list[tuple[str, str]]:
-    """As `Connector.local_paths` answers: empty for an object store or HDFS."""
-    scheme, separator, rest = location.url.partition("://")
-    if separator and scheme.lower() in _REMOTE:
-        return []
-    name = next((one for one in ("path", "hdfs.url", "store.url") if config.get(one)), "path")
-    if not separator and location.url.startswith("/"):
-        return [(name, location.url)]
-    is_plain = scheme.lower() == "file" and rest.startswith("/") and not set("?#") & set(rest)
-    return [(name, unquote(rest) if is_plain else ANY_PATH)]
 
 
 def path_location(values: Mapping[str, Any]) -> Location:

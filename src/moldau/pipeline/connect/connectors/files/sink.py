@@ -15,7 +15,7 @@ from moldau.pipeline.connect.api import (
     SinkTask,
     TopicPartition,
 )
-from moldau.pipeline.connect.connectors.files.file_store import FileStore, Location
+from moldau.pipeline.connect.connectors.files.file_store import FileStore, Location, local_paths_of
 from moldau.pipeline.connect.connectors.files.partition_writer import PartitionWriter
 from moldau.pipeline.connect.connectors.files.settings import (
     AWS,
@@ -25,7 +25,6 @@ from moldau.pipeline.connect.connectors.files.settings import (
     bucket_location,
     hdfs_location,
     layout_of,
-    local_paths_of,
     path_location,
     sink_declarations,
 )

@@ -26,7 +26,12 @@ from moldau.pipeline.connect.api import (
 )
 from moldau.pipeline.connect.connectors.files.archive_names import ArchiveName, is_hidden
 from moldau.pipeline.connect.connectors.files.envelope import Unpacked
-from moldau.pipeline.connect.connectors.files.file_store import FileStore, Location, StoredFile
+from moldau.pipeline.connect.connectors.files.file_store import (
+    FileStore,
+    Location,
+    StoredFile,
+    local_paths_of,
+)
 from moldau.pipeline.connect.connectors.files.formats.readers import BROKEN, needs_seek, reader_of
 from moldau.pipeline.connect.connectors.files.replay import Row, Source, Unreadable, rows_in_order
 from moldau.pipeline.connect.connectors.files.settings import (
@@ -34,7 +39,6 @@ from moldau.pipeline.connect.connectors.files.settings import (
     BUCKET,
     PATH,
     bucket_location,
-    local_paths_of,
     path_location,
 )
 from moldau.pipeline.connect.data.header_texts import Typed

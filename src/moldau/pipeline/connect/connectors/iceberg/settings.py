@@ -23,6 +23,8 @@ _LOW: Final = Importance.LOW
 _CATALOGS: Final = ("rest", "sql", "jdbc", "hive", "glue")
 _REMOTE: Final = ("http", "https", "thrift", "postgresql", "mysql", "mariadb")
 """What the addresses of catalogs that are on no disk of the machine begin with."""
+_STORES: Final = ("s3", "s3a", "s3n", "gs", "gcs", "abfs", "abfss", "wasb", "wasbs", "hdfs", "oss")
+"""What the addresses of warehouses that are on no disk of the machine begin with."""
 NAME_BYTES_MAX: Final = 240
 """Of a table that a record names: catalogs and folders do not take longer ones."""
 _NOT_IN_ROUTE: Final = re.compile(r"[/\\\s\x00-\x1f\x7f]")
@@ -250,21 +252,29 @@ def catalog_properties(config: Texts) -> dict[str, str]:
 
 def local_paths_of(config: Texts) -> list[tuple[str, str]]:
     """As `Connector.local_paths` answers. A catalog that is asked over the network says where its tables are."""
+    kind = config.get(f"{CATALOG_PREFIX}type", "").strip()
     found = []
-    for name, text in config.items():
+    for name, given in config.items():
+        if not name.startswith("iceberg.") or not (text := given.strip()):
+            continue
         scheme = text.partition(":")[0].lower() if ":" in text else ""
-        is_remote = scheme.partition("+")[0] in _REMOTE
-        match name.removeprefix(CATALOG_PREFIX) if name.startswith(CATALOG_PREFIX) else "":
-            case "type" if text not in _CATALOGS:
-                found.append((name, ANY_PATH))
-            case "uri" if not is_remote:
-                found.append((name, ANY_PATH))
-            case property_name if property_name.startswith("py-") or scheme == "file":
-                found.append((name, ANY_PATH))
-            case "" if name.startswith(CREATE_PREFIX) and (scheme == "file" or text.startswith("/")):
-                found.append((name, ANY_PATH))
-            case property_name if property_name and text.startswith("/"):
-                found.append((name, text))
+        own_name = name.removeprefix(CATALOG_PREFIX)
+        if own_name == "type":
+            is_local = text not in _CATALOGS
+        elif own_name == "uri":
+            # Options of a database's address may name files.
+            is_local = scheme.partition("+")[0] not in _REMOTE or (
+                "?" in text and not scheme.startswith("http")
+            )
+        elif own_name == "warehouse":
+            # Catalogs of REST have names for them.
+            is_local = scheme not in _STORES and (bool(scheme) or kind != "rest" or text.startswith("/"))
+        elif name.endswith(("path", "location", "dir")):
+            is_local = scheme not in _STORES
+        else:
+            is_local = own_name.startswith("py-") or scheme == "file" or text.startswith("/")
+        if is_local:
+            found.append((name, text if text.startswith("/") else ANY_PATH))
     return found
 
 

@@ -21,6 +21,7 @@ EVERYWHERE: Final = "*"
 REFERENCE: Final = "${"
 _STORES: Final = re.compile(
     r"(^|\.)(ssl|sasl|https)\..*(location|path|keytab|file)$|(^|\.)database\.ssl(cert|key|rootcert)$"
+    r"|\.ssl\.(ca|cert)$|^redis\.(cacert|key\.cert|key\.file)$"
 )
 """Settings with the path of a certificate, a key, or something else that a client reads."""
 _PROGRAMS: Final = re.compile(
@@ -99,9 +100,12 @@ class ConnectorLimits:
     def _allows_path(self, path: str) -> bool:
         if "\0" in path:
             return False
-        real = os.path.realpath(path)
-        folders = (os.path.realpath(os.path.expanduser(folder)) for folder in self.folders)
-        return any(os.path.commonpath((real, folder)) == folder for folder in folders)
+        folders = [os.path.realpath(os.path.expanduser(folder)) for folder in self.folders]
+        # Some connectors cut off the spaces around a path, others do not.
+        return all(
+            any(os.path.commonpath((real, folder)) == folder for folder in folders)
+            for real in map(os.path.realpath, {path, path.strip()})
+        )
 
     def _refusal(self, name: str, path: str) -> str:
         where = ", ".join(self.folders) or "no folder"
