@@ -35,7 +35,8 @@ Credentials = Mapping[str, Mapping[str, int]]
 def find_credentials(cluster: Cluster) -> Credentials:
     """Of all users, by name."""
     doing = "list users"
-    request = DescribeUserScramCredentialsRequest(users=None)
+    # An empty list is everybody, as none is; but Apache Kafka does not answer none from who may not ask.
+    request = DescribeUserScramCredentialsRequest(users=())
     answer = cluster.wire.ask(cluster.wire.any_broker(), request, DescribeUserScramCredentialsResponse, doing)
     _check(answer.error_code, answer.error_message, doing)
     found: dict[str, Mapping[str, int]] = {}
