@@ -155,6 +155,22 @@ def test_the_hints_work_when_pasted(up: Up) -> None:
     assert "orders" in up.pasted("curl")
 
 
+def test_connectors_do_not_read_the_keys_beside_the_worker(up: Up) -> None:
+    """Not even those of the admin: the connector classes are off, and so are paths that other classes take."""
+    _, address = up.listens("connect")
+    config = {"topic": "t", "file": "data-security/users.json"}
+    database = {"connection.url": "jdbc:sqlite:data-security/users.json", "mode": "bulk", "topic.prefix": "t"}
+    for kind, settings, reason in (
+        ("FileStreamSource", config, "plugins.disabled"),
+        ("JdbcSource", database, "connector.allowed.paths"),
+    ):
+        body = json.dumps({"name": "x", "config": {"connector.class": kind, **settings}})
+        told = "curl --config data-security/clients/admin.curl -H 'Content-Type: application/json'"
+        answer = json.loads(up.run(f"{told} -d '{body}' https://{address}/connectors"))
+        assert answer["error_code"] == 400
+        assert reason in answer["message"]
+
+
 def test_demo_has_less_rights(up: Up) -> None:
     shell = Shell(up.bootstrap)
     config = ("--command-config", up.file("demo.properties"))

@@ -70,6 +70,7 @@ REACHING = (
     {
         "connector.class": "S3Sink",
         "spool.dir": "/etc",
+        "format.class": "Json",
         "s3.bucket.name": "b",
         "topics": "t",
         "flush.size": "9",
