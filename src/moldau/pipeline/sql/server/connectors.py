@@ -13,7 +13,7 @@ from moldau.pipeline.sql.server.statement_rights import may_list_connector
 from moldau.pipeline.sql.syntax.errors import SqlError
 from moldau.pipeline.sql.syntax.tree import statements as tree
 from moldau.pipeline.sql.syntax.tree.statements import Statement
-from moldau.services.security.access import EVERYTHING, Access
+from moldau.services.security.access import Access
 
 CONFLICT: Final = 409
 NOT_FOUND: Final = 404
@@ -27,7 +27,7 @@ class Connectors:
     def __init__(self, client: ConnectClient) -> None:
         self._client = client
 
-    def execute(self, statement: Statement, access: Access = EVERYTHING) -> ConnectAnswer:
+    def execute(self, statement: Statement, access: Access) -> ConnectAnswer:
         """A list has the connectors that the caller may read.
 
         Raises SqlError where the cluster rejects the request, does not answer, or is not configured."""
