@@ -71,6 +71,37 @@ def allow(admin: RestClient, base: str, user: str, kind: str, name: str, *operat
         assert admin("POST", f"{base}/acls", rule).status == 201
 
 
+def clients_of_kafka() -> int:
+    """How many there are in this process: each has one main thread."""
+    names = [(file / "comm") for file in Path("/proc/self/task").iterdir()]
+    return sum(name.exists() and name.read_text().startswith("rdk:main") for name in names)
+
+
+def test_reads_without_an_instance_need_no_right_to_a_group(
+    door: RestClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    admin, dave = UserClient(door, "admin"), UserClient(door, "dave")
+    base = f"/v3/clusters/{admin.ok('GET', '/v3/clusters')['data'][0]['cluster_id']}"
+    topic = fresh("plain")
+    admin.ok("POST", f"{base}/topics", {"topic_name": topic, "partitions_count": 1})
+    admin.produce(topic, "one", "two")
+    allow(admin, base, "dave", "TOPIC", topic, "READ", "DESCRIBE")
+    # The first read has a new consumer, which asks for the group's coordinator; the others find it waiting.
+    places: Any = {topic: "earliest"}
+    found: list[Any] = []
+    dave.ok("GET", "/topics")
+    before = clients_of_kafka()
+    for _ in range(2):
+        read = dave.ok("POST", "/poll", {"topics": places, "timeout_ms": 30_000, "max_records": 1})
+        places = read["next"]
+        found += [record["value"] for record in read["records"]]
+    assert found == ["one", "two"]
+    # A consumer that may not ask for the group would ask again every second.
+    wait_for(lambda: clients_of_kafka() <= before)
+    # Nor has a user who only reads a producer, which the cluster refuses with a critical error.
+    assert not [each for each in caplog.records if each.levelno >= logging.CRITICAL]
+
+
 def test_the_rules_of_the_cluster_hold_for_the_user_of_a_request(door: RestClient) -> None:
     admin, alice, bob = (UserClient(door, user) for user in ("admin", "alice", "bob"))
     base = f"/v3/clusters/{admin.ok('GET', '/v3/clusters')['data'][0]['cluster_id']}"
@@ -112,23 +143,6 @@ def test_the_rules_of_the_cluster_hold_for_the_user_of_a_request(door: RestClien
     assert len(deleted["data"]) == 2
 
 
-def test_reads_without_an_instance_need_no_right_to_a_group(door: RestClient) -> None:
-    admin, dave = UserClient(door, "admin"), UserClient(door, "dave")
-    base = f"/v3/clusters/{admin.ok('GET', '/v3/clusters')['data'][0]['cluster_id']}"
-    topic = fresh("plain")
-    admin.ok("POST", f"{base}/topics", {"topic_name": topic, "partitions_count": 1})
-    admin.produce(topic, "one", "two")
-    allow(admin, base, "dave", "TOPIC", topic, "READ", "DESCRIBE")
-    # The first read has a new consumer, which asks for the group's coordinator; the others find it waiting.
-    places: Any = {topic: "earliest"}
-    found: list[Any] = []
-    for _ in range(2):
-        read = dave.ok("POST", "/poll", {"topics": places, "timeout_ms": 30_000, "max_records": 1})
-        places = read["next"]
-        found += [record["value"] for record in read["records"]]
-    assert found == ["one", "two"]
-
-
 def test_a_wrong_login_is_refused(door: RestClient) -> None:
     door("GET", "/topics").refused(40101, "Basic authentication")
     UserClient(door, "alice", "wrong")("GET", "/topics").refused(40101, "refused the login", "alice")
@@ -137,12 +151,6 @@ def test_a_wrong_login_is_refused(door: RestClient) -> None:
     # What asks Kafka nothing in the name of a user is open.
     assert door("GET", "/health").status == 200
     assert door("GET", "/openapi.json").status == 200
-
-
-def clients_of_kafka() -> int:
-    """How many there are in this process: each has one main thread."""
-    names = [(file / "comm") for file in Path("/proc/self/task").iterdir()]
-    return sum(name.exists() and name.read_text().startswith("rdk:main") for name in names)
 
 
 def test_a_wrong_login_leaves_no_client_that_tries_again(
@@ -188,6 +196,16 @@ def test_what_the_proxy_asks_by_itself_goes_over_tls_with_its_login() -> None:
         with LocalProxy(cluster.bootstrap_servers, **settings) as rest:
             base = f"/v3/clusters/{rest.ok('GET', '/v3/clusters')['data'][0]['cluster_id']}"
             assert rest.ok("GET", f"{base}/broker-configs")["kind"] == "KafkaClusterConfigList"
+
+
+def test_nothing_is_open_where_all_of_the_proxy_needs_a_login(secured: LocalCluster) -> None:
+    login = {"authentication_method": "BASIC", "authentication_users": "CLUSTER"}
+    skipped = {"authentication_skip_paths": "/health"}
+    with LocalProxy(secured.bootstrap_servers, **PASSTHROUGH, **login, **skipped) as rest:
+        for path in ("/metrics", "/openapi.json", "/try"):
+            assert rest("GET", path).status == 401
+            assert UserClient(rest, "alice")("GET", path).status == 200
+        assert rest("GET", "/health").status == 200
 
 
 def set_password(cluster: LocalCluster, user: str, password: str | None) -> None:

@@ -24,6 +24,8 @@ Partition = tuple[str, int]
 GROUP: Final = "moldau-rest-reads"
 """Needed by the client library; nothing joins it, and nothing is committed, so a user needs no right to it."""
 IDLE_MAX: Final = 4
+GROUP_S_MAX: Final = 1.0
+GROUP_TURN_S: Final = 0.05
 
 log = logging.getLogger("moldau.rest")
 
@@ -35,6 +37,7 @@ class Reader:
         self._consumer = consumer
         self._schemas = schemas
         self.positions = dict(positions)
+        self.is_group_refused = False
         consumer.assign([TopicPartition(*key, offset) for key, offset in positions.items()])
 
     def read(
@@ -71,6 +74,7 @@ class Reader:
     def _check(self, error: KafkaError, topic: str, partition: int) -> None:
         if error.code() == KafkaError.GROUP_AUTHORIZATION_FAILED:
             # The library asks for the coordinator of GROUP all the same. The positions are given, so it reads without.
+            self.is_group_refused = True
             return
         if error.code() in (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC):
             raise topic_not_found(topic)
@@ -100,11 +104,15 @@ class SimpleConsumers:
         self._idle: list[Consumer] = []
         self._lock = threading.Lock()
         self._is_open = True
+        is_plain = properties.get("security.protocol", "plaintext").lower() == "plaintext"
+        self._may_keep: bool | None = True if is_plain else None
+        """Whether consumers are kept for the next read; None until the cluster has said whether it lets the user ask
+        for GROUP. Where nobody logs in everybody may."""
         self.in_use = 0
 
     def prepare(self) -> None:
         """Makes one now, so that settings that Kafka's client rejects are known before the proxy starts."""
-        self._idle.append(Consumer(self._properties, logger=log))
+        Consumer(self._properties, logger=log).close()
 
     async def open(self, positions: Mapping[Partition, int]) -> Reader:
         """The caller gives it back with `give_back`. Raises RestFailure 50301."""
@@ -124,7 +132,7 @@ class SimpleConsumers:
     async def give_back(self, reader: Reader) -> None:
         """After its last read has ended."""
         try:
-            await self.on_thread(lambda: self._put(reader._consumer))
+            await self.on_thread(lambda: self._put(reader))
         finally:
             self.in_use -= 1
 
@@ -147,13 +155,36 @@ class SimpleConsumers:
                 return self._idle.pop()
         return Consumer(self._properties, logger=log)
 
-    def _put(self, consumer: Consumer) -> None:
+    def _put(self, reader: Reader) -> None:
+        consumer = reader._consumer
         try:
             consumer.unassign()
+            if reader.is_group_refused:
+                self._may_keep = False
+            elif self._may_keep is None and reader.positions:
+                self._may_keep = _may_use_group(consumer, TopicPartition(*next(iter(reader.positions))))
             with self._lock:
-                if self._is_open and len(self._idle) < IDLE_MAX:
+                if self._is_open and self._may_keep is not False and len(self._idle) < IDLE_MAX:
                     self._idle.append(consumer)
                     return
         except KafkaException:
             log.exception("a consumer is closed after a failure")
         consumer.close()
+
+
+def _may_use_group(consumer: Consumer, partition: TopicPartition) -> bool | None:
+    """Whether the cluster lets the user ask for GROUP; None if it does not say in time. A consumer that may not asks
+    again every second as long as it exists, and the cluster logs each refusal."""
+    deadline = time.monotonic() + GROUP_S_MAX
+    while time.monotonic() < deadline:
+        message = consumer.poll(0)
+        error = None if message is None else message.error()
+        if error is not None and error.code() == KafkaError.GROUP_AUTHORIZATION_FAILED:
+            return False
+        try:
+            consumer.committed([partition], GROUP_TURN_S)
+            return True
+        except KafkaException as failure:
+            if failure.args[0].code() == KafkaError.GROUP_AUTHORIZATION_FAILED:
+                return False
+    return None
