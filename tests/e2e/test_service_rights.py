@@ -9,6 +9,7 @@ import httpx2
 import pytest
 from websockets.sync.client import connect
 
+from connect_kit import eventually
 from e2e.connect.server.connect_process import topics_of
 from e2e.sql.http.http2_client import Http2Client
 from moldau.pipeline.connect.server.settings import read_configuration as read_worker
@@ -264,10 +265,14 @@ def test_statements_about_connectors_need_rights_on_them(
         assert made.status_code == 200, made.text
     described = sql(user, "POST", "/ksql", {"ksql": f"DESCRIBE CONNECTOR `{name}`;"})
     assert outcome(described) == ("DESCRIBE" in allowed), described.text
+    # A connector is listed when it has begun to run.
+    eventually(
+        lambda: name in sql("admin", "POST", "/ksql", {"ksql": "SHOW SOURCE CONNECTORS;"}).text,
+        f"{name} is listed",
+    )
     shown = sql(user, "POST", "/ksql", {"ksql": "SHOW CONNECTORS;"})
     assert shown.status_code == 200
     assert (name in shown.text) == ("SHOW" in allowed)
-    assert name in sql("admin", "POST", "/ksql", {"ksql": "SHOW SOURCE CONNECTORS;"}).text
     assert outcome(sql(user, "POST", "/ksql", {"ksql": drop})) == ("DROP" in allowed)
     assert (name in worker("admin", "GET", "/connectors").json()) == ("DROP" not in allowed)
     worker("admin", "DELETE", f"/connectors/{name}")
