@@ -111,7 +111,7 @@ def all_processes(pid: int) -> list[int]:
 def test_counts_are_exact_when_the_driver_is_killed(servers: str, tmp_path: Path, rounds: int) -> None:
     """With all it has started, while a batch of the function is on its way."""
     app = Tagged(servers, tmp_path)
-    for _ in range(max(1, rounds // 3)):  # Each starts Spark anew.
+    for _ in range(max(1, rounds // 3)):  # Each starts Spark again.
         before = app.calls
         with app.run() as process:
             app.send(400)

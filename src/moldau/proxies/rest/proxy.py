@@ -78,7 +78,7 @@ class Proxy:
         return self._configuration.has_own_login
 
     async def reach(self) -> None:
-        """Returns if a broker answers, whoever asks. Raises RestFailure."""
+        """Returns if a broker answers, whatever the login. Raises RestFailure."""
         properties = self._configuration.client("admin")
         wire = Wire(properties, self.settings.client_timeout_ms / 1000)
         loop = asyncio.get_running_loop()

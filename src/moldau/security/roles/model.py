@@ -154,7 +154,7 @@ ACTIONS: Final[Mapping[Role, Mapping[ServiceKind, frozenset[Action]]]] = {
         ServiceKind.SQL: _MANAGE,
     },
 }
-"""What each role allows on resources of services. Whoever manages connectors also creates them, as Confluent has it."""
+"""What each role allows on resources of services. A role that manages connectors also creates them, as at Confluent."""
 
 _ROLES_BY_BARE_NAME: Final = {role.value.lower(): role for role in Role}
 

@@ -1,7 +1,7 @@
 """The rights of users, followed as they are granted and revoked: the records of the topic `_moldau_roles`.
 
-Owns a consumer and the thread that reads. Until it has read all records once, nobody may anything: what is not known
-is not allowed. Later, while the cluster cannot be reached, rights stay as they were.
+Owns a consumer and the thread that reads. Until it has read all records once, every request is refused: what is not
+known is not allowed. Later, while the cluster cannot be reached, rights stay as they were.
 """
 
 import logging

@@ -87,7 +87,7 @@ class RetainedMessages:
         return write
 
     def take(self, topic: str, message: Message | None, offset: int) -> None:
-        """A record of the topic with retained messages, whoever has written it. Without a message it removes one."""
+        """A record of the topic with retained messages, by any proxy. Without a message it removes one."""
         self._end = max(self._end, offset + 1)
         if topic in self._writes:
             self._stored[topic] = message

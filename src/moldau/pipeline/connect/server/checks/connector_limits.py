@@ -50,7 +50,7 @@ class ConnectorLimits:
         if not self.allows_class(plugin):
             raise ConfigError(
                 f"The connector {plugin.class_name} is disabled on this worker by its setting plugins.disabled: use "
-                "another connector, or ask whoever runs the worker to take it out of that list"
+                "another connector, or ask an administrator of the worker to take it out of that list"
             )
 
     def path_errors(self, plugin: ConnectorPlugin, config: Texts) -> Iterator[ConfigValue]:
@@ -112,5 +112,5 @@ class ConnectorLimits:
         what = "more than can be limited to folders" if path == ANY_PATH else path
         return (
             f"{name} may not use {what}: the worker's setting connector.allowed.paths lets connectors use {where} of "
-            "its machine. Use another place, or ask whoever runs the worker to allow it"
+            "its machine. Use another place, or ask an administrator of the worker to allow it"
         )

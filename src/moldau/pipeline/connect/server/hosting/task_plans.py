@@ -125,7 +125,7 @@ class TaskPlans:
 
 
 def _unchanged(plan: ConnectorPlan, last: WantedTasks | None) -> ConnectorPlan:
-    """Without tasks that start anew: they wait until those before them are fenced."""
+    """Without tasks that start again: they wait until those before them are fenced."""
     before = {} if last is None else {number: last.plan.task_digest(number) for number in last.plan.tasks}
     kept = {
         number: task for number, task in plan.tasks.items() if plan.task_digest(number) == before.get(number)
